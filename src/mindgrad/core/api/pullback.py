@@ -13,9 +13,10 @@ MindSpore and PyTorch. Therefore cotangents are conjugated before and after the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, live_equations
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.passes.forward_loops import pulled_through_loops
 from mindgrad.core.passes.mode_choice import as_series, pulled_along
@@ -25,10 +26,6 @@ from mindgrad.core.trace.record import Recorded, transformed
 from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.core.transforms.reverse import pull_back
 
-if TYPE_CHECKING:
-    from mindgrad.core.ir.build import Builder
-    from mindgrad.core.ir.rules import Tangent
-
 __all__ = ["forward_rule", "pull", "push", "reverse_rule"]
 
 
@@ -36,9 +33,7 @@ def _conjugate(atom: Atom) -> Atom:
     return conj(atom) if atom.type.dtype.kind == "complex" else atom
 
 
-def reverse_rule(
-    builder: Builder, xs: Sequence[Atom], ys: Sequence[Atom], cts: Sequence[Tangent]
-) -> list[Atom]:
+def reverse_rule(builder: Builder, xs: Atoms, ys: Atoms, cts: Tangents) -> list[Atom]:
     """Emit ``J(x)ᵀ ct``; a cotangent ``None`` means ones.
 
     :func:`pull` passes it to ``record.transformed`` as ``transform``.
@@ -47,9 +42,7 @@ def reverse_rule(
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
-def forward_rule(
-    builder: Builder, xs: Sequence[Atom], ys: Sequence[Atom], ts: Sequence[Tangent]
-) -> list[Atom]:
+def forward_rule(builder: Builder, xs: Atoms, ys: Atoms, ts: Tangents) -> list[Atom]:
     """Emit ``J(x) t``; a tangent ``None`` means zeros.
 
     :func:`push` passes it to ``record.transformed`` as ``transform``.
@@ -59,9 +52,7 @@ def forward_rule(
     return [tangent_or_zero(y, tangents) for y in ys]
 
 
-def _pulled_along(
-    builder: Builder, xs: Sequence[Atom], ys: Sequence[Atom], cts: Sequence[Tangent]
-) -> list[Atom] | None:
+def _pulled_along(builder: Builder, xs: Atoms, ys: Atoms, cts: Tangents) -> list[Atom] | None:
     """Emit ``J(x)ᵀ ct`` by forward mode; return ``None`` if reverse mode is cheaper."""
     if any(y.type.dtype.kind != "float" for y in ys):
         return None

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,8 @@ from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.graph import Graph, calls_back, communicates
 from mindgrad.core.ir.kernels import numpy_kernel, runs_functions, set_kernel_runner
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.placement import has_joined, must_join
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Parameters
 
 __all__ = [
     "STRICT_VARIABLE", "TARGETS", "device_count", "device_kind", "memory_statistics", "select_device",
@@ -117,7 +115,7 @@ _host_calls: dict[Any, int] = {}
 _SIGNATURES = 4096
 
 
-def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: Parameters) -> Any:
+def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: Statics) -> Any:
     """Run one eager operator on the selected device, or on the host.
 
     XLA compiles an operator once per signature, which takes about 0.1 s on a GPU. A training step has

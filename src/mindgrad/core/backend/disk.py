@@ -46,7 +46,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from mindgrad.core.backend.custom_calls import described, is_prepared
 from mindgrad.core.backend.executable import GraphProgram
@@ -59,9 +60,6 @@ from mindgrad.core.base.replacing import remove_abandoned, temporary
 from mindgrad.core.ir import settings
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.placement import Layout
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 __all__ = [
     "DEFAULT_LIMIT", "DIRECTORY_VARIABLE", "MOST", "SIZE_VARIABLE", "Entries", "clear", "compiled",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial, reduce
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,12 +22,10 @@ from mindgrad.core.ir.finite import first_fault, refuse_fault
 from mindgrad.core.ir.graph import Graph, Variable, is_communication, is_finite, silent
 from mindgrad.core.ir.kernels import numpy_kernel, runs_on_host
 from mindgrad.core.ir.rewriting import without_rewrites
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import TensorType, type_of
 from mindgrad.core.primitives.logic import isfinite, logical_and
 from mindgrad.core.primitives.reduction import reduce_all
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 

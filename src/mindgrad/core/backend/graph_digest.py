@@ -27,7 +27,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -36,12 +36,9 @@ from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.source import LOWERING, unchanged_source
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import DType
-from mindgrad.core.ir.graph import Constant, Graph, Variable, all_equations
+from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable, all_equations
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["digest"]
 

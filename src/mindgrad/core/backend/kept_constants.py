@@ -19,18 +19,14 @@ constants.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import UNIFORM
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["hidden", "kept_constants"]
 

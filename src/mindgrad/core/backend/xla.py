@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from mindgrad.core.backend.executable import Executable, GraphProgram, ahead, noting, to_end
 from mindgrad.core.backend.jax_import import jax_module
@@ -23,13 +24,9 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Graph, Variable, calls_back, communicates
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import JaxArray
+from mindgrad.core.ir.types import TensorType
 from mindgrad.core.placement import Layout, communication
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.rules import JaxArray
-    from mindgrad.core.ir.types import TensorType
 
 __all__ = [
     "compile_ahead", "compile_graph", "compile_kernel", "device_count", "is_elsewhere", "lower",

@@ -12,10 +12,8 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from types import FrameType
+from types import FrameType
+from typing import Any
 
 __all__ = [
     "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning",

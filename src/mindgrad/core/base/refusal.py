@@ -22,12 +22,10 @@ import sys
 import types
 import unicodedata
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from types import FrameType
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from mindgrad.core.base.location import PACKAGE, user_frame
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 __all__ = [
     "HELPER", "CompileError", "SourceLocation", "keeps_own_frames", "located_text", "location_of", "refuse",

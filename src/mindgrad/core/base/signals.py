@@ -5,10 +5,8 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import signal
 import threading
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from types import FrameType
+from types import FrameType
+from typing import Any
 
 __all__ = ["Deferred"]
 

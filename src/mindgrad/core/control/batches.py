@@ -12,12 +12,12 @@ the same for samples whose iterations have ended. If no sample takes a branch, t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.batching import at_front
@@ -26,9 +26,6 @@ from mindgrad.core.primitives.reduction import reduce_any, reduce_min
 from mindgrad.core.primitives.slicing import dynamic_slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, iota, reshape, stop_gradient
 from mindgrad.core.transforms.batch import push_batch
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = [
     "Flags",
@@ -98,7 +95,7 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
         flags = more
 
 
-def fronted(size: int, xs: Sequence[Atom], at: Sequence[int | None], flags: Flags) -> list[Atom]:
+def fronted(size: int, xs: Atoms, at: Sequence[int | None], flags: Flags) -> list[Atom]:
     """Move or add a leading batch axis on each operand whose flag is true."""
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
@@ -113,7 +110,7 @@ def chosen(predicates: Atom, a: Atom, b: Atom) -> Atom:
     return select(broadcast_in_dim(predicates, shape=a.shape, dims=(0,)), a, b)
 
 
-def only_for(predicates: Atom, xs: Sequence[Atom], flags: Flags) -> list[Atom]:
+def only_for(predicates: Atom, xs: Atoms, flags: Flags) -> list[Atom]:
     """Replace the operands of samples whose predicate is false by safe values.
 
     These are the operands of the first sample whose predicate is true.

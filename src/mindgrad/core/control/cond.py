@@ -17,8 +17,8 @@ for all samples if at least one sample takes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 
 from mindgrad.core.control.batches import (
     any_of,
@@ -50,10 +50,11 @@ from mindgrad.core.control.subgraphs import (
 )
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, silent
+from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.exact_zeros import OF_CONTROL, Steps, compared
@@ -62,13 +63,6 @@ from mindgrad.core.primitives.kinds import marked as marked_as
 from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, JaxArray, Tangent
 
 __all__ = ["cond", "zero_graph"]
 
@@ -97,7 +91,7 @@ def _xla(jax: ModuleType, predicate: JaxArray, *xs: JaxArray, true: Callable, fa
     return jax.lax.cond(predicate, true, false, *xs)
 
 
-def _simplify(predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> Sequence[Atom] | None:
+def _simplify(predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> Atoms | None:
     if isinstance(predicate, Constant):
         return tuple(current().inline(true if predicate.is_all(True) else false, xs))
     branches = {"true": marked(true, xs), "false": marked(false, xs)}
@@ -106,9 +100,7 @@ def _simplify(predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> Sequence
     return None
 
 
-def _jvp_with_values(
-    xs: Sequence[Atom], ts: Sequence[Tangent], true: Graph, false: Graph
-) -> tuple[Sequence[Atom], Sequence[Tangent]]:
+def _jvp_with_values(xs: Atoms, ts: Tangents, true: Graph, false: Graph) -> tuple[Atoms, Tangents]:
     active_inputs = active(ts[1:])
     active_outputs = tuple(sorted({*reach(true, active_inputs), *reach(false, active_inputs)}))
     count = len(true.outputs)
@@ -131,9 +123,9 @@ def _jvp_with_values(
 
 
 def _linear(
-    xs: Sequence[Atom], branches: tuple[Graph, Graph], directions: list[Atom], active_inputs: tuple[int, ...],
+    xs: Atoms, branches: tuple[Graph, Graph], directions: list[Atom], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
-) -> tuple[Sequence[Atom], Sequence[Atom]]:  # fmt: skip
+) -> tuple[Atoms, Atoms]:  # fmt: skip
     """Emit a ``cond`` for values and residuals, and a linear one for tangents.
 
     Returns:
@@ -178,7 +170,7 @@ def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[i
     return types, places
 
 
-def _transpose(cts: Sequence[Atom], predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> list[Tangent]:
+def _transpose(cts: Atoms, predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> list[Tangent]:
     directions = tuple([k for k, x in enumerate(xs) if x.linear])
     residuals = [x for x in xs if not x.linear]
     present = tuple([k for k, ct in enumerate(cts) if not is_zero(ct)])
@@ -229,7 +221,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
 # -- Taylor series --------------------------------------------------------------------------------
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Tangent]], order: int) -> list[list[Tangent]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     true, false = equation.parameters["true"], equation.parameters["false"]
     (predicate, *xs), is_same = starts_of(equation.inputs, coefficients)
     active_inputs = varying(coefficients[1:])
@@ -247,7 +239,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Tangent]], order
 # -- batching -------------------------------------------------------------------------------------
 
 
-def _batch(size: int, operands: Sequence[Atom], at: Sequence[int | None], true: Graph, false: Graph) -> tuple:
+def _batch(size: int, operands: Atoms, at: Sequence[int | None], true: Graph, false: Graph) -> tuple:
     predicate, *xs = operands
     flags = tuple([axis is not None for axis in at[1:]])
     xs = fronted(size, xs, at[1:], flags)

@@ -15,22 +15,18 @@ cotangent. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, fronted
 from mindgrad.core.control.loop_patterns import customized
 from mindgrad.core.ir.build import Builder, building, current
-from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.transforms.reverse import pull_back
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["custom", "custom_tangent"]
 
@@ -55,14 +51,7 @@ def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
         return builder.close(pull_back(builder, cotangents, results, tangents))
 
 
-def _jvp(
-    y: Sequence[Atom],
-    operands: Sequence[Atom],
-    ts: Sequence[Tangent],
-    pullback: Graph,
-    outputs: int,
-    inputs: int,
-) -> Sequence[Tangent]:
+def _jvp(y: Atoms, operands: Atoms, ts: Tangents, pullback: Graph, outputs: int, inputs: int) -> Tangents:
     _, xs, extras = _split(operands, outputs, inputs)
     _, x_tangents, _ = _split(ts, outputs, inputs)
     if all(t is None for t in x_tangents):
@@ -78,7 +67,7 @@ def _jvp(
 
 
 def _batch(
-    size: int, operands: Sequence[Atom], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
+    size: int, operands: Atoms, at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
 ) -> tuple:
     # `ys` and `xs` get a batch axis, because samples have different cotangents. Extras can be shared
     extras = [axis is not None for axis in at[outputs + inputs :]]
@@ -114,7 +103,7 @@ def _tangent_type(*types: TensorType, pullback: Graph, outputs: int, inputs: int
 
 
 def _tangent_transpose(
-    cts: Sequence[Atom], *operands: Atom, pullback: Graph, outputs: int, inputs: int
+    cts: Atoms, *operands: Atom, pullback: Graph, outputs: int, inputs: int
 ) -> list[Tangent]:
     count = len(operands) - inputs
     xs, ys, extras = (

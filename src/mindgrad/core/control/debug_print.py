@@ -15,21 +15,17 @@ on one device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.base.callback_errors import note
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, JaxArray, Stored
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.callback import from_words, in_words
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import JaxArray, Stored
 
 __all__ = ["show"]
 
@@ -54,7 +50,7 @@ def _xla(jax: ModuleType, *xs: Stored, function: Callable) -> tuple[()]:
     return ()
 
 
-def _batch(size: int, xs: Sequence[Atom], at: Sequence[int | None], function: Callable) -> tuple:
+def _batch(size: int, xs: Atoms, at: Sequence[int | None], function: Callable) -> tuple:
     def each(*values: Stored) -> None:
         for position in range(size):
             function(*[x if axis is None else x[position] for x, axis in zip(values, at, strict=True)])

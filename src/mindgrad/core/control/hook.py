@@ -13,24 +13,19 @@ second derivative through the hook raises ``RuntimeError``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from mindgrad.core.control.subgraphs import active, forward_body
 from mindgrad.core.ir.build import current
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Atoms, Tangents
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import type_of
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, Tangent
 
 __all__ = ["hook"]
 
@@ -62,7 +57,7 @@ def _checked(new: Array, old: Array) -> Array:
     return new.host_array().astype(old.dtype)
 
 
-def _batch(size: int, cts: Sequence[Atom], at: Sequence[int | None], function: Callable) -> tuple:
+def _batch(size: int, cts: Atoms, at: Sequence[int | None], function: Callable) -> tuple:
     def rows(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         arrays = [gradient.numpy() for gradient in gradients]
         seen = [_call(*[array[row] for array in arrays], function=function) for row in range(size)]
@@ -73,7 +68,7 @@ def _batch(size: int, cts: Sequence[Atom], at: Sequence[int | None], function: C
     return hook(*operands, function=rows), 0
 
 
-def _jvp(_: object, cts: Sequence[Atom], ts: Sequence[Tangent], function: Callable) -> Sequence[Tangent]:
+def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
     traced = getattr(function, "graph", None)
     if traced is not None:
         program = traced(*[ct.type for ct in cts])

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,17 +24,14 @@ from mindgrad.core.control.batches import Flags, batched_graph, fronted
 from mindgrad.core.control.subgraphs import active, forward_body, marked, reach, split
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Graph, Variable, without_effects
+from mindgrad.core.ir.graph import Atom, Graph, Variable, without_effects
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Atoms, Static, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.reverse import pull_back
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, Parameter, Tangent
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
@@ -175,7 +171,7 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
     return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 
 
-def _change(graph: Graph, consts: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Tangent]) -> list[Tangent]:
+def _change(graph: Graph, consts: Atoms, xs: Atoms, ts: Tangents) -> list[Tangent]:
     """Emit the tangents of ``graph`` for tangents of ``consts`` at fixed ``xs``.
 
     The derivative is built as a separate graph, which is then inlined. If ``graph`` itself was inlined and
@@ -203,9 +199,7 @@ def _change(graph: Graph, consts: Sequence[Atom], xs: Sequence[Atom], ts: Sequen
     return tangents
 
 
-def _solved(
-    system: System, consts: Sequence[Atom], bs: Sequence[Tangent], types: Sequence[TensorType]
-) -> Sequence[Tangent]:
+def _solved(system: System, consts: Atoms, bs: Tangents, types: Sequence[TensorType]) -> Tangents:
     if all(b is None for b in bs):
         return [None] * len(types)
     operands = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
@@ -230,9 +224,7 @@ def _solve_numpy(*operands: Array, system: System, solution: Graph) -> tuple:
     return tuple(evaluate(solution, operands))
 
 
-def _solve_jvp(
-    y: Sequence[Atom], operands: Sequence[Atom], ts: Sequence[Tangent], **parameters: Parameter
-) -> Sequence[Tangent]:
+def _solve_jvp(y: Atoms, operands: Atoms, ts: Tangents, **parameters: Static) -> Tangents:
     system, count = parameters["system"], parameters["system"].consts
     consts = operands[:count]
     changed = _change(system.product, consts, y, ts[:count])
@@ -240,14 +232,14 @@ def _solve_jvp(
     return _solved(system, consts, bs, [b.type for b in operands[count:]])
 
 
-def _solve_transpose(cts: Sequence[Atom], *operands: Atom, system: System, solution: Graph) -> list[Tangent]:
+def _solve_transpose(cts: Atoms, *operands: Atom, system: System, solution: Graph) -> list[Tangent]:
     consts = operands[: system.consts]
     pulled = _solved(system.transposed, consts, cts, [ct.type for ct in cts])
     return [None] * system.consts + list(pulled)
 
 
 def _solve_batch(
-    size: int, operands: Sequence[Atom], at: Sequence[int | None], system: System, solution: Graph
+    size: int, operands: Atoms, at: Sequence[int | None], system: System, solution: Graph
 ) -> tuple:
     flags = tuple([axis is not None for axis in at[: system.consts]])
     bs = (True,) * (len(operands) - system.consts)
@@ -274,13 +266,8 @@ linear_solve: Primitive[tuple[Atom, ...]] = Primitive(
 
 
 def _root_jvp(
-    y: Sequence[Atom],
-    operands: Sequence[Atom],
-    ts: Sequence[Tangent],
-    function: Graph,
-    system: System,
-    count: int,
-) -> Sequence[Tangent]:
+    y: Atoms, operands: Atoms, ts: Tangents, function: Graph, system: System, count: int
+) -> Tangents:
     consts = operands[count:]
     changed = _change(function, consts, y, ts[count:])
     bs = [None if each is None else -each for each in changed]
@@ -288,7 +275,7 @@ def _root_jvp(
 
 
 def _root_batch(
-    size: int, operands: Sequence[Atom], at: Sequence[int | None], function: Graph, system: System, count: int
+    size: int, operands: Atoms, at: Sequence[int | None], function: Graph, system: System, count: int
 ) -> tuple:
     flags = tuple([axis is not None for axis in at[count:]])
     ys = (True,) * count

@@ -12,21 +12,17 @@ each lazy equation by its graph, and value numbering merges common subexpression
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Rule, Tangent, Tangents, TypeRule
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.forward import forward
 from mindgrad.core.transforms.taylor import taylor
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Rule, Tangent, TypeRule
 
 __all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 
@@ -57,7 +53,7 @@ def expand_lazy(graph: Graph) -> Graph:
         return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
 
 
-def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Atom, ...]) -> Sequence[Atom]:
+def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Atom, ...]) -> Atoms:
     expand = equation.primitive.expand
     if expand is not None:
         return builder.inline(expand_lazy(expand(**equation.parameters)), operands)
@@ -73,7 +69,7 @@ def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
     return forward(graph, active)
 
 
-def pushed(graph: Graph, ys: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Tangent]) -> Sequence[Tangent]:
+def pushed(graph: Graph, ys: Atoms, xs: Atoms, ts: Tangents) -> Tangents:
     """Emit the tangents of a lazy equation from its expansion ``graph``.
 
     ``xs`` and ``ts`` are its operands and their tangents, and ``ys`` are its results.
@@ -83,7 +79,7 @@ def pushed(graph: Graph, ys: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Ta
 
 
 def series(
-    graph: Graph, equation: Equation, coefficients: Sequence[Sequence[Tangent]], order: int
+    graph: Graph, equation: Equation, coefficients: Sequence[Tangents], order: int
 ) -> list[list[Tangent]]:
     """Emit the Taylor coefficients of a lazy equation from its expansion ``graph``."""
     moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
@@ -108,10 +104,10 @@ def lazy_primitive(name: str, expand: Rule, type_rule: TypeRule, taint: Rule) ->
         type_rule, taint: fields of the ``Primitive``.
     """
 
-    def jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], **parameters: object) -> Tangent:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Tangent:
         return pushed(expand(**parameters), [y], xs, ts)[0]
 
-    def batch(size: int, xs: Sequence[Atom], at: Sequence[int | None], **parameters: object) -> tuple:
+    def batch(size: int, xs: Atoms, at: Sequence[int | None], **parameters: object) -> tuple:
         found, places = push_batch(expand(**parameters), xs, at, size)
         return found[0], places[0]
 

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.graph import Atom, Equation, Graph
+from mindgrad.core.ir.rules import Stored
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Stored
     from mindgrad.core.sparse.sparsity import Propagation
 
 __all__ = ["branched", "customized", "looped", "scanned"]

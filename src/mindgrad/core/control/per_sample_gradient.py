@@ -23,19 +23,16 @@ Operands are the operands of ``program``, then a cotangent for each of its outpu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.control.lazy import expand_lazy, lazy_primitive
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.graph import Atom, Equation, Graph
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.movement_fusion import PARTS
 from mindgrad.core.primitives.static_slices import concatenate, slice
 from mindgrad.core.transforms.reverse import reverse
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["per_sample_gradient", "written_out"]
 
@@ -53,14 +50,14 @@ def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part
     return _gradient(program, argnum)
 
 
-def written_out(equation: Equation, operands: Sequence[Atom]) -> Atom:
+def written_out(equation: Equation, operands: Atoms) -> Atom:
     """Emit the gradient as a concatenation of columns, each from a separate graph."""
     axis = equation.parameters["axis"]
     made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
     return concatenate(*made, axis=axis)
 
 
-def _column(equation: Equation, operands: Sequence[Atom], j: int) -> Atom:
+def _column(equation: Equation, operands: Atoms, j: int) -> Atom:
     program, argnum, axis, carried, part = equation.parameters.values()
     return current().inline(part(program, argnum, axis, carried, j), operands)[0]
 

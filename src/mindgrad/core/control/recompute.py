@@ -25,7 +25,6 @@ Reverse mode costs one more run of the body. Limits:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, batched_outputs, fronted
 from mindgrad.core.control.cond import cond, zero_graph
@@ -44,9 +43,10 @@ from mindgrad.core.control.subgraphs import (
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Constant, Equation, Graph, silent, without_effects
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, silent, without_effects
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater_equal, less
 from mindgrad.core.primitives.logic import isnan, logical_or
@@ -54,10 +54,6 @@ from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.core.transforms.zero_gradients import paths_of_block
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["recomputed"]
 
@@ -69,14 +65,12 @@ def _types(*types: TensorType, body: Graph) -> tuple[TensorType, ...]:
     return tuple([y.type for y in body.outputs])
 
 
-def _simplify(*xs: Atom, body: Graph) -> Sequence[Atom] | None:
+def _simplify(*xs: Atom, body: Graph) -> Atoms | None:
     now = marked(body, xs)
     return recomputed(*xs, body=now) if now is not body else None
 
 
-def _jvp_with_values(
-    xs: Sequence[Atom], ts: Sequence[Tangent], body: Graph
-) -> tuple[Sequence[Atom], Sequence[Tangent]]:
+def _jvp_with_values(xs: Atoms, ts: Tangents, body: Graph) -> tuple[Atoms, Tangents]:
     active_inputs = active(ts)
     active_outputs = reach(body, active_inputs)
     count = len(body.outputs)
@@ -96,14 +90,14 @@ def _jvp_with_values(
     return ys, result
 
 
-def _batch(size: int, operands: Sequence[Atom], at: Sequence[int | None], body: Graph) -> tuple:
+def _batch(size: int, operands: Atoms, at: Sequence[int | None], body: Graph) -> tuple:
     flags = tuple([axis is not None for axis in at])
     out_flags = batched_outputs(body, flags, size)
     made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, out_flags, size))
     return made, [0 if want else None for want in out_flags]
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Tangent]], order: int) -> list[list[Tangent]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     body = equation.parameters["body"]
     xs, is_same = starts_of(equation.inputs, coefficients)
     active_inputs = varying(coefficients)
@@ -152,7 +146,7 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
         return builder.close(pulled)
 
 
-def _always(atoms: Sequence[Atom]) -> Atom | None:
+def _always(atoms: Atoms) -> Atom | None:
     """Emit a predicate that is always true but unknown at compile time.
 
     It compares the first element of one of ``atoms``: ``a < 1 or a >= 1 or isnan(a)``. The result is ``None``
@@ -170,7 +164,7 @@ def _always(atoms: Sequence[Atom]) -> Atom | None:
 
 
 def _transpose(
-    cts: Sequence[Atom],
+    cts: Atoms,
     *operands: Atom,
     body: Graph,
     active_inputs: tuple[int, ...],
@@ -181,7 +175,7 @@ def _transpose(
     inputs = [*operands[:count], *cts]
     predicate = _always([*cts, *operands[:count]])
     if predicate is None:
-        pulled: Sequence[Atom] = current().inline(pullback, inputs)
+        pulled: Atoms = current().inline(pullback, inputs)
     else:
         pulled = cond(predicate, *inputs, true=pullback, false=zero_graph(pullback))
     return [None] * count + list(pulled)

@@ -21,16 +21,12 @@ a matrix product or another library routine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.control.subgraphs import Split, in_loop, split
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.work import flops_of
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["PartialEval", "partial_eval_body"]
 

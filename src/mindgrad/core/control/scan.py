@@ -26,7 +26,7 @@ In the code, ``moving`` are the indices of the parts of the carry that have a ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +50,7 @@ from mindgrad.core.control.subgraphs import (
 )
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, silent
+from mindgrad.core.ir.graph import Atom, Equation, Graph, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
@@ -58,9 +58,6 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import moved
 from mindgrad.core.primitives.kinds import is_zero, zeros
 from mindgrad.core.transforms.zero_gradients import paths_of_scan
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["scan"]
 

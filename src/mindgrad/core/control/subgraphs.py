@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import bool_
@@ -21,22 +20,20 @@ from mindgrad.core.ir.graph import (
     DISCARDS,
     INHERITED,
     STEADY,
+    Atom,
     Graph,
     Variable,
     live_equations,
     without_effects,
 )
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
 from mindgrad.core.primitives.exact_zeros import has_cuts, nonzeros
 from mindgrad.core.primitives.kinds import full, zeros
 from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.core.transforms.linearize import linearize
 from mindgrad.core.transforms.taylor import taylor
 from mindgrad.core.transforms.transpose import pull_cotangents
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = [
     "Split",
@@ -89,7 +86,7 @@ def is_in_loop() -> bool:
     return _local.depth > 0
 
 
-def active(ts: Sequence[Tangent]) -> Indices:
+def active(ts: Tangents) -> Indices:
     """Return the positions of the nonzero tangents."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
@@ -124,7 +121,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
         return builder.close(outputs)
 
 
-def _unmark_covered(atoms: Sequence[Atom]) -> None:
+def _unmark_covered(atoms: Atoms) -> None:
     """Remove the mark ``DISCARDS`` from atoms without zeros from slices or lookups.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
@@ -134,7 +131,7 @@ def _unmark_covered(atoms: Sequence[Atom]) -> None:
             atom.tainted &= ~DISCARDS
 
 
-def marked(graph: Graph, operands: Sequence[Atom]) -> Graph:
+def marked(graph: Graph, operands: Atoms) -> Graph:
     """Return a copy of ``graph`` whose inputs also have the marks of ``operands``.
 
     All other values inherit these marks.
@@ -143,7 +140,7 @@ def marked(graph: Graph, operands: Sequence[Atom]) -> Graph:
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
 
-def marked_loop(body: Graph, operands: Sequence[Atom], consts: int, carries: int) -> Graph:
+def marked_loop(body: Graph, operands: Atoms, consts: int, carries: int) -> Graph:
     """Return a copy of a loop body whose inputs also have the marks of ``operands``.
 
     An iteration can add marks to the carry of the next iteration. The marks are therefore propagated until
@@ -275,9 +272,7 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
     return Graph(series.inputs, live_equations(series.equations, outputs), outputs)
 
 
-def series_operands(
-    xs: Sequence[Atom], coefficients: Sequence[Sequence[Tangent]], active_inputs: Iterable[int]
-) -> list[Atom]:
+def series_operands(xs: Atoms, coefficients: Sequence[Tangents], active_inputs: Iterable[int]) -> list[Atom]:
     """Return the coefficients of order 1 and higher of the operands ``active_inputs``.
 
     A coefficient that is ``None`` becomes a constant zero.
@@ -286,7 +281,7 @@ def series_operands(
 
 
 def series_results(
-    ys: Sequence[Atom], count: int, coefficients: Sequence[Tangent], active_outputs: Sequence[int], order: int
+    ys: Atoms, count: int, coefficients: Tangents, active_outputs: Sequence[int], order: int
 ) -> list[list[Tangent]]:
     """Return the Taylor coefficients of each of ``count`` outputs.
 
@@ -300,12 +295,12 @@ def series_results(
     return result
 
 
-def varying(coefficients: Sequence[Sequence[Tangent]]) -> Indices:
+def varying(coefficients: Sequence[Tangents]) -> Indices:
     """Return the operands that have a nonzero coefficient of order 1 or higher."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
-def starts_of(xs: Sequence[Atom], coefficients: Sequence[Sequence[Tangent]]) -> tuple[list[Atom], bool]:
+def starts_of(xs: Atoms, coefficients: Sequence[Tangents]) -> tuple[list[Atom], bool]:
     """Return coefficient 0 of each operand, and whether these are the operands ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
@@ -344,7 +339,7 @@ class Split:
         self.residuals = [x for x in used if x not in known]
         self.equations = builder.equations
 
-    def primal(self, residuals: Sequence[Atom]) -> Graph:
+    def primal(self, residuals: Atoms) -> Graph:
         """Return the nonlinear part as a graph ``inputs ↦ (*outputs, *residuals)``."""
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)

@@ -13,15 +13,15 @@ loop must stack only the *leaves*, the values from which the sums are computed: 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Mapping, Sequence
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import float32
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Rule, Tangent
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.contraction import dot
@@ -29,12 +29,6 @@ from mindgrad.core.primitives.kinds import full
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.batch import push_batch
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Rule, Tangent
 
 __all__ = ["Totals", "summed_graph"]
 
@@ -54,7 +48,7 @@ class Totals:
     """
 
     def __init__(
-        self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Atom], stacked: Sequence[Atom] = ()
+        self, graph: Graph, varying: Sequence[Variable], outputs: Atoms, stacked: Atoms = ()
     ) -> None:
         self._stacked = set(stacked)
         self._equations = graph.equations

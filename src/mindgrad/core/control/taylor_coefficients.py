@@ -19,23 +19,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.control.lazy import expand_lazy, never, pushed, series
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.transforms.axis_propagation import Carried, alignment
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.taylor import taylor
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["taylor_coefficients", "expanded"]
 
@@ -63,9 +59,7 @@ def _is_same(first: Tangent, second: Tangent) -> bool:
     return type(first) is not Variable and type(second) is not Variable and first.key == second.key  # type: ignore[union-attr]  # one tangent is given
 
 
-def _jvp(
-    ys: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Tangent], program: Graph, argnum: int, order: int
-) -> Sequence[Tangent]:
+def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, program: Graph, argnum: int, order: int) -> Tangents:
     active = tuple([k for k, t in enumerate(ts) if t is not None])
     if active == (argnum,) and _is_same(ts[argnum], xs[-1]):
         SERIES.fired()
@@ -95,13 +89,11 @@ def _alone(program: Graph, argnum: int, order: int) -> Graph:
         return builder.close(taylor_coefficients(*inputs, program=program, argnum=argnum, order=order))
 
 
-def _batch(
-    size: int, xs: Sequence[Atom], at: Sequence[int | None], program: Graph, argnum: int, order: int
-) -> tuple:
+def _batch(size: int, xs: Atoms, at: Sequence[int | None], program: Graph, argnum: int, order: int) -> tuple:
     return push_batch(expanded(program, argnum, order), xs, at, size)
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Tangent]], order: int) -> list[list[Tangent]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     """Return the Taylor series of each coefficient ``y_k`` (rule ``series``).
 
     Along the direction ``d`` of the equation, ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``, where ``C`` is
@@ -124,7 +116,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Tangent]], order
     return series(expanded(program, argnum, count), equation, coefficients, order)
 
 
-def _moves_along(coefficients: Sequence[Sequence[Tangent]], argnum: int) -> bool:
+def _moves_along(coefficients: Sequence[Tangents], argnum: int) -> bool:
     """Return whether only input ``argnum`` varies, along the same direction."""
     for k, series_ in enumerate(coefficients):
         first = 2 if k == argnum else 1

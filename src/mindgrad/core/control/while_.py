@@ -28,7 +28,7 @@ Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -61,16 +61,13 @@ from mindgrad.core.control.subgraphs import (
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, Variable, silent
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.zero_gradients import paths_of_while
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "series_loop", "while_"]
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -50,15 +50,12 @@ from mindgrad.core.control.while_ import (
 )
 from mindgrad.core.control.while_reverse_step import Marks, linear_iteration, reverse_iteration
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import INHERITED, Equation, Graph, without_effects
+from mindgrad.core.ir.graph import INHERITED, Atom, Equation, Graph, without_effects
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.kinds import is_zero, zeros
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["while_pullback"]
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 import array as buffers
 import math
 import reprlib
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, as_dtype, bfloat16, float32, int64
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mindgrad.core.ir.rules import Array, Element, NumpyType, Stored
+from mindgrad.core.ir.rules import Array, Element, NumpyType, Stored
 
 __all__ = [
     "array_of", "array_of_object", "initialized", "is_other_array", "is_shareable", "of_type",

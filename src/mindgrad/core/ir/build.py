@@ -14,7 +14,7 @@ A value *moves* if it depends differentiably on an input of the derivative that 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -26,20 +26,18 @@ from mindgrad.core.ir.graph import (
     INFINITE,
     INHERITED,
     MASKED,
+    Atom,
     Constant,
     Equation,
     Graph,
     Variable,
     live_equations,
 )
+from mindgrad.core.ir.rules import Array, Atoms, Results, Rule, Statics
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
-
-    from mindgrad.core.ir.graph import Atom
     from mindgrad.core.ir.primitive import Primitive
-    from mindgrad.core.ir.rules import Array, Parameters, Results, Rule
 
 __all__ = [
     "EVERYTHING",
@@ -94,7 +92,7 @@ def building(builder: Builder) -> Iterator[Builder]:
 
 
 def is_tainted(
-    primitive: Primitive, inputs: tuple[Atom, ...], parameters: Parameters, passed: int | None = None
+    primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics, passed: int | None = None
 ) -> int:
     """Return the marks of the results of ``primitive`` on the operands ``inputs``.
 
@@ -210,7 +208,7 @@ class Builder:
         self,
         primitive: Primitive,
         inputs: tuple[Atom, ...],
-        parameters: Parameters,
+        parameters: Statics,
         source: tuple[str, int] | None,
     ) -> Results:
         """Emit an operator that the traced function called at the line ``source``."""
@@ -225,7 +223,7 @@ class Builder:
         self,
         primitive: Primitive,
         inputs: tuple[Atom, ...],
-        parameters: Parameters,
+        parameters: Statics,
         counterparts: tuple[Variable, ...] | None = None,
     ) -> Results:
         """Emit an equation that applies ``primitive``, and return its result.
@@ -286,13 +284,13 @@ class Builder:
             self._table[key] = result
         return result
 
-    def _key(self, primitive: Primitive, inputs: tuple[Atom, ...], parameters: Parameters) -> Hashable:
+    def _key(self, primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics) -> Hashable:
         if primitive.commutative and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         return primitive, inputs, tuple(parameters.items())
 
     def _fold(
-        self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: Parameters
+        self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: Statics
     ) -> Constant | None:
         """Evaluate an operator on constants; ``None`` if the constants are too large."""
         if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
@@ -313,7 +311,7 @@ class Builder:
                 return self.constant(np.asarray(value, result_type.dtype.numpy))
         return None
 
-    def emit_again(self, equation: Equation, operands: Sequence[Atom], **changed: object) -> tuple[Atom, ...]:
+    def emit_again(self, equation: Equation, operands: Atoms, **changed: object) -> tuple[Atom, ...]:
         """Emit the operator of ``equation`` on ``operands``, with parameters ``changed``.
 
         Returns the results. The new equation has the source line of ``equation``, or the current line if
@@ -335,7 +333,7 @@ class Builder:
                 pass_taint(old, new)
         return results
 
-    def inline(self, graph: Graph, inputs: Sequence[Atom]) -> list[Atom]:
+    def inline(self, graph: Graph, inputs: Atoms) -> list[Atom]:
         """Emit the equations of ``graph`` on ``inputs`` and return its outputs."""
         call = (graph, *inputs)
         if call in self._inlined:  # the same graph on the same inputs has the same results
@@ -392,7 +390,7 @@ class Builder:
             atom = rebound[atom]
         return atom
 
-    def rebind(self, atoms: Sequence[Atom], values: Sequence[Atom]) -> None:
+    def rebind(self, atoms: Atoms, values: Atoms) -> None:
         """Replace ``atoms`` by ``values`` in outputs and in equations emitted later."""
         for old, new in zip(atoms, values, strict=True):
             if new is old:
@@ -421,7 +419,7 @@ class Builder:
         for equation in emitted:
             yield equation, equation in selection
 
-    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Atom]:
+    def again(self, equation: Equation, simplifies: bool = True) -> Atoms:
         """Emit ``equation`` again during a :meth:`replay`, and return its results.
 
         Operands that have been replaced are read from :meth:`value`. If there are any and ``simplifies`` is
@@ -458,7 +456,7 @@ class Builder:
             output.made_by = copy
         return copy
 
-    def close(self, outputs: Sequence[Atom], inputs: Sequence[Variable] | None = None) -> Graph:
+    def close(self, outputs: Atoms, inputs: Sequence[Variable] | None = None) -> Graph:
         """Return the graph of ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)

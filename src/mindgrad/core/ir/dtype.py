@@ -5,15 +5,12 @@ A :class:`DType` prints as MindSpore prints it (``str``: ``Float32``; ``repr``: 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
 
 import ml_dtypes
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from mindgrad.core.ir.rules import NumpyType
+from mindgrad.core.ir.rules import NumpyType
 
 __all__ = ["DTYPES", "DType", "as_dtype", "promote", "promote_scalar"]
 

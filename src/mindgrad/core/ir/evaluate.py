@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.base.location import Located
-from mindgrad.core.ir.graph import Constant, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable
+from mindgrad.core.ir.rules import Array, Stored
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, Stored
 
 __all__ = ["evaluate", "inline"]
 

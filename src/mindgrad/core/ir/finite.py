@@ -15,18 +15,16 @@ import numpy as np
 from mindgrad.core.base.location import located_source, user_frame
 from mindgrad.core.base.refusal import SourceLocation, located_text, location_of
 from mindgrad.core.ir.graph import DerivativeOf, is_finite
+from mindgrad.core.ir.rules import Array, Results, Source, Statics, Stored
 from mindgrad.core.ir.types import type_of
 
 if TYPE_CHECKING:
     from mindgrad.core.ir.primitive import Primitive
-    from mindgrad.core.ir.rules import Array, Parameters, Results, Source, Stored
 
 __all__ = ["check_kernel", "first_fault", "refuse_fault"]
 
 
-def first_fault(
-    operands: Sequence[Stored], results: Sequence[Stored], parameters: Parameters
-) -> Array | None:
+def first_fault(operands: Sequence[Stored], results: Sequence[Stored], parameters: Statics) -> Array | None:
     """Return the first result with an unexpected infinity or NaN, or ``None``.
 
     If all operands are finite, every infinity or NaN is unexpected. If an operand is infinite, only NaN is
@@ -56,7 +54,7 @@ def _has_nan(array: Array) -> bool:
 
 
 def check_kernel(
-    primitive: Primitive, operands: Sequence[Stored], results: Results, parameters: Parameters
+    primitive: Primitive, operands: Sequence[Stored], results: Results, parameters: Statics
 ) -> None:
     """Check the results of an eager kernel.
 

@@ -25,12 +25,12 @@ import numpy as np
 
 from mindgrad.core.base.location import Line
 from mindgrad.core.ir.memo import interned, memoized
+from mindgrad.core.ir.rules import Array, Atoms, Operand, Rule, Statics
 from mindgrad.core.ir.types import TensorType, type_of
 
 if TYPE_CHECKING:
     from mindgrad.core.ir.dtype import DType
     from mindgrad.core.ir.primitive import Primitive
-    from mindgrad.core.ir.rules import Array, Operand, Parameters, Rule
 
 __all__ = [
     "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "OPERATORS", "STEADY", "UNIFORM",
@@ -255,7 +255,7 @@ class Equation:
         self,
         primitive: Primitive,
         inputs: tuple[Atom, ...],
-        parameters: Parameters,
+        parameters: Statics,
         outputs: tuple[Variable, ...],
         source: tuple[str, int] | None = None,
     ) -> None:
@@ -300,12 +300,7 @@ class Graph:
     #: function that checks every new graph; ``None`` if graphs are not checked (``ir.verify``)
     verifier: Callable[[Graph], None] | None = None
 
-    def __init__(
-        self,
-        inputs: Sequence[Variable],
-        equations: Sequence[Equation],
-        outputs: Sequence[Atom],
-    ) -> None:
+    def __init__(self, inputs: Sequence[Variable], equations: Sequence[Equation], outputs: Atoms) -> None:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
@@ -437,7 +432,7 @@ def without_effects(graph: Graph) -> Graph:
     return Graph(graph.inputs, live_equations(equations, graph.outputs), graph.outputs)
 
 
-def silent(parameters: Parameters) -> Parameters:
+def silent(parameters: Statics) -> Statics:
     """Apply :func:`without_effects` to the graphs among ``parameters``."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 

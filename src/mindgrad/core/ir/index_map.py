@@ -25,11 +25,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.ir.types import Shape
 
 if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Parameters
 
 __all__ = [
     "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
@@ -85,7 +85,7 @@ class Arrangement(NamedTuple):
     operands: Sequence[Labels]
     results: Sequence[Labels]
     sizes: Mapping[int, int]
-    parameters: Parameters
+    parameters: Statics
 
 
 class Relabeling(NamedTuple):
@@ -97,7 +97,7 @@ class Relabeling(NamedTuple):
         swaps: whether the two operands of a product must be exchanged.
     """
 
-    parameters: Parameters
+    parameters: Statics
     results: tuple[Labels, ...]
     swaps: bool = False
 
@@ -108,7 +108,7 @@ class Axes:
     #: whether :meth:`preferred` can return an order instead of ``None``
     prefers: bool = False
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         """Return the index map of an equation on operands of these shapes."""
         raise NotImplementedError
 
@@ -123,7 +123,7 @@ class Axes:
         """
         return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
-    def preferred(self, axes: IndexMap, parameters: Parameters) -> tuple[Labels, ...] | None:
+    def preferred(self, axes: IndexMap, parameters: Statics) -> tuple[Labels, ...] | None:
         """Return the order of operand axes for which CPU kernels are fast, or ``None``.
 
         Args:
@@ -136,7 +136,7 @@ class Axes:
 class Uniform(Axes):
     """Axes of a pointwise operator: all operands and the result have the same labels."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0]))) if shapes else ()
         return IndexMap((labels,) * len(shapes), (labels,))
 

@@ -6,13 +6,11 @@ on which operands. If a primitive has no such rule, each of its graphs runs once
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from mindgrad.core.ir.graph import Equation, Graph
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Atoms
 
 __all__ = ["Inner", "inner_programs"]
 
@@ -29,7 +27,7 @@ class Inner(NamedTuple):
     """
 
     graph: Graph
-    operands: Sequence[Atom]
+    operands: Atoms
     times: int = 1
     is_known: bool = True
 

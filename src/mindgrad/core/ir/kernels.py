@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import Context
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Kernel, KernelCheck, KernelRunner, Results, Statics, Stored
 from mindgrad.core.ir.tensor import Tensor
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Kernel, KernelCheck, KernelRunner, Parameters, Results, Stored
 
 __all__ = [
     "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact",
@@ -37,7 +34,7 @@ def _silent_context() -> Context:
     return context
 
 
-def silently(function: Kernel, arguments: Sequence[Stored], parameters: Parameters) -> Results:
+def silently(function: Kernel, arguments: Sequence[Stored], parameters: Statics) -> Results:
     """Call ``function`` without NumPy warnings.
 
     It must not call user functions, because they would run in another ``contextvars`` context.
@@ -52,7 +49,7 @@ def silently(function: Kernel, arguments: Sequence[Stored], parameters: Paramete
         _FREE.append(context)
 
 
-def numpy_kernel(primitive: Primitive, arrays: Sequence[Stored], parameters: Parameters) -> Results:
+def numpy_kernel(primitive: Primitive, arrays: Sequence[Stored], parameters: Statics) -> Results:
     """Run the NumPy kernel of ``primitive``, which returns an array or a tuple."""
     if primitive.kind == "control":  # `runs_functions(primitive)`, inlined for speed
         with np.errstate(all="ignore"):
@@ -99,7 +96,7 @@ def is_checking_kernels() -> bool:
     return _check is not None
 
 
-def _run_checked(primitive: Primitive, arrays: Sequence[Stored], parameters: Parameters) -> Results:
+def _run_checked(primitive: Primitive, arrays: Sequence[Stored], parameters: Statics) -> Results:
     results = _run_kernel(primitive, arrays, parameters)
     if _check is not None:
         _check(primitive, arrays, results, parameters)
@@ -111,7 +108,7 @@ def runs_on_host() -> bool:
     return _is_plain
 
 
-def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
+def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
     """Run one kernel on the values of ``tensors``; the result is an array or a tuple."""
     plain = _is_plain
     pointwise = primitive.pointwise

@@ -11,13 +11,12 @@ A memoized function must depend only on its arguments. A repeated call costs one
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from mindgrad.core.ir.graph import Graph
 
 __all__ = ["forget", "interned", "memoized", "retained"]

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from mindgrad.core.ir.rules import Array, NumpyType, Stored
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, NumpyType, Stored
     from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["PendingArray", "host_copy", "resolved"]
 
 
 class Source(Protocol):
-    """The object that computes a pending array, such as a deferred call (``ir.scope.Deferral``)."""
+    """The object that computes a pending array, such as a deferred call."""
 
-    def requested(self, array: PendingArray, /) -> Stored:
-        """Return the value of ``array``, and compute it first."""
+    def requested(self, array: PendingArray, /) -> Stored: ...
 
 
 class PendingArray:

@@ -85,28 +85,25 @@ Only for operators with inner graphs:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from mindgrad.core.ir import build
-from mindgrad.core.ir.graph import Constant, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Variable
 from mindgrad.core.ir.index_map import UNIFORM, Axes
+from mindgrad.core.ir.rules import (
+    Batch,
+    Jvp,
+    JvpWithValues,
+    Kernel,
+    Operand,
+    Rule,
+    Transpose,
+    TypeRule,
+    XlaKernel,
+)
 from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import (
-        Batch,
-        Jvp,
-        JvpWithValues,
-        Kernel,
-        Operand,
-        Rule,
-        Transpose,
-        TypeRule,
-        XlaKernel,
-    )
 
 __all__ = ["REGISTRY", "Primitive"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +12,9 @@ from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.kernels import run_kernel, runs_functions, runs_on_host
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Results, Statics, Stored
 from mindgrad.core.ir.scope import Scope, as_it_is, held_constant, identity, lifted
 from mindgrad.core.ir.tensor import Tensor, make_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from mindgrad.core.ir.rules import Parameters, Results, Stored
 
 __all__ = ["LocatedRecorder", "Recorder"]
 
@@ -89,11 +84,7 @@ class Recorder(Scope):
         return number
 
     def record(
-        self,
-        primitive: Primitive,
-        tensors: Sequence[Tensor],
-        parameters: Parameters,
-        computed: Results = None,
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics, computed: Results = None
     ) -> Results:
         if len(tensors) == 1 and tensors[0]._scope is self:
             numbers: tuple[int, ...] = (tensors[0]._atom,)
@@ -186,11 +177,7 @@ class LocatedRecorder(Recorder):
         self.sources: list[tuple[str, int]] = []
 
     def record(
-        self,
-        primitive: Primitive,
-        tensors: Sequence[Tensor],
-        parameters: Parameters,
-        computed: Results = None,
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics, computed: Results = None
     ) -> Results:
         result = super().record(primitive, tensors, parameters, computed)
         self.sources.append(user_location())

@@ -1,161 +1,103 @@
-"""Types of the rules of primitives, for type checkers. No module imports them when it runs.
+"""Types of atoms, arrays, and rules, for type checkers.
 
-An operator has operands, which are passed by position, and parameters, which are passed by keyword. The rules
-of one operator share these parameters, but operators differ in them. A protocol below therefore names the
-arguments that all rules of its kind have, and ``P`` stands for the operands or parameters of one operator.
-Type checkers compare the first ones, and accept any operands and parameters in the place of ``P``.
+The rules of an operator accept its operands by position and its static parameters by keyword. Both differ
+between operators. A protocol of this module therefore names only the arguments that all rules of one kind
+have. The parameter specification ``P`` represents the operands and static parameters of one operator.
 
-``T`` is a tangent that a rule receives: an atom in rules of operators with one operand, because such a rule
-is called only if the tangent is not zero; otherwise an atom, or ``None`` for zero.
+``T`` is the type of the tangents that a rule receives. It is ``Atom`` in rules of operators with one operand,
+which are called only if its tangent is not zero. In other rules, it is ``Tangent``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
 from types import ModuleType
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
-import numpy as np
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
 
-from mindgrad.core.base.refusal import SourceLocation
-from mindgrad.core.ir.build import Builder
-from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.primitive import Primitive
+    import numpy as np
+
+    from mindgrad.core.base.refusal import SourceLocation
+    from mindgrad.core.ir.build import Builder
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.primitive import Primitive
 
 P = ParamSpec("P")
-Tr = TypeVar("Tr")
 T = TypeVar("T", contravariant=True)
 Y = TypeVar("Y", contravariant=True)
 R = TypeVar("R", covariant=True)
 
-#: an array of NumPy, of any element type
-Array: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]  # type: ignore[explicit-any]  # NumPy's default
-#: an element type of NumPy
-NumpyType: TypeAlias = np.dtype[Any]  # type: ignore[explicit-any]  # NumPy's default
-#: one element of an array of NumPy
+#: a NumPy array of any dtype
+Array: TypeAlias = "np.ndarray[tuple[Any, ...], np.dtype[Any]]"  # type: ignore[explicit-any]  # NumPy's default
+#: a ``jax`` array while a function is lowered. Kernels use only members that NumPy arrays have, too
+JaxArray: TypeAlias = Array
+#: an array in a kernel that NumPy and ``jax`` share
+AnyArray: TypeAlias = Array
+#: a NumPy dtype
+NumpyType: TypeAlias = "np.dtype[Any]"  # type: ignore[explicit-any]  # NumPy's default
+#: a NumPy scalar
 Element: TypeAlias = "np.generic[Any]"  # type: ignore[explicit-any]  # NumPy's default
-#: what an operator of Python accepts beside an atom
+#: the other operand of a Python operator on an atom
 Operand: TypeAlias = "Atom | complex | Array | Element"
-#: line of the user's code to which an operator is attributed; ``None`` if it is not known
-Source: TypeAlias = tuple[str, int] | SourceLocation | None
-#: a tangent or cotangent; ``None`` is zero
-Tangent: TypeAlias = Atom | None
-#: a partial derivative: factors of a product, or ``None`` for an operand without derivative
+#: source line of an operator; ``None`` if it is not known
+Source: TypeAlias = "tuple[str, int] | SourceLocation | None"
+#: a tangent or cotangent; ``None`` means zero
+Tangent: TypeAlias = "Atom | None"
+#: operands or results
+Atoms: TypeAlias = "Sequence[Atom]"
+#: tangents or cotangents of several values
+Tangents: TypeAlias = "Sequence[Tangent]"
+#: a partial derivative: a number, factors of a product, or ``None`` for an operand without derivative
 Partial: TypeAlias = "Atom | complex | tuple[Atom | complex, ...] | None"
-#: a computation that requests Taylor coefficients ``(atom, k)``, and receives them
+#: a computation that requests Taylor coefficients ``(atom, k)`` and receives them
 Steps: TypeAlias = "Generator[tuple[Atom, int], Tangent, Tangent]"
-#: a value that Python code passes or returns: a tensor, a number, or a container of them
+#: a value of user code: a tensor, a number, or a container of them
 Tree: TypeAlias = object
-#: a parameter of an operator: its type differs between operators
-Parameter: TypeAlias = Any  # type: ignore[explicit-any]  # each type rule declares the types
-#: the parameters of an operator, by name
-Parameters: TypeAlias = "dict[str, Parameter]"
-
-#: what an operator returns: an atom (an array, a tensor), or a tuple of them if the primitive is ``multiple``
-Results: TypeAlias = Any  # type: ignore[explicit-any]  # a field of the primitive says at run time which
-
-#: an element as a number of Python
-Scalar: TypeAlias = Any  # type: ignore[explicit-any]  # its type follows from the element type
-#: what a tensor stores: an array of NumPy or of a device, a ``PendingArray``, or ``None``
+#: a static parameter of an operator
+Static: TypeAlias = Any  # type: ignore[explicit-any]  # each type rule declares its types
+#: the static parameters of an operator, by name
+Statics: TypeAlias = "dict[str, Static]"
+#: the result of an operator: an atom, array, or tensor; a tuple of them if the primitive is ``multiple``
+Results: TypeAlias = Any  # type: ignore[explicit-any]  # a field of the primitive selects the type
+#: an array element as a Python number
+Scalar: TypeAlias = Any  # type: ignore[explicit-any]  # the dtype selects the type
+#: the content of a tensor: an array of NumPy or of a device, a ``PendingArray``, or ``None``
 Stored: TypeAlias = Any  # type: ignore[explicit-any]  # comparisons of exact types choose between them
-
 #: ``transform(builder, xs, ys, extras)`` emits a derivative into ``builder`` and returns its results
 Transform: TypeAlias = (
     "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom]]"
 )
-#: another way to do it, which returns ``None`` if it cannot
+#: a cheaper transform that returns ``None`` if it does not apply
 Shortcut: TypeAlias = (
     "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom] | None]"
 )
 #: ``runner(primitive, arrays, parameters)`` runs a kernel
-KernelRunner: TypeAlias = "Callable[[Primitive, Sequence[Stored], Parameters], Results]"
+KernelRunner: TypeAlias = "Callable[[Primitive, Sequence[Stored], Statics], Results]"
 #: ``check(primitive, arrays, results, parameters)`` checks the results of a kernel
-KernelCheck: TypeAlias = "Callable[[Primitive, Sequence[Stored], Results, Parameters], None]"
-
-
-class JaxArray(Protocol):
-    """An array of jax while a function is lowered. Kernels use these of its members."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def dtype(self) -> NumpyType: ...
-    @property
-    def ndim(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def at(self) -> JaxArray: ...
-    @property
-    def real(self) -> JaxArray: ...
-    @property
-    def imag(self) -> JaxArray: ...
-
-    # their results are arrays of jax, and ``Callable`` alone does not say so
-    __add__: Callable
-    __radd__: Callable
-    __sub__: Callable
-    __rsub__: Callable
-    __mul__: Callable
-    __rmul__: Callable
-    __truediv__: Callable
-    __rtruediv__: Callable
-    __floordiv__: Callable
-    __mod__: Callable
-    __pow__: Callable
-    __matmul__: Callable
-    __neg__: Callable
-    __invert__: Callable
-    __and__: Callable
-    __or__: Callable
-    __xor__: Callable
-    __lshift__: Callable
-    __rshift__: Callable
-    __lt__: Callable
-    __le__: Callable
-    __gt__: Callable
-    __ge__: Callable
-    __getitem__: Callable
-    astype: Callable
-    reshape: Callable
-    sum: Callable
-    max: Callable
-    min: Callable
-    all: Callable
-    any: Callable
-    conj: Callable
-    clip: Callable
-    __eq__: Callable  # type: ignore[assignment]  # an array of Booleans
-    swapaxes: Callable
-    transpose: Callable
-    set: Callable
-    add: Callable
-
-
-#: an array in a kernel that is written once, for NumPy and for jax
-AnyArray: TypeAlias = "Array | JaxArray"
+KernelCheck: TypeAlias = "Callable[[Primitive, Sequence[Stored], Results, Statics], None]"
 
 
 class Kernel(Protocol[P, R]):
-    """``numpy(*arrays, **parameters)`` computes the results with NumPy."""
+    """Compute the results with NumPy: ``numpy(*arrays, **parameters)``."""
 
     def __call__(self, *arrays: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class XlaKernel(Protocol[P, R]):
-    """``xla(jax, *arrays, **parameters)`` computes the results with jax."""
+    """Compute the results with XLA: ``xla(jax, *arrays, **parameters)``."""
 
     def __call__(self, jax: ModuleType, /, *arrays: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class TypeRule(Protocol[P, R]):
-    """``type_rule(*types, **parameters)`` returns the type of the result, or one type for each result."""
+    """Return the types of the results: ``type_rule(*types, **parameters)``."""
 
     def __call__(self, *types: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class Jvp(Protocol[Y, T, P, R]):
-    """``jvp(y, xs, ts, **parameters)`` returns the tangents of the results."""
+    """Return the tangents of the results: ``jvp(y, xs, ts, **parameters)``."""
 
     def __call__(
         self, y: Y, xs: Sequence[Atom], ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs
@@ -163,7 +105,7 @@ class Jvp(Protocol[Y, T, P, R]):
 
 
 class JvpWithValues(Protocol[T, P, R]):
-    """``jvp_with_values(xs, ts, **parameters)`` returns the results and their tangents."""
+    """Return results and tangents: ``jvp_with_values(xs, ts, **parameters)``."""
 
     def __call__(
         self, xs: Sequence[Atom], ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs
@@ -171,19 +113,19 @@ class JvpWithValues(Protocol[T, P, R]):
 
 
 class Transpose(Protocol[Y, P, R]):
-    """``transpose(ct, *xs, **parameters)`` returns a cotangent for each operand."""
+    """Return a cotangent for each operand: ``transpose(ct, *xs, **parameters)``."""
 
     def __call__(self, ct: Y, /, *xs: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class Partials(Protocol[Y, P, R]):
-    """``partials(y, *xs, **parameters)`` returns a partial derivative for each operand."""
+    """Return the partial derivatives: ``partials(y, *xs, **parameters)``."""
 
     def __call__(self, y: Y, /, *xs: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class Batch(Protocol[P, R]):
-    """``batch(size, xs, axes, **parameters)`` returns the results, and their batch axes."""
+    """Return batched results and their axes: ``batch(size, xs, axes, **parameters)``."""
 
     def __call__(
         self,
@@ -197,6 +139,6 @@ class Batch(Protocol[P, R]):
 
 
 class Rule(Protocol[P, R]):
-    """Any other rule, called with operands and parameters of the operator."""
+    """Any other rule of an operator."""
 
     def __call__(self, *args: P.args, **parameters: P.kwargs) -> R: ...

@@ -21,25 +21,20 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from mindgrad.core.base.location import user_location
 from mindgrad.core.ir.build import Builder
-from mindgrad.core.ir.graph import Variable
+from mindgrad.core.ir.graph import Atom, Equation, Variable
 from mindgrad.core.ir.kernels import run_kernel
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Kernel, Results, Statics, Stored
 from mindgrad.core.ir.tensor import Tensor, assign, make_tensor
 from mindgrad.core.ir.types import TensorType
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Kernel, Parameters, Results, Stored
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is", "constant_block",
@@ -63,41 +58,20 @@ S = TypeVar("S", bound="Scope")
 
 
 class Deferral(Protocol):
-    """A deferred eager call: it receives the operators of its thread (``eager.deferral``)."""
+    """A deferred eager call, which receives the operators of its thread (``eager``)."""
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters, /) -> Results:
-        """Apply ``primitive``, now or later."""
-
-    def requested(self, pending: PendingArray, /) -> Stored:
-        """Return the value of ``pending``."""
-
-    def lifted(self, tensor: Tensor, /) -> Tensor:
-        """Return a value of a recording that has ended as a value of the open recordings."""
-
-    def detached(self, tensor: Tensor, /) -> Tensor:
-        """Return a tensor with the value of ``tensor``, without derivative."""
-
-    def stores(self, parameter: Tensor, /) -> None:
-        """Keep the array of ``parameter``, which is about to be replaced."""
-
-    def new_scope(self) -> DeferredScope:
-        """Create the scope of a recording."""
-
-    def opens(self, scope: DeferredScope, tensors: Sequence[Tensor], /) -> list[Tensor]:
-        """Open a recording, and return its inputs."""
-
-    def closes(self, scope: DeferredScope, /) -> None:
-        """Close a recording."""
-
-    def returns(self, scope: DeferredScope, recorded: object, /) -> None:
-        """Observe whether ``recorded`` outlives the call."""
-
-    def recording(self, scope: DeferredScope, /) -> tuple[Scope, list[Tensor]] | None:
-        """Return the scope and inputs of a recording whose operators have run."""
-
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics, /) -> Results: ...
+    def requested(self, pending: PendingArray, /) -> Stored: ...
+    def lifted(self, tensor: Tensor, /) -> Tensor: ...
+    def detached(self, tensor: Tensor, /) -> Tensor: ...
+    def stores(self, parameter: Tensor, /) -> None: ...
+    def new_scope(self) -> DeferredScope: ...
+    def opens(self, scope: DeferredScope, tensors: Sequence[Tensor], /) -> list[Tensor]: ...
+    def closes(self, scope: DeferredScope, /) -> None: ...
+    def returns(self, scope: DeferredScope, recorded: object, /) -> None: ...
+    def recording(self, scope: DeferredScope, /) -> tuple[Scope, list[Tensor]] | None: ...
     @property
-    def finishes(self) -> Kernel:
-        """The method that takes the place of ``trace.record.finish``."""
+    def finishes(self) -> Kernel: ...
 
 
 class _Local(threading.local):
@@ -321,7 +295,7 @@ class Scope:
         """Create an input of this scope that represents ``tensor``, a value from outside."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         """Apply ``primitive`` inside this scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
@@ -348,7 +322,7 @@ class DeferredScope(Scope):
         self.index = index
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         # reached while a function is being compiled inside the gradient, if all operands are from outside it
         return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # the call runs
 
@@ -380,9 +354,7 @@ class GraphScope(Scope):
         self.captures: list[tuple[Variable, Tensor]] = []
         self.parameters: list[Tensor] = []
         self.dependencies: dict[int, tuple[object, int]] = {}
-        self.differentiated: list[
-            tuple[Sequence[Equation], Sequence[Atom], list[tuple[Variable, Tensor]]]
-        ] = []
+        self.differentiated: list[tuple[Sequence[Equation], Atoms, list[tuple[Variable, Tensor]]]] = []
         self._captured: dict[tuple[int, Hashable], tuple[Atom, Stored, Stored]] = {}
         self.has_scalars = False
 
@@ -439,7 +411,7 @@ class GraphScope(Scope):
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])
         result = self.builder.trace(primitive, atoms, parameters, user_location())
         if primitive.multiple:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Sequence
 from inspect import CO_GENERATOR
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,8 @@ from mindgrad.core.ir import constant_arguments, constant_reads, unknown_shape
 from mindgrad.core.ir.array_conversion import array_of, initialized, is_shareable, of_type, tensor_element
 from mindgrad.core.ir.dtype import DType, as_dtype
 from mindgrad.core.ir.pending import PendingArray, host_copy
+from mindgrad.core.ir.rules import Array, NumpyType, Scalar, Stored
 from mindgrad.core.ir.types import TensorType, type_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from mindgrad.core.ir.rules import Array, NumpyType, Scalar, Stored
 
 if TYPE_CHECKING:  # scripts/stubs.py generates this stub from the table of methods
     from mindgrad.core.ir.tensor_members import TensorMembers
@@ -68,7 +65,7 @@ class Tensor(TensorMembers):
      [0. 1.]]
 
     See Also:
-        :func:`mindgrad.tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Parameter`,
+        :func:`mindgrad.tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Static`,
         :func:`mindgrad.mutable`
     """
 

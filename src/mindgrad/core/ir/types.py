@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from mindgrad.core.base.location import user_location
 from mindgrad.core.ir.dtype import DType, as_dtype
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Element, NumpyType
+from mindgrad.core.ir.rules import Array, Element, NumpyType
 
 __all__ = ["Shape", "TensorType", "tensor_type", "type_of"]
 

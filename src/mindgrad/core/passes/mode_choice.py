@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from mindgrad.core.control.per_sample_gradient import per_sample_gradient, writt
 from mindgrad.core.control.taylor_coefficients import taylor_coefficients
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.passes.graph_rewriter import rebuilt
@@ -55,9 +55,6 @@ from mindgrad.core.transforms.axis_propagation import Carried, alignment
 from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import dependent
 from mindgrad.core.transforms.transpose import pull_cotangents
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.dtype import DType
-    from mindgrad.core.ir.rules import Array, JaxArray, Kernel, NumpyType, XlaKernel
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.rules import Array, JaxArray, Kernel, NumpyType, XlaKernel
 
 __all__ = ["in_single", "in_single_xla", "is_half"]
 

@@ -6,13 +6,25 @@ Python's operators on variables and constants, so that a rule can contain ``1 - 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, OPERATORS, Constant, Variable
+from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, OPERATORS, Atom, Constant, Equation, Variable
 from mindgrad.core.ir.primitive import Primitive, lift
+from mindgrad.core.ir.rules import (
+    Array,
+    Atoms,
+    JaxArray,
+    Kernel,
+    Operand,
+    Steps,
+    Tangent,
+    Tangents,
+    XlaKernel,
+)
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.core.primitives.kinds import (
@@ -30,13 +42,6 @@ from mindgrad.core.primitives.movement_fusion import sum_of_parts
 from mindgrad.core.primitives.patterns import multiplied, selected
 from mindgrad.core.primitives.roots import product_of_roots
 from mindgrad.core.primitives.samples import booleans, case, reals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Array, JaxArray, Kernel, Operand, Steps, Tangent, XlaKernel
 
 __all__ = [
     "masked_multiply", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",
@@ -126,14 +131,14 @@ def _simplify_sub(a: Atom, b: Atom) -> Atom | None:
     return -(x + b) if c == -1 else None
 
 
-def _sub_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent]) -> Tangent:
+def _sub_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     a, b = ts
     if b is None:
         return a
     return -b if a is None else a - b
 
 
-def _add_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent]) -> Tangent:
+def _add_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     a, b = ts
     if a is None or b is None:
         return b if a is None else a
@@ -292,7 +297,7 @@ def _div_transpose(ct: Atom, a: Atom, b: Atom) -> list[Tangent]:
     return [product(1.0 / b, ct) if ct.tainted & ABSORBING else ct / b, None]
 
 
-def _div_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent]) -> Tangent:
+def _div_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     """d(a / b) = (da − y db) / b. The form da / b − (y / b) db may overflow."""
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):

@@ -7,20 +7,16 @@ added row or column costs more than any real pair. Therefore the number of real 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int64
+from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.axes import Core
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import case, fixed, reals
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Stored
 
 __all__ = ["assignment"]
 

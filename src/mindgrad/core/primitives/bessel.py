@@ -11,22 +11,18 @@ nearly equal numbers for large x, so that each derivative would lose a factor of
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import AnyArray, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.kinds import elementwise, same_type
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special_kernels import in_double
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Stored
 
 __all__ = [
     "SWITCH",

@@ -11,23 +11,19 @@ functions are NaN for x < 0 and infinite at 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import AnyArray, Array
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.bessel import SWITCH, TERMS, coefficients, hankel, order_type, power_sum
 from mindgrad.core.primitives.kinds import elementwise
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special_kernels import in_double
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array
 
 __all__ = ["bessel_ke", "bessel_y"]
 

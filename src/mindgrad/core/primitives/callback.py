@@ -14,23 +14,20 @@ compiled code, and copies of operands and results.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 from mindgrad.core.base.callback_errors import CallbackError, note
 from mindgrad.core.base.refusal import SourceLocation, located_text
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Kernel, NumpyType, Tangent, Tangents
 from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.ir.work import LIBRARY
 from mindgrad.core.primitives.batching import at_front
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, JaxArray, Kernel, NumpyType, Tangent
 
 __all__ = ["Callback", "callback", "from_words", "in_words"]
 
@@ -182,13 +179,13 @@ def _in_words_type(jax: ModuleType, type_: TensorType) -> JaxArray:
     return jax.ShapeDtypeStruct((*type_.shape, *words), np.uint32)
 
 
-def _jvp(ys: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Tangent], function: Callback) -> list[Tangent]:
+def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, function: Callback) -> list[Tangent]:
     if any(y.type.dtype.is_inexact for y in ys):
         function.refuse_derivative()
     return [None] * len(ys)
 
 
-def _batch(size: int, xs: Sequence[Atom], at: Sequence[int | None], function: Callback) -> tuple:
+def _batch(size: int, xs: Atoms, at: Sequence[int | None], function: Callback) -> tuple:
     operands = [x if axis is None else at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)]
     results = callback(*operands, function=function.batched(size, [axis is not None for axis in at]))
     return results, [0] * len(results)

@@ -8,21 +8,17 @@ that mindgrad returns to users is the conjugate of a cotangent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
 from mindgrad.core.primitives.arithmetic import neg
 from mindgrad.core.primitives.kinds import pointwise_linear, zeros
 from mindgrad.core.primitives.samples import reals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["complex", "conj", "imag", "real"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
-from mindgrad.core.ir.graph import ABSORBING, Constant
+from mindgrad.core.ir.graph import ABSORBING, Atom, Constant, Equation
 from mindgrad.core.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabeling
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -21,12 +22,6 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.shielding import shielded
 from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Array, JaxArray, Parameters, Tangent
 
 __all__ = ["dot"]
 
@@ -104,7 +99,7 @@ def _multiply(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom:
     )
 
 
-def _dot_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], contract: Pair, batch: Pair) -> Tangent:
+def _dot_jvp(y: Atom, xs: Atoms, ts: Tangents, contract: Pair, batch: Pair) -> Tangent:
     (a, b), (da, db) = xs, ts
     return accumulate(
         [
@@ -226,7 +221,7 @@ def _dot_flops(equation: Equation) -> int:
 class _DotAxes(Axes):
     """Index map of ``dot``: contracted axes are reduced, and all others are parallel."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         contract, batch = parameters["contract"], parameters["batch"]
         a = tuple(range(len(shapes[0])))
         of_b = dict(zip((*contract[1], *batch[1]), (*contract[0], *batch[0]), strict=True))
@@ -257,7 +252,7 @@ class _DotAxes(Axes):
         )
 
 
-def _sum_of_products(xs: Sequence[Atom], along: Sequence[int], contract: Pair, batch: Pair) -> Atom:
+def _sum_of_products(xs: Atoms, along: Sequence[int], contract: Pair, batch: Pair) -> Atom:
     """Sum ``dot`` over the slices along one axis of each operand, as one ``dot``."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]

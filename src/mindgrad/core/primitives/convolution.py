@@ -15,11 +15,13 @@ come first. There may be several, because ``vmap`` adds one. With ``channels_las
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom, Equation
+from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Static, Statics, Stored
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -43,13 +45,6 @@ from mindgrad.core.primitives.static_slices import reverse
 from mindgrad.core.primitives.stencil import is_stencil, stencil
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
 from mindgrad.core.primitives.window_reach import window_reach
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Parameter, Parameters, Stored
 
 __all__ = ["conv"]
 
@@ -149,7 +144,7 @@ def _conv_xla(
     strides: Shape,
     groups: int,
     channels_last: bool = False,
-    **window: Parameter,
+    **window: Static,
 ) -> JaxArray:
     joined = _joined(x, w, jax.numpy.reshape)
     if is_stencil(x, w, groups, channels_last):
@@ -219,7 +214,7 @@ def _cotangent_input(
 
 def _backwards(
     ct: Atom, x: Atom, w: Atom, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
-) -> Parameters:
+) -> Statics:
     """Return the parameters of the convolution of ``ct`` with the reversed kernel."""
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
@@ -231,7 +226,7 @@ def _backwards(
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
 
 
-def _shielded_input(ct: Atom, x: Atom, w: Atom, groups: int, **window: Parameter) -> Atom:
+def _shielded_input(ct: Atom, x: Atom, w: Atom, groups: int, **window: Static) -> Atom:
     """Set an infinite element of ``x`` to 0 if all windows with it were discarded."""
     if not can_discard(ct, x):
         return x
@@ -295,7 +290,7 @@ def _cotangent_kernel(
     return transpose(gradient, permutation=(1, 0, *range(2, len(gradient.shape))))
 
 
-def _cotangent_kernel_exchanged(ct: Atom, x: Atom, groups: int, **window: Parameter) -> Atom:
+def _cotangent_kernel_exchanged(ct: Atom, x: Atom, groups: int, **window: Static) -> Atom:
     """Convolve ``ct`` with ``x`` as the kernel, and reverse the resulting cotangent."""
     kernel = transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     gradient = conv(_samples_exchanged(ct, groups), kernel, groups=groups, **window)
@@ -310,7 +305,7 @@ def _cotangent_kernel_exchanged(ct: Atom, x: Atom, groups: int, **window: Parame
 def _in_either_order(rule: Callable, slot: int) -> Callable:
     """Extend a transpose ``rule`` for channels first to operands with channels last."""
 
-    def cotangent(ct: Atom, x: Atom, w: Atom, channels_last: bool = False, **window: Parameter) -> Atom:
+    def cotangent(ct: Atom, x: Atom, w: Atom, channels_last: bool = False, **window: Static) -> Atom:
         if not channels_last:
             return rule(ct, x, w, **window)
         rank, spatial = len(x.shape), len(w.shape) - 2
@@ -322,9 +317,7 @@ def _in_either_order(rule: Callable, slot: int) -> Callable:
     return cotangent
 
 
-def _conv_batch(
-    size: int, xs: Sequence[Atom], at: Sequence, groups: int, **window: Parameter
-) -> tuple[Atom, int]:
+def _conv_batch(size: int, xs: Atoms, at: Sequence, groups: int, **window: Static) -> tuple[Atom, int]:
     """Turn the batch axis into samples, output channels, or groups.
 
     If only the input has a batch axis, it becomes a sample axis. If only the kernel has one, it is merged
@@ -365,7 +358,7 @@ def _conv_batch(
 
 
 def _channels_last_batch(
-    size: int, xs: Sequence[Atom], at: Sequence[int | None], **window: Parameter
+    size: int, xs: Atoms, at: Sequence[int | None], **window: Static
 ) -> tuple[Atom, int]:
     """Apply :func:`_conv_batch` to channels-last operands, by permutations."""
     spatial = len(window["strides"])
@@ -384,12 +377,12 @@ def _conv_flops(equation: Equation) -> int:
     return 2 * equation.outputs[0].type.size * math.prod(_taps(shape, equation.parameters))
 
 
-def _taps(kernel: Shape, parameters: Parameters) -> Shape:
+def _taps(kernel: Shape, parameters: Statics) -> Shape:
     """Return the shape of the part of a kernel that one element of the output reads."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 
-def _window(rank: int, groups: int = 1, **changes: object) -> Parameters:
+def _window(rank: int, groups: int = 1, **changes: object) -> Statics:
     """Return all parameters of a test sample: the defaults, updated with ``changes``."""
     ones, none = (1,) * rank, ((0, 0),) * rank
     plain = dict(strides=ones, padding=none, lhs_dilation=ones, rhs_dilation=ones)

@@ -13,16 +13,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import HOST
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.static_slices import pad
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["Padding", "convolve", "dilated", "output_sizes"]
 

@@ -10,27 +10,21 @@ elements, the index of the last one is used. float16 and bfloat16 are accumulate
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import ORDERED
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Tangent, TypeRule
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.core.primitives.axes import Along
 from mindgrad.core.primitives.kinds import constant, general, linear, ones, product, zeros
 from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, JaxArray, Tangent, TypeRule
 
 __all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin", "shifted"]
 
@@ -89,7 +83,7 @@ def shifted(x: Atom, axis: int, by: int, reverse: bool, filling: Callable) -> At
     return concatenate(filled, slice_axis(x, axis, 0, count - by), axis=axis)
 
 
-def _cumprod_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], axis: int, reverse: bool) -> Tangent:
+def _cumprod_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tangent:
     """Solve ẏ_i = a_i ẏ_{i−1} + b_i with a = x and b_i = y_{i−1} ẋ_i.
 
     The loop preserves ẏ_i = a_i ẏ_{i−s} + b_i, and doubles s in each step: b_i ← b_i + a_i b_{i−s},

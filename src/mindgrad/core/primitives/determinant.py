@@ -14,12 +14,11 @@ Because r is small compared with all nonzero σ, the mean does not suffer from c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
+from mindgrad.core.ir.rules import Atoms, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, less, select
 from mindgrad.core.primitives.axes import Core
@@ -41,12 +40,6 @@ from mindgrad.core.primitives.reduction import reduce_max, reduce_min, reduce_su
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.static_slices import concatenate, reverse, slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, stop_gradient
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["det", "slogdet"]
 
@@ -148,7 +141,7 @@ def _det_type(a: TensorType, regular: bool = False) -> TensorType:
     return a.with_shape(a.shape[:-2])
 
 
-def _det_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], regular: bool = False) -> Tangent:
+def _det_jvp(y: Atom, xs: Atoms, ts: Atoms, regular: bool = False) -> Tangent:
     """Jacobi's formula: det˙ = Σ C ∘ Ȧ."""
     if regular:
         return y * sum_of_products(swapped(inverse(xs[0])), ts[0])
@@ -182,7 +175,7 @@ def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
     return scalar, real_part_type(scalar)
 
 
-def _slogdet_jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> tuple[Tangent, Tangent]:
+def _slogdet_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     """(log det)˙ = tr(A⁻¹ Ȧ): real part for log|det|, imaginary part for the sign."""
     trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
     if trace.dtype.kind == "float":

@@ -18,11 +18,14 @@ singular value decomposition" (2016), with separate sums and differences of sing
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Stored, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, masked_multiply, select
 from mindgrad.core.primitives.axes import Core
@@ -50,13 +53,6 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.spectra import eigenvalue_tangent, gaps, noise
 from mindgrad.core.primitives.structural import broadcast_in_dim
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Stored, Tangent
 
 __all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
@@ -218,7 +214,7 @@ def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorTyp
     return real_part_type(a).with_shape(a.shape[:-1]), a
 
 
-def _eigh_jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> tuple[Tangent, Tangent]:
+def _eigh_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     """Compute λ̇ = diag M and V̇ = V (F ∘ M).
 
     M = Vᴴ Ȧ V, and F_ij = 1 / (λ_j − λ_i) with F_ii = 0.
@@ -253,7 +249,7 @@ eigh = general(
 )
 
 
-def _eigvalsh_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom]) -> Tangent:
+def _eigvalsh_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Compute λ̇_j = v_jᴴ Ȧ v_j."""
     _, v = eigh(xs[0])
     return eigenvalue_tangent(ts[0], xs[0], v, y)
@@ -301,7 +297,7 @@ def _values_tangent(s: Atom, e: Atom, level: Atom) -> Atom:
     return masked(ds, _above(s, level))
 
 
-def _svd_jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> tuple[Tangent, Tangent, Tangent]:
+def _svd_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent, Tangent]:
     """Compute the tangents of U and V.
 
     With E = Uᴴ Ȧ V, D = (E + Eᴴ) / 2 ∘ 1 / (s_j − s_i) and P = (E − Eᴴ) / 2 ∘ 1 / (s_j + s_i):
@@ -350,7 +346,7 @@ svd = general(
 )
 
 
-def _svdvals_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom]) -> Tangent:
+def _svdvals_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     u, s, vh = svd(xs[0])
     e = matmul(matmul(adjoint(u), ts[0]), adjoint(vh))
     return _values_tangent(s, e, noise(s, max(xs[0].shape[-2:])))

@@ -13,19 +13,17 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Static
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.arithmetic import mul
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Parameter
 
 __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
 
@@ -107,7 +105,7 @@ class _Planner:
         labels: Labels,
         shape: Shape,
         /,
-        **parameters: Parameter,
+        **parameters: Static,
     ) -> _Term:
         """Add a step whose result has the given labels and shape."""
         self.steps.append(Step(primitive, tuple(term.number for term in terms), parameters))

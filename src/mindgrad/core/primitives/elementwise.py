@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float16
-from mindgrad.core.ir.graph import is_finite
+from mindgrad.core.ir.graph import Atom, Equation, is_finite
+from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial, Steps
 from mindgrad.core.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, greater_equal, masked_multiply, select
 from mindgrad.core.primitives.kinds import accumulate, elementwise, full, ones, zeros
 from mindgrad.core.primitives.roots import ROOTS, Root, is_sum_of_squares
 from mindgrad.core.primitives.samples import reals
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial, Steps
 
 __all__ = [
     "acos",

@@ -25,15 +25,26 @@ of a matrix product or convolution, or an earlier iteration of a loop computed i
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import EVERYTHING, Builder, current
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import CUT, DISCARDS, INFINITE, MASKED, OPERATORS, Constant, Equation, Variable
+from mindgrad.core.ir.graph import (
+    CUT,
+    DISCARDS,
+    INFINITE,
+    MASKED,
+    OPERATORS,
+    Atom,
+    Constant,
+    Equation,
+    Variable,
+)
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, JaxArray, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
 from mindgrad.core.primitives.arithmetic import (
@@ -56,12 +67,6 @@ from mindgrad.core.primitives.samples import booleans, case, reals
 from mindgrad.core.primitives.slicing import dynamic_slice
 from mindgrad.core.primitives.static_slices import concatenate, pad, reverse, slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, transpose
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, JaxArray, Tangent
 
 __all__ = [
     "OF_CONTROL",

@@ -13,13 +13,14 @@ The first weight is 1. If n is even, the last weight is also 1; otherwise it is 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant, Equation
 from mindgrad.core.ir.index_map import OPAQUE
+from mindgrad.core.ir.rules import Array, JaxArray
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.axes import Along
@@ -27,12 +28,6 @@ from mindgrad.core.primitives.complexes import conj
 from mindgrad.core.primitives.kinds import linear
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.structural import broadcast_in_dim
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Array, JaxArray
 
 __all__ = ["fft", "irfft", "rfft"]
 

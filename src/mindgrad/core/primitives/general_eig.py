@@ -14,11 +14,13 @@ finite numbers instead.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, masked_multiply, select
 from mindgrad.core.primitives.axes import Core
@@ -41,13 +43,6 @@ from mindgrad.core.primitives.piecewise import abs
 from mindgrad.core.primitives.reduction import reduce_max, reduce_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.structural import broadcast_in_dim, stop_gradient
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, JaxArray, Tangent
 
 __all__ = ["eig", "eigvals"]
 
@@ -92,14 +87,14 @@ def _normalized(v: Atom, dv: Atom) -> Atom:
     return dv - columns(complex(stretch, turn), v) * v
 
 
-def _eig_jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> tuple[Tangent, Tangent]:
+def _eig_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     values, v = y
     m = solve(v, matmul(_whole(ts[0]), v))
     dv = matmul(v, masked_multiply(_between(values, m), m))
     return diagonal(m), _normalized(v, dv)
 
 
-def _eigvals_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom]) -> Tangent:
+def _eigvals_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     _, v = eig(xs[0])
     return diagonal(solve(v, matmul(_whole(ts[0]), v)))
 

@@ -12,11 +12,14 @@ is below 1e-3. Definitions: DLMF 8.2, 8.17.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import AnyArray, Array, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, less, select
@@ -30,13 +33,6 @@ from mindgrad.core.primitives.special_kernels import (
     lgamma_kernel,
     polygamma_kernel,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, Partial, Stored
 
 __all__ = [
     "Functions", "derivatives_of_beta", "derivatives_of_gamma", "incomplete_beta", "incomplete_gamma",

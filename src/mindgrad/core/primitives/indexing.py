@@ -17,12 +17,15 @@ order of ``indices`` is stored. The NumPy kernels and compiled functions follow 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import Constant, Equation
+from mindgrad.core.ir.graph import Atom, Constant, Equation
+from mindgrad.core.ir.rules import Array, Atoms, Batch, JaxArray, NumpyType, Stored, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -35,11 +38,6 @@ from mindgrad.core.primitives.samples import case, fixed, integers, reals
 from mindgrad.core.primitives.structural import broadcast_in_dim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, Batch, JaxArray, NumpyType, Stored, Tangent
     from mindgrad.core.sparse.sparsity import Propagation
 
 __all__ = ["gather", "last_write", "outside", "scatter_add", "scatter_set"]
@@ -279,7 +277,7 @@ def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape
 def _scatter_batch(row: Callable) -> Batch:
     def rule(
         size: int,
-        xs: Sequence[Atom],
+        xs: Atoms,
         at: Sequence[int | None],
         /,
         axes: Shape,

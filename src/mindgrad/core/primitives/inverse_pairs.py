@@ -11,11 +11,10 @@ and stay NaN outside the domain.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.primitives.arithmetic import add, div, greater_equal, mul, neg, select, sub
 from mindgrad.core.primitives.elementwise import (
@@ -47,9 +46,6 @@ from mindgrad.core.primitives.piecewise import abs
 from mindgrad.core.primitives.powers import integer_power
 from mindgrad.core.primitives.reduction import logsumexp, norm, reduce_max, reduce_sum
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["is_nonnegative"]
 

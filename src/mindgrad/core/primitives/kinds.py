@@ -20,29 +20,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
-from mindgrad.core.ir.graph import ABSORBING, CUT, DISCARDS, INFINITE, OPERATORS, Constant, Variable
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import ABSORBING, CUT, DISCARDS, INFINITE, OPERATORS, Atom, Constant, Variable
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import (
+    Atoms,
+    Jvp,
+    Kernel,
+    Partial,
+    Partials,
+    Results,
+    Rule,
+    Tangent,
+    Tangents,
+    Transpose,
+    TypeRule,
+    XlaKernel,
+)
 from mindgrad.core.ir.types import TensorType
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.dtype import DType
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import (
-        Jvp,
-        Kernel,
-        Partial,
-        Partials,
-        Results,
-        Rule,
-        Tangent,
-        Transpose,
-        TypeRule,
-        XlaKernel,
-    )
 
 __all__ = [
     "accumulate",
@@ -96,7 +95,7 @@ def ones(type: TensorType) -> Constant:
     return full(type, 1)
 
 
-def accumulate(terms: Sequence[Tangent]) -> Tangent:
+def accumulate(terms: Tangents) -> Tangent:
     """Add tangents or cotangents; ``None`` means zero."""
     total = None
     for term in terms:
@@ -206,7 +205,7 @@ def elementwise(
             this depends on parameters.
     """
 
-    def jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], **parameters: object) -> Results:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
         slopes = partials(y, *xs, **parameters)
         is_singular = singular(**parameters) if callable(singular) else singular
         return accumulate(
@@ -298,7 +297,7 @@ def linear(
             Default: all operands.
     """
 
-    def jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], **parameters: object) -> Results:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
         slots = range(len(xs)) if linear_in is None else linear_in
         if all(ts[i] is None for i in slots):
             return None
@@ -307,7 +306,7 @@ def linear(
             operands[i] = zeros(xs[i].type) if (t := ts[i]) is None else t
         return primitive(*operands, **parameters)
 
-    def transposed(ct: Atom, *xs: Atom, **parameters: object) -> Sequence[Tangent]:
+    def transposed(ct: Atom, *xs: Atom, **parameters: object) -> Tangents:
         found = transpose(ct, *xs, **parameters)
         return found if isinstance(found, (list, tuple)) else [found]
 
@@ -346,7 +345,7 @@ def multilinear(
     ``transpose[k](ct, *xs, **parameters)`` returns the cotangent of operand ``k``.
     """
 
-    def jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], **parameters: object) -> Results:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
         terms = []
         for k, t in enumerate(ts):
             if t is not None:
@@ -357,7 +356,7 @@ def multilinear(
                     terms.append(primitive(*operands, **parameters))
         return accumulate(terms)
 
-    def transposed(ct: Atom, *xs: Atom, **parameters: object) -> Sequence[Tangent]:
+    def transposed(ct: Atom, *xs: Atom, **parameters: object) -> Tangents:
         return [
             rule(ct, *xs, **parameters) if x.linear else None for rule, x in zip(transpose, xs, strict=True)
         ]

@@ -16,13 +16,15 @@ Formulas:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom, Equation
 from mindgrad.core.ir.index_map import Arrangement, Axes, IndexMap, Relabeling
 from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Static, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.axes import Core
@@ -49,13 +51,6 @@ from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.shielding import can_discard, finite_or, met
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Array, JaxArray, Parameter, Parameters, Tangent
-
 __all__ = ["cholesky", "inverse", "qr", "solve", "triangular_solve"]
 
 
@@ -74,7 +69,7 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 
 
 def _system_batch(
-    name: str, size: int, xs: Sequence[Atom], at: Sequence, left: bool, parameters: Parameters
+    name: str, size: int, xs: Atoms, at: Sequence, left: bool, parameters: Statics
 ) -> tuple[Atom, int]:
     """Join the right-hand sides of a batch, so that their matrix is factored once."""
     primitive = REGISTRY[name]
@@ -115,7 +110,7 @@ def _read(a: Atom, lower_part: bool, unit_diagonal: bool) -> Atom:
     return (lower if lower_part else upper)(a, strict=unit_diagonal)
 
 
-def _triangular_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], **parameters: Parameter) -> Tangent:
+def _triangular_jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: Static) -> Tangent:
     """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y).
 
     Y op(T) = B is differentiated in the same way.
@@ -143,7 +138,7 @@ def _triangular_numpy(
 class _TriangularAxes(Axes):
     """Index map of a triangular system: right-hand sides are independent (parallel)."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return _SIDES[parameters["left"]].index_map(shapes, parameters)
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -202,7 +197,7 @@ triangular_solve = general(
 )
 
 
-def _solve_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], transpose: bool = False) -> Tangent:
+def _solve_jvp(y: Atom, xs: Atoms, ts: Tangents, transpose: bool = False) -> Tangent:
     """Differentiate op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
@@ -292,7 +287,7 @@ def _cholesky_numpy(a: Array) -> Array:
     return np.linalg.cholesky((a + np.conj(np.swapaxes(a, -1, -2))) / 2)
 
 
-def _cholesky_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom]) -> Tangent:
+def _cholesky_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Compute L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ). Φ is the lower triangle with half of the diagonal."""
     half = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
     inner = triangular_solve(y, hermitian(ts[0]), **half)
@@ -331,7 +326,7 @@ def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
     return a, a.with_shape((*batch, n, n))
 
 
-def _qr_jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> tuple[Tangent, Tangent]:
+def _qr_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     """Compute Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
 
     X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ is antihermitian and has the lower triangle of M.

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64, int32
+from mindgrad.core.ir.graph import Atom, Equation
+from mindgrad.core.ir.rules import Array, Kernel
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import Work, by
 from mindgrad.core.primitives.arithmetic import equal, greater, greater_equal, not_equal, select
@@ -20,10 +21,6 @@ from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, iota, transpose
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Array, Kernel
 
 __all__ = [
     "adjoint", "check_matrix", "check_square", "columns", "diagonal", "dominant",

@@ -11,8 +11,10 @@ as one minus the other tail.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from types import ModuleType
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import AnyArray, Partial
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, select
 from mindgrad.core.primitives.elementwise import log
@@ -28,12 +30,6 @@ from mindgrad.core.primitives.kinds import elementwise, full, zeros
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special import digamma
 from mindgrad.core.primitives.special_kernels import in_double
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Partial
 
 __all__ = ["beta_hazard", "gamma_hazard", "log_beta_tail", "log_gamma_tail"]
 

@@ -5,19 +5,15 @@ Logical operators accept Bool; bitwise operators accept Bool and integers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import JaxArray, Kernel
 from mindgrad.core.primitives.kinds import pointwise_constant
 from mindgrad.core.primitives.samples import booleans, reals
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.rules import JaxArray, Kernel
 
 __all__ = [
     "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan",

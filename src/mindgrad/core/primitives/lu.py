@@ -10,11 +10,11 @@ columns of the identity matrix complete L and U to square matrices L' and U' (M.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Atoms, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.axes import Core
 from mindgrad.core.primitives.indexing import gather
@@ -32,12 +32,6 @@ from mindgrad.core.primitives.linalg_rules import (
 from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, Tangent
 
 __all__ = ["lu", "lu_pivots", "row_order"]
 
@@ -73,7 +67,7 @@ def _upper_square(y: Atom, size: int) -> Atom:
     return square + on_the_diagonal(concatenate(zero, identity, axis=len(batch)))
 
 
-def _lu_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom]) -> Tangent:
+def _lu_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     m, n = y.shape[-2:]
     below, above = _fitted(y, m, m), _upper_square(y, n)
     inner = _exchanged(ts[0], row_order(lu_pivots(xs[0]), size=m))

@@ -12,18 +12,14 @@ returns the replacement of the outer operator, or ``None``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant, Equation
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import Shape, type_of
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
@@ -96,13 +92,13 @@ def uniform(part: Array) -> Constant | None:
     return Constant(first.reshape(()), type_of(part)) if same else None
 
 
-def joined(xs: Sequence[Atom], axis: int) -> Atom | None:
+def joined(xs: Atoms, axis: int) -> Atom | None:
     """Return the array that is divided into ``xs`` along ``axis``, or ``None``."""
     found = _parts(xs, axis)
     return _unstacked(xs) if found is None and not axis else found
 
 
-def _parts(xs: Sequence[Atom], axis: int) -> Atom | None:
+def _parts(xs: Atoms, axis: int) -> Atom | None:
     slices = [_made(x, "slice") for x in xs]
     if any(piece is None for piece in slices):
         return None
@@ -121,7 +117,7 @@ def _parts(xs: Sequence[Atom], axis: int) -> Atom | None:
     return source if end == source.shape[axis] else None
 
 
-def _unstacked(xs: Sequence[Atom]) -> Atom | None:
+def _unstacked(xs: Atoms) -> Atom | None:
     """Return the array that ``unstack`` divides into ``xs``, in order."""
     made = [_made(x, "reshape") for x in xs]
     wide = all(equation is not None for equation in made)

@@ -9,10 +9,10 @@ determine whether an axis of an operator may have padding.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import DType
 from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import (
     OPAQUE,
@@ -24,12 +24,9 @@ from mindgrad.core.ir.index_map import (
     index_map,
     relabeled,
 )
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.indexing import outside
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.dtype import DType
-    from mindgrad.core.ir.rules import Parameters
 
 __all__ = ["is_common", "keeps_apart", "neutral_element", "padded_map", "resized_parameters"]
 
@@ -110,7 +107,7 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> complex | No
     return _NEUTRAL[name](dtype) if name in _NEUTRAL else None
 
 
-def resized_parameters(equation: Equation, sizes: Mapping[int, int], shape: Shape) -> Parameters | None:
+def resized_parameters(equation: Equation, sizes: Mapping[int, int], shape: Shape) -> Statics | None:
     """Return the parameters of an equation for other sizes, if possible.
 
     Args:

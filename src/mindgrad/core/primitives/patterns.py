@@ -17,9 +17,9 @@ import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation
+from mindgrad.core.ir.rules import Results
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Results
     from mindgrad.core.sparse.patterns import Pattern
     from mindgrad.core.sparse.sparsity import Propagation
 

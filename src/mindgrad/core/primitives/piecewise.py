@@ -6,13 +6,16 @@ At a nondifferentiable point, the derivative is a convention. The comment above 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, complex64, complex128, float32, float64
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Kernel, Partial, Tangent, XlaKernel
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC
 from mindgrad.core.primitives.arithmetic import equal, greater, greater_equal, less, less_equal, neg
@@ -30,13 +33,6 @@ from mindgrad.core.primitives.logic import logical_and, logical_or
 from mindgrad.core.primitives.roots import ROOTS, Root
 from mindgrad.core.primitives.samples import reals
 from mindgrad.core.primitives.structural import convert
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Kernel, Partial, Tangent, XlaKernel
 
 __all__ = [
     "abs", "ceil", "clip", "floor", "floor_div", "fmod", "maximum", "minimum", "mod", "relu", "relu6",
@@ -75,7 +71,7 @@ def _abs_type(x: TensorType) -> TensorType:
     return x.with_dtype(_PART.get(x.dtype, x.dtype))
 
 
-def _abs_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom]) -> Tangent:
+def _abs_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Return sign(x) ẋ. For complex x, return Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":

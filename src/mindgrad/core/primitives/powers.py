@@ -6,13 +6,15 @@ Powers that are roots, such as ``x ** 0.5``, are registered in ``primitives.root
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex128, float64
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
+from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, SHARED_FUNCTION
 from mindgrad.core.primitives.arithmetic import equal, less, less_equal, masked_multiply, select
@@ -21,13 +23,6 @@ from mindgrad.core.primitives.kinds import elementwise, ones, same_type, zeros
 from mindgrad.core.primitives.logic import logical_and
 from mindgrad.core.primitives.roots import ROOTS, Root, is_sum_of_squares, power_of_root
 from mindgrad.core.primitives.samples import case, reals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial, Stored
 
 __all__ = ["integer_power", "pow", "real_power"]
 

@@ -22,23 +22,21 @@ their results would be marked as possibly infinite, and derivatives would contai
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, float32, float64, uint32
+from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Stored
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.primitives.batching import at_front, placed
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import case, fixed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Stored
+    pass
 
 __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
@@ -181,9 +179,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
     return tensor_type(uint32, (*state.shape[:-1], *shape)), state
 
 
-def _batch(
-    size: int, xs: Sequence[Atom], at: Sequence[int | None], shape: Shape, seeds: tuple[int, int]
-) -> tuple:
+def _batch(size: int, xs: Atoms, at: Sequence[int | None], shape: Shape, seeds: tuple[int, int]) -> tuple:
     # a batch of states yields different bits for each state; a single state yields one draw for all samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 

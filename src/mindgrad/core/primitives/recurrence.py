@@ -10,11 +10,13 @@ not overflow, and its memory is proportional to the length of the axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.index_map import ORDERED, Arrangement, IndexMap, Relabeling, Uniform
+from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, select
@@ -24,12 +26,6 @@ from mindgrad.core.primitives.elementwise import exp, safe_reciprocal
 from mindgrad.core.primitives.kinds import accumulate, full, general, product, zeros
 from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.structural import convert
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Parameters, Tangent
 
 __all__ = ["linear_recurrence", "logcumsumexp"]
 
@@ -75,7 +71,7 @@ def _recurrence_xla(jax: ModuleType, a: JaxArray, b: JaxArray, axis: int, revers
     return jax.lax.associative_scan(joined, (a, b), axis=axis, reverse=reverse)[1]
 
 
-def _recurrence_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], axis: int, reverse: bool) -> Tangent:
+def _recurrence_jvp(y: Atom, xs: Atoms, ts: Tangents, axis: int, reverse: bool) -> Tangent:
     """Compute ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
     (a, _), (da, db) = xs, ts
     of_a = None
@@ -96,7 +92,7 @@ def _recurrence_transpose(ct: Atom, a: Atom, b: Atom, axis: int, reverse: bool) 
 class _RecurrenceAxes(Uniform):
     """Index map of ``linear_recurrence``: parallel except along the recurrence axis."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: ORDERED})
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -145,7 +141,7 @@ def _running_numpy(x: Array, axis: int, reverse: bool) -> Array:
         return np.logaddexp.accumulate(x, axis=axis)
 
 
-def _running_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], axis: int, reverse: bool) -> Tangent:
+def _running_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tangent:
     """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
 
     If y_i is infinite, the differences are replaced, because ∞ − ∞ would be NaN.

@@ -11,14 +11,15 @@ float16 and bfloat16 are accumulated in float32.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float32, int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import REDUCED
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.rules import AnyArray, Array, Atoms, Tangent, TypeRule
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.core.primitives.arithmetic import equal, greater, less, select
@@ -31,13 +32,6 @@ from mindgrad.core.primitives.roots import ROOTS, Root
 from mindgrad.core.primitives.samples import booleans, case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, stop_gradient, transpose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, Tangent, TypeRule
 
 __all__ = [
     "argmax", "argmin", "logsumexp", "norm", "reduce_all", "reduce_any", "reduce_max", "reduce_min",
@@ -144,7 +138,7 @@ def _gathered(x: Atom, axes: Shape) -> Atom:
     return reshape(transpose(x, permutation=(*axes, *remaining)), shape=(count, *sizes))
 
 
-def _prod_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], axes: Shape) -> Tangent:
+def _prod_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     """Multiply pairwise in a tree: (p, ṗ) and (q, q̇) become (p q, p q̇ + q ṗ).
 
     There is no division, so zeros need no special case. The tree has log₂ n levels and needs 3 n
@@ -193,7 +187,7 @@ def _extreme_jvp(beyond: Callable) -> Callable:
     The shares add up to 1. If y is NaN, all shares are NaN.
     """
 
-    def jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], axes: Shape) -> Tangent:
+    def jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
         x = xs[0]
         # ``hits`` is true for the elements that equal y, and for all elements if y is NaN
         hits = logical_not(beyond(_spread(y, x, axes), x))
@@ -291,7 +285,7 @@ def _logsumexp_numpy(x: Array, axes: Shape) -> AnyArray:
         return _logsumexp(np, x, axes)
 
 
-def _logsumexp_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], axes: Shape) -> Tangent:
+def _logsumexp_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     """Compute ẏ = Σ exp(x − y) ẋ, without differences of infinities."""
     x = xs[0]
     above = _spread(y, x, axes)
@@ -326,7 +320,7 @@ logsumexp = general(
 # --- the 2-norm ------------------------------------------------------------------------------------
 
 
-def _norm_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], axes: Shape) -> Tangent:
+def _norm_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     """Compute ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
     x = xs[0]
     return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)

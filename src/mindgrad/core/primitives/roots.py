@@ -14,18 +14,15 @@ root, with factors and divisors. It does not recognize functions that are smooth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.graph import Constant, Equation
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Atom, Constant, Equation
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.dtype import DType
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Rule
+from mindgrad.core.ir.rules import Atoms, Rule
 
 __all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
@@ -45,7 +42,7 @@ class Root(NamedTuple):
 
     degree: int
     radicand: Callable | None = None
-    parts: Sequence[Atom] = ()
+    parts: Atoms = ()
 
 
 #: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``. The function

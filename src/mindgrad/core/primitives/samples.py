@@ -8,16 +8,13 @@ shape for each operand, and the parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, as_dtype
 from mindgrad.core.ir.primitive import Primitive
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Parameters, Rule
-    from mindgrad.core.ir.types import Shape
+from mindgrad.core.ir.rules import Array, Rule, Statics
+from mindgrad.core.ir.types import Shape
 
 __all__ = ["Case", "Domain", "booleans", "case", "draw", "fixed", "integers", "reals"]
 
@@ -68,7 +65,7 @@ class Case:
     __slots__ = ("accepts", "domains", "parameters", "prepare")
 
     def __init__(
-        self, domains: tuple[Domain, ...], parameters: Parameters, accepts: str, prepare: Callable | None
+        self, domains: tuple[Domain, ...], parameters: Statics, accepts: str, prepare: Callable | None
     ):
         self.domains = domains
         self.parameters = parameters

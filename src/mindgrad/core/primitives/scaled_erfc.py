@@ -13,20 +13,16 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.rules import AnyArray, Array
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.kinds import elementwise, same_type
 from mindgrad.core.primitives.samples import case, reals
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.rules import AnyArray, Array
 
 __all__ = ["scaled_erfc"]
 

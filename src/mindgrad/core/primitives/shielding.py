@@ -17,11 +17,9 @@ inputs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from mindgrad.core.ir.graph import CUT, INFINITE, MASKED, Constant
+from mindgrad.core.ir.graph import CUT, INFINITE, MASKED, Atom, Constant
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.arithmetic import not_equal, select
 from mindgrad.core.primitives.exact_zeros import discarding, has_cuts
@@ -29,9 +27,6 @@ from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.logic import isfinite, logical_or
 from mindgrad.core.primitives.reduction import reduce_any
 from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["can_discard", "finite_or", "met", "shielded"]
 

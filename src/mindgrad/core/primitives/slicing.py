@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import WINDOWED, Axes, IndexMap
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Statics
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import MOVE
 from mindgrad.core.primitives.arithmetic import greater, less, select
@@ -29,12 +30,6 @@ from mindgrad.core.primitives.patterns import sliced_anywhere, updated_anywhere
 from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, iota, transpose
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, JaxArray, Parameters
 
 __all__ = ["dynamic_slice", "dynamic_update_slice"]
 
@@ -84,13 +79,13 @@ def _positions(start: Atom, count: int, size: int, most: int) -> Atom:
     return first + iota(shape=(size, count), axis=1, dtype=int32)
 
 
-def _with_zero(starts: Sequence[Atom], at: int) -> tuple[Atom, ...]:
+def _with_zero(starts: Atoms, at: int) -> tuple[Atom, ...]:
     """Insert the start 0 for a batch axis at ``at``, which the slice covers."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 
 
-def _slice_batch(size: int, xs: Sequence[Atom], at: Sequence, /, sizes: Shape) -> tuple[Atom, int]:
+def _slice_batch(size: int, xs: Atoms, at: Sequence, /, sizes: Shape) -> tuple[Atom, int]:
     (x, *starts), (x_at, *starts_at) = xs, at
     if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
@@ -165,7 +160,7 @@ def _update_numpy(x: Array, update: Array, *starts: Array) -> Array:
     return y
 
 
-def _update_batch(size: int, xs: Sequence[Atom], at: Sequence, /) -> tuple[Atom, int]:
+def _update_batch(size: int, xs: Atoms, at: Sequence, /) -> tuple[Atom, int]:
     (x, update, *starts), (x_at, update_at, *starts_at) = xs, at
     if not any(place is not None for place in starts_at):
         target = update_at if x_at is None else x_at
@@ -194,7 +189,7 @@ class _UpdateAxes(Axes):
     Elements are independent along the axes that the update covers completely. Other axes are windowed.
     """
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         x, update, *starts = shapes
         labels = tuple(range(len(x)))
         of_update = tuple([k if x[k] == update[k] else len(x) + k for k in labels])

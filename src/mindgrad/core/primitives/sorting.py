@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import OPAQUE
+from mindgrad.core.ir.rules import Array, JaxArray
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
 from mindgrad.core.primitives.axes import Along
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import case, fixed, reals
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Equation
-    from mindgrad.core.ir.rules import Array, JaxArray
 
 __all__ = ["argsort"]
 

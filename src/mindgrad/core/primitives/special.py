@@ -6,11 +6,13 @@ Formulas of derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float16
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single
@@ -30,12 +32,6 @@ from mindgrad.core.primitives.special_kernels import (
     polygamma_kernel,
     polygamma_of_zeta,
 )
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial
 
 __all__ = [
     "digamma", "digamma_in_xla", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "polygamma",

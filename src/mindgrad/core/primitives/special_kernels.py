@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.base.scipy_modules import scipy_module
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.rules import AnyArray, Array
+from mindgrad.core.ir.rules import AnyArray, Array
 
 __all__ = [
     "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double",

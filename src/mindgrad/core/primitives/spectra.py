@@ -15,11 +15,13 @@ the derivatives of eigenvectors.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
-from mindgrad.core.ir.graph import UNIFORM, Constant
+from mindgrad.core.ir.graph import UNIFORM, Atom, Constant, Equation
+from mindgrad.core.ir.rules import AnyArray, Atoms, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.arithmetic import greater, less_equal, select
 from mindgrad.core.primitives.axes import Core
@@ -52,13 +54,6 @@ from mindgrad.core.primitives.reduction import (
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.shielding import can_discard, finite_or, met
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, stop_gradient
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import AnyArray, Tangent
 
 __all__ = ["eigenvalue_tangent", "gaps", "noise"]
 
@@ -228,7 +223,7 @@ def _tangent_kernel(numpy: ModuleType, da: AnyArray, v: AnyArray) -> AnyArray:
     return numpy.real(numpy.sum(numpy.conj(v) * numpy.matmul(symmetric, v), axis=-2))
 
 
-def _tangent_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent]) -> Tangent:
+def _tangent_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     """Differentiate λ̇ = Re diag(Vᴴ Ȧ V) with respect to Ȧ and to V."""
     (da, a, v, values), (dda, _, dv, _) = xs, ts
     of_direction = None if dda is None else eigenvalue_tangent(dda, a, v, values)
@@ -287,7 +282,7 @@ def _quotients(values: Atom, g: Atom, slope: Atom, like: Atom) -> Atom:
     return masked(limit, off_diagonal(gap.shape))
 
 
-def _matrix_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent]) -> Tangent:
+def _matrix_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     """Compute Ẇ = V (M ∘ Q + diag ġ) Vᴴ with M = Vᴴ Ȧ V and the quotients Q.
 
     The tangents of V and λ are not used, because V and λ are functions of A.

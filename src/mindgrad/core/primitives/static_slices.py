@@ -6,12 +6,13 @@ The transpose of each of these primitives consists of primitives of this module.
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, IndexMap, Relabeling, Uniform
+from mindgrad.core.ir.rules import Array, Statics, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, VIEW
 from mindgrad.core.primitives.axes import SIZE, Along, Entries
@@ -20,12 +21,6 @@ from mindgrad.core.primitives.movement_fusion import joined, part_of, uniform
 from mindgrad.core.primitives.roots import VIEWS
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.structural import check_axes, check_ranks, splat
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, Parameters, Tangent
 
 __all__ = ["concatenate", "pad", "reverse", "slice", "slice_axis"]
 
@@ -76,7 +71,7 @@ def _concatenate_simplify(*xs: Atom, axis: int) -> Atom | None:
 class _ConcatenateAxes(Uniform):
     """Index map of ``concatenate``: parallel except along the joined axis."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: WINDOWED})
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:

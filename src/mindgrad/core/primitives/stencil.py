@@ -12,15 +12,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.rules import JaxArray, Results, Static
 from mindgrad.core.ir.types import Shape
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.rules import JaxArray, Parameter, Results
 
 __all__ = ["is_stencil", "stencil"]
 
@@ -47,7 +43,7 @@ def stencil(
     strides: Shape,
     groups: int,
     channels_last: bool,
-    **window: Parameter,
+    **window: Static,
 ) -> JaxArray:
     """Convolve ``x``, which has one sample axis, by a sum of shifted products."""
     spatial = len(strides)

@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.dtype import DType, bool_, float32, float64, int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabeling
 from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.rules import Array, Atoms, JaxArray, NumpyType, Statics, Tangent
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import FREE, MOVE, VIEW
 from mindgrad.core.primitives.kinds import constant, linear, zeros
 from mindgrad.core.primitives.movement_fusion import reshaped_twice
 from mindgrad.core.primitives.roots import VIEWS
 from mindgrad.core.primitives.samples import case, reals
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, JaxArray, NumpyType, Parameters, Tangent
 
 __all__ = [
     "broadcast_in_dim", "check_axes", "check_ranks", "convert", "iota", "reshape", "splat", "stop_gradient",
@@ -76,7 +71,7 @@ def _convert_simplify(x: Atom, dtype: DType) -> Atom | None:
     return None
 
 
-def _convert_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], dtype: DType) -> Tangent:
+def _convert_jvp(y: Atom, xs: Atoms, ts: Atoms, dtype: DType) -> Tangent:
     if ts[0] is None or bool_ in (dtype, xs[0].type.dtype):
         return None
     return convert(ts[0], dtype=dtype)
@@ -155,7 +150,7 @@ class _ReshapeAxes(Axes):
     These are the axes for which the size, and the product of the sizes of all axes before, are unchanged.
     """
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         (old,), new = shapes, parameters["shape"]
         labels = tuple(range(len(old)))
         result = [len(old) + axis for axis in range(len(new))]
@@ -252,7 +247,7 @@ def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
 class _TransposeAxes(Axes):
     """Index map of ``transpose``: all axes are parallel and may have any order."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return IndexMap((tuple(range(len(shapes[0]))),), (parameters["permutation"],))
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -323,7 +318,7 @@ def _broadcast_simplify(x: Atom, shape: Shape, dims: Shape) -> Atom | None:
 class _BroadcastAxes(Axes):
     """Index map of ``broadcast_in_dim``: parallel, except repeated axes of size 1."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         (inner,), shape, dims = shapes, parameters["shape"], parameters["dims"]
         labels = tuple(range(len(inner)))
         result = [len(inner) + axis for axis in range(len(shape))]

@@ -10,21 +10,18 @@ again, the simplification of ``concatenate`` returns the array, and no slice is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabeling
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Statics, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import reshape
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Parameters, Tangent
 
 __all__ = ["unstack"]
 
@@ -35,11 +32,11 @@ def _types(x: TensorType) -> tuple[TensorType, ...]:
     return (x.with_shape(x.shape[1:]),) * x.shape[0]
 
 
-def _jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> Sequence[Atom]:
+def _jvp(y: Atoms, xs: Atoms, ts: Atoms) -> Atoms:
     return unstack(ts[0])
 
 
-def _transpose(cts: Sequence[Atom], x: Atom) -> list[Tangent]:
+def _transpose(cts: Atoms, x: Atom) -> list[Tangent]:
     if not cts:
         return [None]
     return [concatenate(*[reshape(ct, shape=(1, *ct.shape)) for ct in cts], axis=0)]
@@ -48,7 +45,7 @@ def _transpose(cts: Sequence[Atom], x: Atom) -> list[Tangent]:
 class _UnstackAxes(Axes):
     """Index map of ``unstack``: elements are independent except along the first axis."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
         return IndexMap((labels,), (labels[1:],) * shapes[0][0], {0: WINDOWED})
 

@@ -12,27 +12,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabeling
+from mindgrad.core.ir.rules import Array, JaxArray, Static, Statics
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.convolution_kernel import convolve, output_sizes
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import booleans, case, fixed
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Equation
-    from mindgrad.core.ir.rules import Array, JaxArray, Parameter, Parameters
-
 __all__ = ["window_reach"]
 
 
-def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Parameter) -> TensorType:
+def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Static) -> TensorType:
     lead = live.shape[: live.rank - len(window)]
     if live.dtype.kind != "bool" or skips is not live.with_shape(lead[:-1]):
         raise TypeError(
@@ -41,7 +37,7 @@ def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Parameter
     return live.with_shape((*lead, *output_sizes(live.shape, (1, 1, *window), **steps)))
 
 
-def _numpy(live: Array, skips: Array, window: Shape, **steps: Parameter) -> Array:
+def _numpy(live: Array, skips: Array, window: Shape, **steps: Static) -> Array:
     lead = live.shape[: live.ndim - len(window)]
     sizes = output_sizes(live.shape, (1, 1, *window), **steps)
     if np.all(skips):
@@ -52,7 +48,7 @@ def _numpy(live: Array, skips: Array, window: Shape, **steps: Parameter) -> Arra
 
 
 def _xla(
-    jax: ModuleType, live: JaxArray, skips: JaxArray, window: Shape, strides: Shape, **steps: Parameter
+    jax: ModuleType, live: JaxArray, skips: JaxArray, window: Shape, strides: Shape, **steps: Static
 ) -> JaxArray:
     lead = live.shape[: live.ndim - len(window)]
     shape = (*lead, *output_sizes(live.shape, (1, 1, *window), strides, **steps))
@@ -73,7 +69,7 @@ def _flops(equation: Equation) -> int:
 class _ReachAxes(Axes):
     """Index map of ``window_reach``: samples and groups are independent (parallel)."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
         first = len(labels) - len(parameters["window"])
         return IndexMap((labels, labels[: first - 1]), (labels,), dict.fromkeys(labels[first:], WINDOWED))
@@ -86,7 +82,7 @@ class _ReachAxes(Axes):
         return Relabeling(dict(new.parameters), (live,))
 
 
-def _steps(rank: int, **changes: object) -> Parameters:
+def _steps(rank: int, **changes: object) -> Statics:
     """Return all parameters of a test sample: the defaults, updated with ``changes``."""
     ones = (1,) * rank
     return dict(strides=ones, padding=((0, 0),) * rank, lhs_dilation=ones, rhs_dilation=ones) | changes

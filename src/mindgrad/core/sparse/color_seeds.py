@@ -8,15 +8,16 @@ The seed s_k is 1 in the columns (or rows) z of color k, and 0 elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Constant, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import equal
 from mindgrad.core.primitives.batching import placed
@@ -24,12 +25,6 @@ from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, iota, reshape
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.linearize import dependent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 
@@ -122,7 +117,7 @@ def at_once(derive: Callable, seeds: Sequence[tuple[TensorType, Array, int]], co
         A function that emits the derivatives, and returns a flat array for each result of ``derive``.
     """
 
-    def rule(builder: Builder, zs: Sequence[Atom], ys: Sequence[Atom], _: object = ()) -> list[Any]:
+    def rule(builder: Builder, zs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:
         if not count:
             return []
         directions = [Variable(type) for type, _, _ in seeds]

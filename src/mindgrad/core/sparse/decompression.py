@@ -13,13 +13,15 @@ The products are stored as flat arrays, the *pieces* (``sparse.strategy``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Constant, Graph, live_equations, without_effects
+from mindgrad.core.ir.graph import Atom, Constant, Graph, live_equations, without_effects
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.indexing import gather, scatter_add
 from mindgrad.core.primitives.kinds import accumulate, zeros
@@ -29,12 +31,6 @@ from mindgrad.core.sparse.color_seeds import is_scattered
 from mindgrad.core.sparse.sparsity import Known
 from mindgrad.core.sparse.strategies import best_way
 from mindgrad.core.sparse.strategy import Way
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["Structure", "compressed"]
 
@@ -60,7 +56,7 @@ class Structure:
 
 
 def compressed(
-    sparse: ModuleType, builder: Builder, xs: Sequence[Atom], ys: Sequence[Atom], environment: Known,
+    sparse: ModuleType, builder: Builder, xs: Atoms, ys: Atoms, environment: Known,
     second: bool, compiled: bool,
 ) -> tuple[list[Any], Structure]:  # fmt: skip
     """Emit the entries of a sparse Jacobian or Hessian into ``builder``.
@@ -91,7 +87,7 @@ def compressed(
 # -- entries ---------------------------------------------------------------------------------------
 
 
-def _parts(way: Way, xs: Sequence[Atom]) -> list[Any]:
+def _parts(way: Way, xs: Atoms) -> list[Any]:
     """Return the tensors z that the function reads from its inputs ``xs``.
 
     If the elements of a z are scattered over one input, they are gathered from it in one step. The function
@@ -213,7 +209,7 @@ def _blocks(
     return blocks, ends
 
 
-def _picked(pieces: Sequence[Atom], way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
+def _picked(pieces: Atoms, way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
     """Read the entries of each block from the pieces."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:

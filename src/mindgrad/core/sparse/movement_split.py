@@ -18,16 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.sparse.sparsity import Known, Propagation, holding
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["Cut", "cut"]
 
@@ -104,7 +101,7 @@ def cut(
     return Cut(inner, others, list(parts), [numbers[z] for z in parts], targets)
 
 
-def _numbered(atoms: Sequence[Atom]) -> list[Any]:
+def _numbered(atoms: Atoms) -> list[Any]:
     """Number the elements of all ``atoms`` consecutively."""
     ends = np.cumsum([0, *[x.type.size for x in atoms]])
     return [np.arange(start, end) for start, end in pairwise(ends)]

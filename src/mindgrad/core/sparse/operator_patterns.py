@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Equation
-from mindgrad.core.ir.index_map import ORDERED, PARALLEL, IndexMap
-from mindgrad.core.sparse.patterns import check
+from mindgrad.core.ir.graph import Atom, Equation
+from mindgrad.core.ir.index_map import ORDERED, PARALLEL, IndexMap, Labels
+from mindgrad.core.sparse.patterns import Pattern, check
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.index_map import Labels
-    from mindgrad.core.sparse.patterns import Pattern
     from mindgrad.core.sparse.sparsity import Propagation
 
 __all__ = ["along_axes"]

@@ -10,20 +10,15 @@ represents a pattern without entries.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, Protocol
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Variable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array
+from mindgrad.core.ir.graph import Atom, Variable
+from mindgrad.core.ir.rules import Array
 
 __all__ = ["Patterns", "TooDense", "check"]
 

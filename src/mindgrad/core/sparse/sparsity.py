@@ -22,22 +22,17 @@ value. The cost is a few passes over the entries of each pattern. A pattern with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.index_map import index_map
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms, Stored
 from mindgrad.core.sparse.operator_patterns import along_axes
-from mindgrad.core.sparse.patterns import Patterns
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Stored
-    from mindgrad.core.sparse.patterns import Pattern
+from mindgrad.core.sparse.patterns import Pattern, Patterns
 
 __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
@@ -88,9 +83,7 @@ class Known:
         return Known(values, constants, self.asked)
 
 
-def known_values(
-    graph: Graph, input_values: dict[Variable, Stored], atoms: Sequence[Atom]
-) -> tuple[dict, dict]:
+def known_values(graph: Graph, input_values: dict[Variable, Stored], atoms: Atoms) -> tuple[dict, dict]:
     """Compute the values of ``atoms`` that follow from constants and ``input_values``.
 
     Returns:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -25,25 +26,19 @@ from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Equation, Graph, all_equations
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.core.sparse.color_seeds import at_once, computed_once, is_scattered, seed_of
 from mindgrad.core.sparse.coloring import columns, star
 from mindgrad.core.sparse.movement_split import Cut, cut
-from mindgrad.core.sparse.patterns import TooDense
+from mindgrad.core.sparse.patterns import Pattern, TooDense
 from mindgrad.core.sparse.sparsity import Known, dependence
 from mindgrad.core.sparse.strategy import Places, Way
 from mindgrad.core.transforms.apply_rule import step
 from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import linearize
 from mindgrad.core.transforms.transpose import pull_cotangents
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array
-    from mindgrad.core.sparse.patterns import Pattern
 
 __all__ = ["best_way"]
 
@@ -196,9 +191,7 @@ class _Level:
             return None
         entries = self._forward_entries(_spread(colors, self._parts))
 
-        def push(
-            primal: Sequence[Equation], zs: Sequence[Atom], ys: Sequence[Atom]
-        ) -> Callable[[int], list[Any]]:
+        def push(primal: Sequence[Equation], zs: Atoms, ys: Atoms) -> Callable[[int], list[Any]]:
             def pushed(k: int) -> list[Any]:
                 seeds = [seed_of(z.type, own, k) for z, own in zip(zs, colors, strict=True)]
                 tangents = {z: seed for z, seed in zip(zs, seeds, strict=True) if seed is not None}
@@ -276,9 +269,7 @@ class _Level:
         if count * len(self.graph.equations) > costs().unrolled_equations:
             return None
 
-        def pull(
-            primal: Sequence[Equation], zs: Sequence[Atom], ys: Sequence[Atom]
-        ) -> Callable[[int], list[Any]]:
+        def pull(primal: Sequence[Equation], zs: Atoms, ys: Atoms) -> Callable[[int], list[Any]]:
             builder = self._builder
             directions, tangents = linearize(builder, zs, ys)
             linear = list(builder.linear_equations)
@@ -389,7 +380,7 @@ class _Level:
         starts = np.full((count, len(sizes)), -1, np.int64)
         strides = np.ones((count, len(sizes)), np.int64)
 
-        def rule(builder: Builder, zs: Sequence[Atom], ys: Sequence[Atom], _: object = ()) -> list[Any]:
+        def rule(builder: Builder, zs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:
             self._builder = builder
             derived_by = derive(list(builder.equations), zs, ys)
             pieces: list[Any] = []
@@ -442,5 +433,5 @@ def _has_own_derivative(graph: Graph) -> bool:
     return any(equation.primitive.by_user for equation in all_equations(graph.equations))
 
 
-def _gradient(builder: Builder, xs: Sequence[Atom], ys: Sequence[Atom], _: object = ()) -> list[Any]:
+def _gradient(builder: Builder, xs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:
     return reverse_rule(builder, xs, ys, [None] * len(ys))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.sparse.movement_split import Cut
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array
 
 __all__ = ["Places", "Way"]
 

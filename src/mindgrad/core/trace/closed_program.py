@@ -19,19 +19,16 @@ The function runs once. If it assigns attributes or variables, the caller must r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mindgrad.core.base.tree import flatten
 from mindgrad.core.ir.build import building
-from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.graph import Atom, Graph, Variable
+from mindgrad.core.ir.rules import Stored, Tree
 from mindgrad.core.ir.scope import GraphScope, opened
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.trace import references
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Stored, Tree
 
 __all__ = ["ClosedProgram", "trace"]
 

@@ -10,7 +10,6 @@ import inspect
 import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from mindgrad.core.ir import settings
 from mindgrad.core.ir.constant_reads import constants_below
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.rules import Array, Results, Stored, Tree
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import Shape, TensorType
@@ -32,9 +32,6 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import convert, reshape, stop_gradient
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.closed_program import trace
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Results, Stored, Tree
 
 __all__ = ["CustomDerivative", "custom_vjp", "summed_to"]
 

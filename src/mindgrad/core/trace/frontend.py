@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Results, Tree
-    from mindgrad.core.ir.scope import Scope
+from mindgrad.core.ir.rules import Results, Tree
+from mindgrad.core.ir.scope import Scope
 
 __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"]
 

@@ -9,19 +9,16 @@ number does not need a new compilation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.mutable import MutableFloat, MutableInt, MutableScalar, is_mutable
+from mindgrad.core.ir.rules import Results, Stored, Tree
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.structural import convert
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Results, Stored, Tree
 
 __all__ = ["DATA", "as_data", "as_python", "block", "is_number", "number_tensor"]
 

@@ -11,9 +11,8 @@ A *mark* is a bit flag of a value, such as ``INFINITE``: an element may be infin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from mindgrad.core.base.collection import only_young_garbage
 from mindgrad.core.base.location import Located
 from mindgrad.core.ir.build import SET_LATER, Builder, building
 from mindgrad.core.ir.cost_model import HOST
-from mindgrad.core.ir.graph import INFINITE, UNIFORM, Equation, Variable, silent
+from mindgrad.core.ir.graph import INFINITE, UNIFORM, Atom, Equation, Variable, silent
 from mindgrad.core.ir.kernels import (
     compacted,
     is_checking_kernels,
@@ -35,17 +34,12 @@ from mindgrad.core.ir.kernels import (
     silently,
 )
 from mindgrad.core.ir.recorder import Recorder
+from mindgrad.core.ir.rules import Array, Atoms, Source, Stored, Tangents, Transform
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.kinds import is_zero, zeros
 from mindgrad.core.transforms.zero_gradients import Unchecked, smooth_variables, steps_of, warn_of_zeros
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Array, Source, Stored, Tangent, Transform
 
 __all__ = ["Plan", "finish_recorder"]
 
@@ -223,7 +217,7 @@ def _needed(
     equations: Sequence[Equation],
     recorded: Collection[Equation],
     computed: Mapping[Atom, int],
-    produced: Sequence[Atom],
+    produced: Atoms,
 ) -> list[Equation]:
     """Select the equations that compute ``produced`` from recorded values.
 
@@ -255,7 +249,7 @@ class _Slots:
         given: the atoms of the cotangents or tangents.
     """
 
-    def __init__(self, recorder: Recorder, known: Mapping[Atom, int], given: Sequence[Tangent]) -> None:
+    def __init__(self, recorder: Recorder, known: Mapping[Atom, int], given: Tangents) -> None:
         self._recorder, self._known = recorder, known
         self._extras = {atom: k for k, atom in enumerate(given) if atom is not None}
         self._slots: dict[Hashable, int] = {}

@@ -10,20 +10,22 @@ the function. The graph is transformed, and the result is emitted into the enclo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from mindgrad.core.base.location import user_location
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import inline
-from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph
 from mindgrad.core.ir.kernels import is_checking_kernels
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.recorder import LocatedRecorder, Recorder
 from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.rules import Atoms, Kernel, Results, Shortcut, Stored, Tangent, Transform, Tree
 from mindgrad.core.ir.scope import (
     DeferredScope,
     GraphScope,
+    Scope,
     as_it_is,
     current_deferral,
     held_constant,
@@ -41,11 +43,6 @@ from mindgrad.core.primitives.kinds import is_zero
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.plans import finish_recorder
 from mindgrad.core.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom, Equation
-    from mindgrad.core.ir.rules import Kernel, Results, Shortcut, Stored, Tangent, Transform, Tree
-    from mindgrad.core.ir.scope import Scope
 
 __all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "shadow", "transformed"]
 
@@ -320,7 +317,7 @@ def _finish_graph(
 
 
 def note_derivative(
-    scope: GraphScope, equations: Sequence[Equation], xs: Sequence[Atom], ys: Sequence[Atom], is_suspect: bool
+    scope: GraphScope, equations: Sequence[Equation], xs: Atoms, ys: Atoms, is_suspect: bool
 ) -> None:
     """Record in the enclosing graph that the function of ``scope`` was differentiated.
 

@@ -12,14 +12,10 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from mindgrad.core.ir.scope import GraphScope, as_it_is, innermost, open_scopes
+from mindgrad.core.ir.rules import Stored
+from mindgrad.core.ir.scope import GraphScope, Scope, as_it_is, innermost, open_scopes
 from mindgrad.core.ir.tensor import Tensor
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Stored
-    from mindgrad.core.ir.scope import Scope
 
 __all__ = ["Journal", "advance", "compilation", "is_compiling", "is_stored", "journal", "read", "write"]
 

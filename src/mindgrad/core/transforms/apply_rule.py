@@ -10,23 +10,20 @@ this graph over the directions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Graph, Variable, without_effects
+from mindgrad.core.ir.graph import Atom, Graph, Variable, without_effects
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.transforms.linearize import dependent
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["between", "directional", "step"]
 
 #: ``rule(builder, xs, ys, extras)`` emits a derivative and returns its results
-Rule = Callable[[Builder, Sequence["Atom"], Sequence["Atom"], Sequence["Atom"]], Sequence["Atom"]]
+Rule = Callable[[Builder, Atoms, Atoms, Atoms], Atoms]
 
 
-def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Atom] = ()) -> Graph:
+def step(graph: Graph, constants: int, rule: Rule, templates: Atoms = ()) -> Graph:
     """Return the graph ``(*constants, *xs, *extras) ↦ rule(builder, xs, ys, extras)``.
 
     Args:
@@ -42,7 +39,7 @@ def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Atom] = (
         return builder.close(rule(builder, inputs[constants:], builder.inline(graph, inputs), extras))
 
 
-def between(builder: Builder, xs: Sequence[Variable], ys: Sequence[Atom]) -> tuple[Graph, list[Atom]]:
+def between(builder: Builder, xs: Sequence[Variable], ys: Atoms) -> tuple[Graph, list[Atom]]:
     """Return the graph ``(*others, *xs) ↦ ys``, and the values of ``others``.
 
     The graph contains the equations of ``builder`` that depend on ``xs``. ``others`` are all other values
@@ -56,7 +53,7 @@ def directional(
     builder: Builder,
     rule: Rule,
     xs: Sequence[Variable],
-    ys: Sequence[Atom],
+    ys: Atoms,
     types: Sequence[TensorType],
     is_forward: bool,
 ) -> tuple[Graph, list[Atom]]:
@@ -81,7 +78,7 @@ def directional(
     if is_forward:
         program, needed = between(builder, xs, ys)
         pushed = step(program, len(needed), rule, directions)
-        results: Sequence[Atom] = builder.inline(pushed, [*needed, *xs, *directions])
+        results: Atoms = builder.inline(pushed, [*needed, *xs, *directions])
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)

@@ -14,17 +14,14 @@ equations. An out-of-range integer index into a batched value behaves as in ``pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building, current, pass_taint
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import Labels, Relabeling, Uniform, index_map, relabeled
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import aligned, at_front, inserted, placed
 from mindgrad.core.primitives.structural import transpose
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["batch", "push_batch"]
 
@@ -66,7 +63,7 @@ def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
 
 
 def push_batch(
-    graph: Graph, inputs: Sequence[Atom], axes: Sequence[int | None], size: int
+    graph: Graph, inputs: Atoms, axes: Sequence[int | None], size: int
 ) -> tuple[list[Atom], list[int | None]]:
     """Emit the batched equations of ``graph`` into the current builder.
 

@@ -16,20 +16,14 @@ infinity is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from mindgrad.core.ir.build import Builder, building, is_tainted
-from mindgrad.core.ir.graph import Equation, Graph, Variable, without_effects
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, without_effects
+from mindgrad.core.ir.rules import Atoms, Jvp, Tangent, Tangents
 from mindgrad.core.primitives.kinds import ones
 from mindgrad.core.transforms.forward import forward, push_tangents
 from mindgrad.core.transforms.taylor import taylor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Jvp, Tangent
 
 __all__ = [
     "first_derivative", "has_moderate_partials", "nested_forward", "equation_tangents", "second_derivative",
@@ -37,9 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def equation_tangents(
-    equation: Equation, ys: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Tangent]
-) -> list[Tangent]:
+def equation_tangents(equation: Equation, ys: Atoms, xs: Atoms, ts: Tangents) -> list[Tangent]:
     """Return the tangents of the outputs of ``equation``; ``None`` for a zero tangent.
 
     ``ys`` are the outputs, ``xs`` are the operands, and ``ts`` are the tangents of the operands.
@@ -55,7 +47,7 @@ def equation_tangents(
 class _LoneEquation:
     """A copy of one equation in a separate builder, in which derivatives are emitted."""
 
-    def __init__(self, equation: Equation, xs: Sequence[Atom]) -> None:
+    def __init__(self, equation: Equation, xs: Atoms) -> None:
         self.equation = equation
         self.builder = Builder()
         with building(self.builder):
@@ -79,7 +71,7 @@ class _LoneEquation:
         self.builder.differentiate([x for x in self.xs if type(x) is Variable])
         return tangents
 
-    def close(self, outputs: Sequence[Tangent]) -> tuple[Graph, list[bool]]:
+    def close(self, outputs: Tangents) -> tuple[Graph, list[bool]]:
         """Return the graph of the outputs that are not ``None``.
 
         The second result states for each output whether it is not ``None``.
@@ -88,7 +80,7 @@ class _LoneEquation:
 
 
 def first_derivative(
-    equation: Equation, xs: Sequence[Atom], moved: Sequence[int], exact: Sequence[bool]
+    equation: Equation, xs: Atoms, moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p) ↦ J p``, and a flag for each output.
 
@@ -100,7 +92,7 @@ def first_derivative(
 
 
 def second_derivative(
-    equation: Equation, xs: Sequence[Atom], moved: Sequence[int], exact: Sequence[bool]
+    equation: Equation, xs: Atoms, moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p, q) ↦ D²f[p, q]``, and a flag for each output.
 
@@ -119,7 +111,7 @@ def second_derivative(
 
 
 def second_partials(
-    equation: Equation, xs: Sequence[Atom], moved: Sequence[int]
+    equation: Equation, xs: Atoms, moved: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]]]:
     """Return the graph ``xs ↦ f_kl`` of a pointwise operator, and pairs ``(k, l)``.
 
@@ -141,7 +133,7 @@ def second_partials(
         return alone.builder.close(list(partials.values())), list(partials)
 
 
-def has_moderate_partials(equation: Equation, xs: Sequence[Atom], moved: Sequence[int]) -> bool:
+def has_moderate_partials(equation: Equation, xs: Atoms, moved: Sequence[int]) -> bool:
     """Return whether second partial derivatives of a pointwise operator stay in range.
 
     If so, ``f_kl`` can be computed first and multiplied by ``p_k q_l`` afterwards. The result is false if

@@ -10,14 +10,11 @@ tangents in one direction together cost 2 to 3 times G. An operator without a fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Equation, Graph, derivative_of
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.primitives.kinds import zeros
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["forward", "push_tangents"]
 
@@ -53,7 +50,7 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Atom, Atom]) -> 
             _push(equation, [builder.value(x) for x in equation.inputs], ys, tangents)
 
 
-def _push(equation: Equation, xs: Sequence[Atom], ys: Sequence[Atom], tangents: dict[Atom, Atom]) -> None:
+def _push(equation: Equation, xs: Atoms, ys: Atoms, tangents: dict[Atom, Atom]) -> None:
     """Emit the tangents of one equation.
 
     ``xs`` are the values of its operands, and ``ys`` are the values of its outputs.
@@ -71,7 +68,7 @@ def _push(equation: Equation, xs: Sequence[Atom], ys: Sequence[Atom], tangents: 
     builder.source = outer
 
 
-def _note(equation: Equation, ts: Sequence[Tangent], tangents: dict[Atom, Atom]) -> None:
+def _note(equation: Equation, ts: Tangents, tangents: dict[Atom, Atom]) -> None:
     tangents.update((y, t) for y, t in zip(equation.outputs, ts, strict=True) if t is not None)
 
 

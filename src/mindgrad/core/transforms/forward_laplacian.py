@@ -33,11 +33,12 @@ needs a batching rule, and a loop carries second-order terms of every direction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mindgrad.core.ir.build import Builder, building, current
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable, derivative_of
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable, derivative_of
 from mindgrad.core.ir.index_map import repetition
+from mindgrad.core.ir.rules import Atoms, Rule, Tangent
 from mindgrad.core.primitives.batching import aligned, placed
 from mindgrad.core.primitives.exact_zeros import nonzeros
 from mindgrad.core.primitives.kinds import accumulate, product, zeros
@@ -53,10 +54,6 @@ from mindgrad.core.transforms.equation_derivatives import (
     second_partials,
     second_series,
 )
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Rule, Tangent
 
 __all__ = ["Collapse", "Stack", "collapse"]
 
@@ -220,7 +217,7 @@ class Collapse:
                 self.second[y] = total
 
     def _stacks(
-        self, equation: Equation, xs: Sequence[Atom], moved: Sequence[int], side: dict[Atom, Stack]
+        self, equation: Equation, xs: Atoms, moved: Sequence[int], side: dict[Atom, Stack]
     ) -> list[Stack | None]:
         """Return the stack of each output: the forward rule, batched over directions."""
         if not moved:
@@ -231,7 +228,7 @@ class Collapse:
         return [None if result is None else self._stack(*result) for result in results]
 
     def _batched(
-        self, rule: tuple[Graph, list[bool]], xs: Sequence[Atom], stacks: Sequence[Stack]
+        self, rule: tuple[Graph, list[bool]], xs: Atoms, stacks: Sequence[Stack]
     ) -> list[tuple[Atom, int | None] | None]:
         """Batch a graph from ``equation_derivatives`` over the directions of ``stacks``.
 
@@ -282,9 +279,7 @@ class Collapse:
         self.sums[standing] = total
         return standing
 
-    def _curvature(
-        self, equation: Equation, xs: Sequence[Atom], ys: Sequence[Atom], moved: Sequence[int]
-    ) -> list[Tangent]:
+    def _curvature(self, equation: Equation, xs: Atoms, ys: Atoms, moved: Sequence[int]) -> list[Tangent]:
         """Return Σ_d D²f[p_d, q_d] of each output; ``None`` if it is zero."""
         primitive = equation.primitive
         nothing: list[Tangent] = [None] * len(equation.outputs)
@@ -326,7 +321,7 @@ class Collapse:
             return broadcast_in_dim(total, shape=shape, dims=kept)
         return self._total(product(left, right), at)
 
-    def _pointwise(self, equation: Equation, xs: Sequence[Atom], y: Atom, moved: Sequence[int]) -> Tangent:
+    def _pointwise(self, equation: Equation, xs: Atoms, y: Atom, moved: Sequence[int]) -> Tangent:
         """Return Σ_kl f_kl · (Σ_d p_kd q_ld) of a pointwise operator."""
         graph, pairs = second_partials(equation, xs, moved)
         found = current().inline(graph, [x for x in xs if type(x) is Variable])

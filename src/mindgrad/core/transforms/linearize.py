@@ -10,21 +10,16 @@ values that the other equations compute. Linearization therefore costs no more t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, Variable, live_equations
+from mindgrad.core.ir.rules import Atoms, Tangent
 from mindgrad.core.transforms.forward import push_tangents
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["dependent", "linearize"]
 
 
-def linearize(
-    builder: Builder, inputs: Sequence[Atom], outputs: Sequence[Atom]
-) -> tuple[list[Variable], list[Tangent]]:
+def linearize(builder: Builder, inputs: Atoms, outputs: Atoms) -> tuple[list[Variable], list[Tangent]]:
     """Linearize the equations of the current builder ``builder`` at ``inputs``.
 
     Returns:
@@ -39,7 +34,7 @@ def linearize(
     return directions, [tangents.get(y) for y in outputs]
 
 
-def dependent(builder: Builder, variables: Sequence[Variable], results: Sequence[Atom]) -> tuple[list, list]:
+def dependent(builder: Builder, variables: Sequence[Variable], results: Atoms) -> tuple[list, list]:
     """Return the equations that compute ``results`` from ``variables``.
 
     The second result is the list of all other variables that these equations or ``results`` use. Equations

@@ -13,14 +13,10 @@ Limit: a sum over samples that masks out all samples but one is reported, althou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from mindgrad.core.ir.graph import Equation, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Variable
 from mindgrad.core.ir.index_map import ORDERED, REDUCED, index_map
 from mindgrad.core.transforms.axis_propagation import passage
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["mixing"]
 

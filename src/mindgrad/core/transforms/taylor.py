@@ -23,17 +23,13 @@ needs a forward rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Equation, Graph, Variable, derivative_of, silent
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, derivative_of, silent
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Jvp, Rule, Statics, Tangent, Tangents
 from mindgrad.core.primitives.kinds import accumulate, zeros
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.primitive import Primitive
-    from mindgrad.core.ir.rules import Jvp, Parameters, Rule, Tangent
 
 __all__ = ["taylor"]
 
@@ -105,7 +101,7 @@ class _Series:
         #: cache: whether a value depends on the variable of a rate
         self._of_rates: dict[Atom, bool] = {}
 
-    def start(self, variable: Variable, coefficients: Sequence[Atom]) -> None:
+    def start(self, variable: Variable, coefficients: Atoms) -> None:
         """Set the coefficients of ``variable``, starting at order 1."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
@@ -196,7 +192,7 @@ class _Series:
         coefficient = None if rate is None else (yield rate, k - 1)
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
-    def _starts(self, atoms: Sequence[Atom]) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
+    def _starts(self, atoms: Atoms) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
         """Return coefficient 0 of each of ``atoms``, computed without variables of rates."""
         starts = []
         for x in atoms:
@@ -293,20 +289,18 @@ class _Series:
         return self._rates[atom]
 
 
-def _operands(equation: Equation) -> Sequence[Atom]:
+def _operands(equation: Equation) -> Atoms:
     return equation.inputs
 
 
-def _differentiated(equation: Equation) -> Sequence[Atom]:
+def _differentiated(equation: Equation) -> Atoms:
     """Return the operands of ``equation``; an empty tuple if its derivative is zero."""
     primitive = equation.primitive
     has_rule = primitive.jvp is not None or primitive.series is not None
     return equation.inputs if has_rule and not primitive.stops else ()
 
 
-def _depends_on(
-    atom: Atom, answers: dict[Atom, bool], operands_of: Callable[[Equation], Sequence[Atom]]
-) -> bool:
+def _depends_on(atom: Atom, answers: dict[Atom, bool], operands_of: Callable[[Equation], Atoms]) -> bool:
     """Return whether ``atom`` depends on a variable for which ``answers`` is true.
 
     ``answers`` is a cache, to which the search adds the result for each value that it visits.
@@ -328,10 +322,7 @@ def _depends_on(
 
 
 def _series(
-    equation: Equation,
-    operands: tuple[Atom, ...],
-    parameters: Parameters,
-    coefficients: Sequence[Sequence[Tangent]],
+    equation: Equation, operands: tuple[Atom, ...], parameters: Statics, coefficients: Sequence[Tangents]
 ) -> list[list[Tangent]]:
     """Apply the rule ``series`` of a branch or loop to ``operands``."""
     rule: Rule = equation.primitive.series  # type: ignore[assignment]  # the callers check it

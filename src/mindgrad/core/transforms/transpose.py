@@ -11,23 +11,19 @@ rule, because it is not linear, ``TypeError`` is raised.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.graph import Equation, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Variable
+from mindgrad.core.ir.rules import Tangent, Tangents
 from mindgrad.core.primitives.kinds import zeros
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["pull_cotangents"]
 
 
 def pull_cotangents(
     equations: Sequence[Equation],
-    outputs: Sequence[Tangent],
-    cotangents: Sequence[Tangent],
+    outputs: Tangents,
+    cotangents: Tangents,
     inputs: Sequence[Variable],
     are_moving: bool = False,
 ) -> list[Tangent]:

@@ -22,17 +22,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from mindgrad.core.base.location import ZeroGradientWarning, warn_at
-from mindgrad.core.ir.graph import DerivativeOf, Equation, Graph, Variable
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Atom, DerivativeOf, Equation, Graph, Variable
+from mindgrad.core.ir.rules import Atoms, Source, Tangents, Transform
 from mindgrad.core.ir.scope import GraphScope, identity
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.build import Builder
-    from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Source, Tangent, Transform
-    from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = [
     "Unchecked", "paths_of_block", "paths_of_branch", "paths_of_scan", "paths_of_while", "smooth_atoms",
@@ -53,14 +50,12 @@ class Unchecked:
 
     transform: Transform
 
-    def __call__(
-        self, builder: Builder, xs: Sequence[Atom], ys: Sequence[Atom], extras: Sequence[Tangent]
-    ) -> Sequence[Atom]:
+    def __call__(self, builder: Builder, xs: Atoms, ys: Atoms, extras: Tangents) -> Atoms:
         return self.transform(builder, xs, ys, extras)
 
 
 def steps_of(
-    equations: Sequence[Equation], xs: Iterable[Atom], ys: Sequence[Atom], excusing: Sequence[Atom]
+    equations: Sequence[Equation], xs: Iterable[Atom], ys: Atoms, excusing: Atoms
 ) -> list[tuple[Source, str]]:
     """Find inputs on which ``ys`` depend only through piecewise constant operators.
 
@@ -94,7 +89,7 @@ def warn_of_zeros(steps: Iterable[tuple[Source, str]]) -> None:
         )
 
 
-def smooth_variables(equations: Sequence[Equation], ys: Sequence[Atom]) -> set[Atom]:
+def smooth_variables(equations: Sequence[Equation], ys: Atoms) -> set[Atom]:
     """Return the variables on which ``ys`` depend smoothly."""
     return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
 
@@ -116,7 +111,7 @@ def _atom(scope: GraphScope, tensor: Tensor) -> Atom | None:
     return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
 
 
-def _paths(equations: Sequence[Equation], ys: Sequence[Atom]) -> dict[Atom, _Path]:
+def _paths(equations: Sequence[Equation], ys: Atoms) -> dict[Atom, _Path]:
     """Return a dict from each variable that ``ys`` use to its path."""
     paths: dict[Atom, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
