@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache, partial
-from types import ModuleType
 from typing import Any
 
 from mindgrad.core.backend.executable import Executable, GraphProgram, ahead, noting, to_end
@@ -24,7 +23,7 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Graph, Variable, calls_back, communicates
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import JaxArray
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.placement import Layout, communication
 
@@ -42,7 +41,7 @@ _selection: Callable[[], Any] | None = None
 _used: set[Any] = set()
 
 
-def lower(primitive: Primitive, *operands: JaxArray, **parameters: object) -> Any:
+def lower(primitive: Primitive, *operands: Array, **parameters: object) -> Any:
     """Apply ``primitive`` to JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
@@ -50,14 +49,14 @@ def lower(primitive: Primitive, *operands: JaxArray, **parameters: object) -> An
     return primitive.xla(jax, *operands, **parameters)
 
 
-def _constant(jax: ModuleType, atom: Constant) -> Any:
+def _constant(jax: Module, atom: Constant) -> Any:
     if atom.is_splat:
         element = atom.value[()]
         return jax.lax.broadcast(element, atom.shape) if atom.shape else jax.numpy.asarray(element)
     return _repeated(jax, atom, jax.numpy.asarray(atom.smallest()))
 
 
-def _repeated(jax: ModuleType, atom: Constant, smallest: Any) -> Any:
+def _repeated(jax: Module, atom: Constant, smallest: Any) -> Any:
     if smallest.shape == atom.shape:
         return smallest
     return jax.lax.broadcast_in_dim(smallest, atom.shape, tuple(range(len(atom.shape))))
@@ -141,7 +140,7 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
     return [*results, order.mark(values)] if is_marked and order is not None else results
 
 
-def _nested(graph: Graph, shared: _Shared, *arguments: JaxArray) -> list[Any]:
+def _nested(graph: Graph, shared: _Shared, *arguments: Array) -> list[Any]:
     return _run(graph, arguments, shared)
 
 

@@ -11,13 +11,11 @@ the same for samples whose iterations have ended. If no sample takes a branch, t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.rules import Atoms
+from mindgrad.core.ir.rules import Atoms, BatchAxes
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.batching import at_front
@@ -95,7 +93,7 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
         flags = more
 
 
-def fronted(size: int, xs: Atoms, at: Sequence[int | None], flags: Flags) -> list[Atom]:
+def fronted(size: int, xs: Atoms, at: BatchAxes, flags: Flags) -> list[Atom]:
     """Move or add a leading batch axis on each operand whose flag is true."""
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 

@@ -18,7 +18,6 @@ for all samples if at least one sample takes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from types import ModuleType
 
 from mindgrad.core.control.batches import (
     any_of,
@@ -54,7 +53,7 @@ from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Vari
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Tangent, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.exact_zeros import OF_CONTROL, Steps, compared
@@ -87,7 +86,7 @@ def _numpy(predicate: Array, *xs: Array, true: Graph, false: Graph) -> tuple:
     return tuple(evaluate(true if predicate else false, xs))
 
 
-def _xla(jax: ModuleType, predicate: JaxArray, *xs: JaxArray, true: Callable, false: Callable) -> tuple:
+def _xla(jax: Module, predicate: Array, *xs: Array, true: Callable, false: Callable) -> tuple:
     return jax.lax.cond(predicate, true, false, *xs)
 
 
@@ -239,7 +238,7 @@ def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) ->
 # -- batching -------------------------------------------------------------------------------------
 
 
-def _batch(size: int, operands: Atoms, at: Sequence[int | None], true: Graph, false: Graph) -> tuple:
+def _batch(size: int, operands: Atoms, at: BatchAxes, true: Graph, false: Graph) -> tuple:
     predicate, *xs = operands
     flags = tuple([axis is not None for axis in at[1:]])
     xs = fronted(size, xs, at[1:], flags)

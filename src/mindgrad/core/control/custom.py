@@ -22,7 +22,7 @@ from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
+from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
@@ -66,9 +66,7 @@ def _jvp(y: Atoms, operands: Atoms, ts: Tangents, pullback: Graph, outputs: int,
     return current().inline(transposed, [*xs, *y, *at, *extras, *directions])
 
 
-def _batch(
-    size: int, operands: Atoms, at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
-) -> tuple:
+def _batch(size: int, operands: Atoms, at: BatchAxes, pullback: Graph, outputs: int, inputs: int) -> tuple:
     # `ys` and `xs` get a batch axis, because samples have different cotangents. Extras can be shared
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)

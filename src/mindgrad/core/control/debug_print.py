@@ -14,15 +14,14 @@ on one device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Callable
 
 import numpy as np
 
 from mindgrad.core.base.callback_errors import note
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Atoms, JaxArray, Stored
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Stored
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.callback import from_words, in_words
@@ -35,10 +34,10 @@ def _numpy(*xs: Stored, function: Callable) -> tuple[()]:
     return ()
 
 
-def _xla(jax: ModuleType, *xs: Stored, function: Callable) -> tuple[()]:
+def _xla(jax: Module, *xs: Stored, function: Callable) -> tuple[()]:
     types = [np.dtype(x.dtype) for x in xs]
 
-    def call(*values: JaxArray) -> None:
+    def call(*values: Array) -> None:
         try:
             function(
                 *[from_words(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)]
@@ -50,7 +49,7 @@ def _xla(jax: ModuleType, *xs: Stored, function: Callable) -> tuple[()]:
     return ()
 
 
-def _batch(size: int, xs: Atoms, at: Sequence[int | None], function: Callable) -> tuple:
+def _batch(size: int, xs: Atoms, at: BatchAxes, function: Callable) -> tuple:
     def each(*values: Stored) -> None:
         for position in range(size):
             function(*[x if axis is None else x[position] for x, axis in zip(values, at, strict=True)])

@@ -13,7 +13,7 @@ second derivative through the hook raises ``RuntimeError``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from mindgrad.core.control.subgraphs import active, forward_body
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Tangents
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import type_of
 from mindgrad.core.ir.work import FREE
@@ -57,7 +57,7 @@ def _checked(new: Array, old: Array) -> Array:
     return new.host_array().astype(old.dtype)
 
 
-def _batch(size: int, cts: Atoms, at: Sequence[int | None], function: Callable) -> tuple:
+def _batch(size: int, cts: Atoms, at: BatchAxes, function: Callable) -> tuple:
     def rows(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         arrays = [gradient.numpy() for gradient in gradients]
         seen = [_call(*[array[row] for array in arrays], function=function) for row in range(size)]

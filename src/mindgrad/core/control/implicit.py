@@ -27,7 +27,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Atom, Graph, Variable, without_effects
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, Static, Tangent, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Static, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import zeros
@@ -238,9 +238,7 @@ def _solve_transpose(cts: Atoms, *operands: Atom, system: System, solution: Grap
     return [None] * system.consts + list(pulled)
 
 
-def _solve_batch(
-    size: int, operands: Atoms, at: Sequence[int | None], system: System, solution: Graph
-) -> tuple:
+def _solve_batch(size: int, operands: Atoms, at: BatchAxes, system: System, solution: Graph) -> tuple:
     flags = tuple([axis is not None for axis in at[: system.consts]])
     bs = (True,) * (len(operands) - system.consts)
     made = system.batched(flags, size)
@@ -275,7 +273,7 @@ def _root_jvp(
 
 
 def _root_batch(
-    size: int, operands: Atoms, at: Sequence[int | None], function: Graph, system: System, count: int
+    size: int, operands: Atoms, at: BatchAxes, function: Graph, system: System, count: int
 ) -> tuple:
     flags = tuple([axis is not None for axis in at[count:]])
     ys = (True,) * count

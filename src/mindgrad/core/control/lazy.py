@@ -18,7 +18,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Atoms, Rule, Tangent, Tangents, TypeRule
+from mindgrad.core.ir.rules import Atoms, BatchAxes, Rule, Tangent, Tangents, TypeRule
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.forward import forward
@@ -107,7 +107,7 @@ def lazy_primitive(name: str, expand: Rule, type_rule: TypeRule, taint: Rule) ->
     def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Tangent:
         return pushed(expand(**parameters), [y], xs, ts)[0]
 
-    def batch(size: int, xs: Atoms, at: Sequence[int | None], **parameters: object) -> tuple:
+    def batch(size: int, xs: Atoms, at: BatchAxes, **parameters: object) -> tuple:
         found, places = push_batch(expand(**parameters), xs, at, size)
         return found[0], places[0]
 

@@ -46,7 +46,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, silent, without_effects
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
+from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater_equal, less
 from mindgrad.core.primitives.logic import isnan, logical_or
@@ -90,7 +90,7 @@ def _jvp_with_values(xs: Atoms, ts: Tangents, body: Graph) -> tuple[Atoms, Tange
     return ys, result
 
 
-def _batch(size: int, operands: Atoms, at: Sequence[int | None], body: Graph) -> tuple:
+def _batch(size: int, operands: Atoms, at: BatchAxes, body: Graph) -> tuple:
     flags = tuple([axis is not None for axis in at])
     out_flags = batched_outputs(body, flags, size)
     made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, out_flags, size))

@@ -10,11 +10,11 @@ which are called only if its tangent is not zero. In other rules, it is ``Tangen
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
+    from types import ModuleType
 
     import numpy as np
 
@@ -28,12 +28,10 @@ T = TypeVar("T", contravariant=True)
 Y = TypeVar("Y", contravariant=True)
 R = TypeVar("R", covariant=True)
 
-#: a NumPy array of any dtype
+#: a NumPy array of any dtype. In XLA kernels, it is an array of ``jax``, which has the members that they use
 Array: TypeAlias = "np.ndarray[tuple[Any, ...], np.dtype[Any]]"  # type: ignore[explicit-any]  # NumPy's default
-#: a ``jax`` array while a function is lowered. Kernels use only members that NumPy arrays have, too
-JaxArray: TypeAlias = Array
-#: an array in a kernel that NumPy and ``jax`` share
-AnyArray: TypeAlias = Array
+#: a module that a kernel receives: ``jax``, or an array namespace such as ``jax.numpy``
+Module: TypeAlias = "ModuleType"
 #: a NumPy dtype
 NumpyType: TypeAlias = "np.dtype[Any]"  # type: ignore[explicit-any]  # NumPy's default
 #: a NumPy scalar
@@ -48,6 +46,8 @@ Tangent: TypeAlias = "Atom | None"
 Atoms: TypeAlias = "Sequence[Atom]"
 #: tangents or cotangents of several values
 Tangents: TypeAlias = "Sequence[Tangent]"
+#: for each operand its batch axis, or ``None``
+BatchAxes: TypeAlias = "Sequence[int | None]"
 #: a partial derivative: a number, factors of a product, or ``None`` for an operand without derivative
 Partial: TypeAlias = "Atom | complex | tuple[Atom | complex, ...] | None"
 #: a computation that requests Taylor coefficients ``(atom, k)`` and receives them
@@ -78,38 +78,34 @@ KernelRunner: TypeAlias = "Callable[[Primitive, Sequence[Stored], Statics], Resu
 KernelCheck: TypeAlias = "Callable[[Primitive, Sequence[Stored], Results, Statics], None]"
 
 
-class Kernel(Protocol[P, R]):
-    """Compute the results with NumPy: ``numpy(*arrays, **parameters)``."""
+class Rule(Protocol[P, R]):
+    """A rule of an operator, with any arguments."""
 
-    def __call__(self, *arrays: P.args, **parameters: P.kwargs) -> R: ...
+    def __call__(self, *args: P.args, **parameters: P.kwargs) -> R: ...
+
+
+#: ``numpy(*arrays, **parameters)`` computes the results with NumPy
+Kernel: TypeAlias = Rule
+#: ``type_rule(*types, **parameters)`` returns the types of the results
+TypeRule: TypeAlias = Rule
 
 
 class XlaKernel(Protocol[P, R]):
     """Compute the results with XLA: ``xla(jax, *arrays, **parameters)``."""
 
-    def __call__(self, jax: ModuleType, /, *arrays: P.args, **parameters: P.kwargs) -> R: ...
-
-
-class TypeRule(Protocol[P, R]):
-    """Return the types of the results: ``type_rule(*types, **parameters)``."""
-
-    def __call__(self, *types: P.args, **parameters: P.kwargs) -> R: ...
+    def __call__(self, jax: Module, /, *arrays: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class Jvp(Protocol[Y, T, P, R]):
     """Return the tangents of the results: ``jvp(y, xs, ts, **parameters)``."""
 
-    def __call__(
-        self, y: Y, xs: Sequence[Atom], ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs
-    ) -> R: ...
+    def __call__(self, y: Y, xs: Atoms, ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class JvpWithValues(Protocol[T, P, R]):
     """Return results and tangents: ``jvp_with_values(xs, ts, **parameters)``."""
 
-    def __call__(
-        self, xs: Sequence[Atom], ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs
-    ) -> R: ...
+    def __call__(self, xs: Atoms, ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class Transpose(Protocol[Y, P, R]):
@@ -118,10 +114,8 @@ class Transpose(Protocol[Y, P, R]):
     def __call__(self, ct: Y, /, *xs: P.args, **parameters: P.kwargs) -> R: ...
 
 
-class Partials(Protocol[Y, P, R]):
-    """Return the partial derivatives: ``partials(y, *xs, **parameters)``."""
-
-    def __call__(self, y: Y, /, *xs: P.args, **parameters: P.kwargs) -> R: ...
+#: ``partials(y, *xs, **parameters)`` returns the partial derivative of each operand
+Partials: TypeAlias = Transpose
 
 
 class Batch(Protocol[P, R]):
@@ -130,15 +124,9 @@ class Batch(Protocol[P, R]):
     def __call__(
         self,
         size: int,
-        xs: Sequence[Atom],
+        xs: Atoms,
         axes: Sequence[int | None],
         /,
         *args: P.args,
         **parameters: P.kwargs,
     ) -> R: ...
-
-
-class Rule(Protocol[P, R]):
-    """Any other rule of an operator."""
-
-    def __call__(self, *args: P.args, **parameters: P.kwargs) -> R: ...

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType
-from mindgrad.core.ir.rules import Array, JaxArray, Kernel, NumpyType, XlaKernel
+from mindgrad.core.ir.rules import Array, Kernel, Module, NumpyType, XlaKernel
 
 __all__ = ["in_single", "in_single_xla", "is_half"]
 
@@ -32,7 +30,7 @@ def in_single(kernel: Kernel) -> Kernel:
 def in_single_xla(kernel: XlaKernel) -> XlaKernel:
     """Wrap the XLA ``kernel(jax, x, …)`` to compute 16-bit floats in float32."""
 
-    def run(jax: ModuleType, *xs: JaxArray, **parameters: object) -> JaxArray:
+    def run(jax: Module, *xs: Array, **parameters: object) -> Array:
         dtype = xs[0].dtype
         if is_half(dtype):
             return kernel(jax, *(x.astype(np.float32) for x in xs), **parameters).astype(dtype)

@@ -7,24 +7,13 @@ Python's operators on variables and constants, so that a rule can contain ``1 - 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, OPERATORS, Atom, Constant, Equation, Variable
 from mindgrad.core.ir.primitive import Primitive, lift
-from mindgrad.core.ir.rules import (
-    Array,
-    Atoms,
-    JaxArray,
-    Kernel,
-    Operand,
-    Steps,
-    Tangent,
-    Tangents,
-    XlaKernel,
-)
+from mindgrad.core.ir.rules import Array, Atoms, Kernel, Module, Operand, Steps, Tangent, Tangents, XlaKernel
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.core.primitives.kinds import (
@@ -236,7 +225,7 @@ def _masked_multiply_numpy(a: Array, b: Array) -> Array:
     return np.where((np.equal(a, 0)) | (np.equal(b, 0)), np.zeros((), result.dtype), result)
 
 
-def _masked_multiply_xla(jax: ModuleType, a: JaxArray, b: JaxArray) -> JaxArray:
+def _masked_multiply_xla(jax: Module, a: Array, b: Array) -> Array:
     zero = jax.numpy.zeros((), a.dtype)
     return jax.numpy.where((a == zero) | (b == zero), zero, a * b)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import REGISTRY
-from mindgrad.core.ir.rules import Atoms
+from mindgrad.core.ir.rules import Atoms, BatchAxes
 
 __all__ = ["aligned", "at_front", "inserted", "moved", "past", "placed"]
 
@@ -45,7 +45,7 @@ def at_front(size: int, x: Atom, at: int | None) -> Atom:
     return placed(size, x, at, 0)
 
 
-def aligned(size: int, xs: Atoms, at: Sequence[int | None]) -> tuple[list[Atom], int]:
+def aligned(size: int, xs: Atoms, at: BatchAxes) -> tuple[list[Atom], int]:
     """Move all batch axes to the same index; return the operands and this index."""
     places = {axis for axis in at if axis is not None}
     target = places.pop() if len(places) == 1 else 0

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.rules import AnyArray, Stored
+from mindgrad.core.ir.rules import Array, Module, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.kinds import elementwise, same_type
@@ -49,7 +48,7 @@ def coefficients(n: int) -> list[float]:
     return terms
 
 
-def hankel(numpy: ModuleType, inverse: AnyArray, n: int, derivative: int, alternate: bool) -> AnyArray:
+def hankel(numpy: Module, inverse: Array, n: int, derivative: int, alternate: bool) -> Array:
     """Differentiate Hankel's expansion at x = 1 / ``inverse``, up to the sign.
 
     The expansion is Σₘ (±1)ᵐ aₘ(n) x^(−m−½), with alternating signs if ``alternate``. The result lacks the
@@ -64,7 +63,7 @@ def hankel(numpy: ModuleType, inverse: AnyArray, n: int, derivative: int, altern
     return series
 
 
-def power_sum(factors: list[float], t: AnyArray) -> AnyArray:
+def power_sum(factors: list[float], t: Array) -> Array:
     """Return Σₖ factors[k] tᵏ."""
     total = factors[-1] + 0 * t
     for factor in reversed(factors[:-1]):
@@ -72,7 +71,7 @@ def power_sum(factors: list[float], t: AnyArray) -> AnyArray:
     return total
 
 
-def _mean(numpy: ModuleType, x: AnyArray, term: Callable, jax: ModuleType | None = None) -> Stored:
+def _mean(numpy: Module, x: Array, term: Callable, jax: Module | None = None) -> Stored:
     """Return the mean of ``term(x, angle)`` over the angles of a period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
@@ -82,7 +81,7 @@ def _mean(numpy: ModuleType, x: AnyArray, term: Callable, jax: ModuleType | None
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
 
 
-def _small(numpy: ModuleType, a: AnyArray, t: AnyArray, n: int, kernel: AnyArray) -> AnyArray:
+def _small(numpy: Module, a: Array, t: Array, n: int, kernel: Array) -> Array:
     """Return the integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2).
 
     For a < 1 it is positive, so that its mean has no cancellation.
@@ -93,10 +92,10 @@ def _small(numpy: ModuleType, a: AnyArray, t: AnyArray, n: int, kernel: AnyArray
     return integrand
 
 
-def _j(numpy: ModuleType, x: AnyArray, n: int, jax: ModuleType | None = None) -> AnyArray:
+def _j(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
     size = numpy.abs(x)
 
-    def term(a: AnyArray, t: AnyArray) -> AnyArray:
+    def term(a: Array, t: Array) -> Array:
         integrand = numpy.cos(n * t - a * numpy.sin(t))
         if n:  # for small a, the mean of the integrand above has cancellation; the mean of `_small` has none
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
@@ -115,16 +114,14 @@ def _j(numpy: ModuleType, x: AnyArray, n: int, jax: ModuleType | None = None) ->
     return numpy.where(x < 0, (-1) ** n * value, value).astype(x.dtype)
 
 
-def _ie(
-    numpy: ModuleType, x: AnyArray, n: int, derivative: int = 0, jax: ModuleType | None = None
-) -> AnyArray:
+def _ie(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None = None) -> Array:
     """Compute the k-th derivative of exp(−|x|) Iₙ(x) as a mean over a period.
 
     The integrand is (cos t − 1)ᵏ exp(|x| (cos t − 1)) cos(n t).
     """
     size = numpy.abs(x)
 
-    def term(a: AnyArray, t: AnyArray) -> AnyArray:
+    def term(a: Array, t: Array) -> Array:
         kernel = numpy.exp(a * (numpy.cos(t) - 1))
         integrand = kernel * numpy.cos(n * t)
         if n and not derivative:  # as in `_j`, avoid cancellation for small a
@@ -188,7 +185,7 @@ bessel_ie = elementwise(
 )
 
 
-def _i(numpy: ModuleType, x: AnyArray, n: int, jax: ModuleType | None = None) -> AnyArray:
+def _i(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
     size = numpy.abs(x)
     value = numpy.exp(size) * _ie(numpy, numpy.where(numpy.isinf(size), 1.0, x).astype(x.dtype), n, 0, jax)
     return numpy.where(numpy.isinf(x), numpy.where(x < 0, (-1) ** n, 1) * size, value).astype(x.dtype)

@@ -14,7 +14,6 @@ compiled code, and copies of operands and results.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from mindgrad.core.base.callback_errors import CallbackError, note
 from mindgrad.core.base.refusal import SourceLocation, located_text
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Kernel, NumpyType, Tangent, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Kernel, Module, NumpyType, Tangent, Tangents
 from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.ir.work import LIBRARY
@@ -112,7 +111,7 @@ class _Slices(NamedTuple):
         return results
 
 
-def in_words(jax: ModuleType, x: JaxArray) -> JaxArray:
+def in_words(jax: Module, x: Array) -> Array:
     """Split 64-bit numbers into pairs of uint32, because JAX callbacks round them."""
     if x.dtype.kind == "c" and x.dtype.itemsize == 16:
         x = jax.lax.concatenate([jax.lax.expand_dims(part, (x.ndim,)) for part in (x.real, x.imag)], x.ndim)
@@ -143,7 +142,7 @@ def _to_words(value: Array) -> Array:
     return array.reshape(*value.shape, 1).view(np.uint32)
 
 
-def _of_words(jax: ModuleType, x: JaxArray, type_: TensorType) -> JaxArray:
+def _of_words(jax: Module, x: Array, type_: TensorType) -> Array:
     """Convert the result of :func:`_to_words` back to ``type_``, in XLA."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
@@ -154,10 +153,10 @@ def _of_words(jax: ModuleType, x: JaxArray, type_: TensorType) -> JaxArray:
     return jax.lax.complex(parts[..., 0], parts[..., 1])
 
 
-def _xla(jax: ModuleType, *xs: JaxArray, function: Callback) -> list[JaxArray]:
+def _xla(jax: Module, *xs: Array, function: Callback) -> list[Array]:
     dtypes = [np.dtype(x.dtype) for x in xs]
 
-    def call(*values: JaxArray) -> list[Array]:
+    def call(*values: Array) -> list[Array]:
         arrays = [from_words(np.asarray(v), dtype) for v, dtype in zip(values, dtypes, strict=True)]
         try:
             return [_to_words(y) for y in function(*arrays)]
@@ -170,7 +169,7 @@ def _xla(jax: ModuleType, *xs: JaxArray, function: Callback) -> list[JaxArray]:
     return [_of_words(jax, y, type_) for y, type_ in zip(results, function.types, strict=True)]
 
 
-def _in_words_type(jax: ModuleType, type_: TensorType) -> JaxArray:
+def _in_words_type(jax: Module, type_: TensorType) -> Array:
     """Return the shape and dtype of the result of :func:`_to_words` for ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
@@ -185,7 +184,7 @@ def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, function: Callback) -> list[Tangent
     return [None] * len(ys)
 
 
-def _batch(size: int, xs: Atoms, at: Sequence[int | None], function: Callback) -> tuple:
+def _batch(size: int, xs: Atoms, at: BatchAxes, function: Callback) -> tuple:
     operands = [x if axis is None else at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)]
     results = callback(*operands, function=function.batched(size, [axis is not None for axis in at]))
     return results, [0] * len(results)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.graph import ABSORBING, Atom, Constant, Equation
 from mindgrad.core.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabeling
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Statics, Tangent, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -76,7 +75,7 @@ def _matmul(a: Array, b: Array) -> Array:
     return np.matmul(a, b)
 
 
-def _dot_xla(jax: ModuleType, a: JaxArray, b: JaxArray, contract: Pair, batch: Pair) -> JaxArray:
+def _dot_xla(jax: Module, a: Array, b: Array, contract: Pair, batch: Pair) -> Array:
     return jax.lax.dot_general(a, b, (contract, batch), precision="highest")
 
 

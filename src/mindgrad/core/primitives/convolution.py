@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.graph import Atom, Equation
-from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Static, Statics, Stored
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Static, Statics, Stored
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -98,7 +97,7 @@ def _conv_type(
     return x.with_shape((*samples, w.shape[0], *output))
 
 
-def _shapes_in_front(x: TensorType | AnyArray, w: TensorType | AnyArray) -> tuple[Shape, Shape]:
+def _shapes_in_front(x: TensorType | Array, w: TensorType | Array) -> tuple[Shape, Shape]:
     """Return the shapes of channels-last operands in channels-first order."""
     rank, spatial = len(x.shape), len(w.shape) - 2
     return (
@@ -138,14 +137,14 @@ def _conv_numpy(
 
 
 def _conv_xla(
-    jax: ModuleType,
-    x: JaxArray,
-    w: JaxArray,
+    jax: Module,
+    x: Array,
+    w: Array,
     strides: Shape,
     groups: int,
     channels_last: bool = False,
     **window: Static,
-) -> JaxArray:
+) -> Array:
     joined = _joined(x, w, jax.numpy.reshape)
     if is_stencil(x, w, groups, channels_last):
         y = stencil(jax, joined, w, strides, groups, channels_last, **window)
@@ -357,9 +356,7 @@ def _conv_batch(size: int, xs: Atoms, at: Sequence, groups: int, **window: Stati
     return reshape(y, shape=(y.shape[0], size, w.shape[1], *y.shape[2:])), 1
 
 
-def _channels_last_batch(
-    size: int, xs: Atoms, at: Sequence[int | None], **window: Static
-) -> tuple[Atom, int]:
+def _channels_last_batch(size: int, xs: Atoms, at: BatchAxes, **window: Static) -> tuple[Atom, int]:
     """Apply :func:`_conv_batch` to channels-last operands, by permutations."""
     spatial = len(window["strides"])
     x, w = [each if axis is None else moved(each, axis, 0) for each, axis in zip(xs, at, strict=True)]

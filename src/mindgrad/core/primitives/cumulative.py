@@ -10,7 +10,6 @@ elements, the index of the last one is used. float16 and bfloat16 are accumulate
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import ORDERED
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Tangent, TypeRule
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.core.primitives.axes import Along
@@ -131,7 +130,7 @@ def _running(name: str, numpy_extreme: np.ufunc, lax_extreme: str) -> Primitive:
         places = np.maximum.accumulate(np.where(met, here, np.int32(0)), axis=axis)
         return np.flip(count - 1 - places, axis) if reverse else places
 
-    def xla(jax: ModuleType, x: JaxArray, axis: int, reverse: bool) -> JaxArray:
+    def xla(jax: Module, x: Array, axis: int, reverse: bool) -> Array:
         x = jax.numpy.flip(x, axis) if reverse else x
         here = jax.lax.broadcasted_iota(np.int32, x.shape, axis)
         met = (x == getattr(jax.lax, lax_extreme)(x, axis=axis)) | (x != x)

@@ -19,13 +19,12 @@ singular value decomposition" (2016), with separate sums and differences of sing
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Stored, Tangent
+from mindgrad.core.ir.rules import Array, Atoms, Module, Stored, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, masked_multiply, select
 from mindgrad.core.primitives.axes import Core
@@ -92,14 +91,14 @@ def _times(factors: Atom, x: Atom) -> Atom:
 # --- normalization of vectors ----------------------------------------------------------------------
 
 
-def _pivots(numpy: ModuleType, v: AnyArray) -> AnyArray:
+def _pivots(numpy: Module, v: Array) -> Array:
     """Return a mask of the first large component of each column (see :data:`_LARGE`)."""
     size = numpy.abs(v)
     large = size >= _LARGE * numpy.max(size, axis=-2, keepdims=True, initial=0)
     return large & (numpy.cumsum(large, axis=-2) == 1)
 
 
-def phases(numpy: ModuleType, v: AnyArray) -> AnyArray:
+def phases(numpy: Module, v: Array) -> Array:
     """Return exp(iφ) that makes the first large component of each column positive."""
     pivot = numpy.sum(numpy.where(_pivots(numpy, v), v, 0), axis=-2, keepdims=True, dtype=v.dtype)
     size = numpy.abs(pivot)
@@ -123,13 +122,13 @@ column_pivots = constant(
 )
 
 
-def _complement_pivots(numpy: ModuleType, loop: Callable, q: AnyArray) -> tuple:
+def _complement_pivots(numpy: Module, loop: Callable, q: Array) -> tuple:
     """Return the pivots of the Cholesky factorization of 1 − Q Qᴴ, as unit vectors."""
     *batch, rows, columns = q.shape
     steps = numpy.arange(rows - columns)
     remaining = (1 - numpy.sum(numpy.abs(q) ** 2, axis=-1)).astype(numpy.abs(q).dtype)
 
-    def step(k: AnyArray, state: tuple) -> tuple:
+    def step(k: Array, state: tuple) -> tuple:
         remaining, factor, units = state
         unit = numpy.arange(rows) == numpy.argmax(remaining, axis=-1)[..., None]
         pivot = numpy.sum(numpy.where(unit, remaining, 0), axis=-1)[..., None]
@@ -195,7 +194,7 @@ def _turn(v: Atom, dv: Atom) -> Atom:
 # --- eigenvalues -----------------------------------------------------------------------------------
 
 
-def _symmetric(numpy: ModuleType, a: AnyArray) -> Stored:
+def _symmetric(numpy: Module, a: Array) -> Stored:
     return (a + numpy.conj(numpy.swapaxes(a, -1, -2))) / 2
 
 
@@ -204,7 +203,7 @@ def _eigh_numpy(a: Array) -> tuple:
     return values, v * phases(np, v)
 
 
-def _eigh_xla(jax: ModuleType, a: JaxArray) -> tuple:
+def _eigh_xla(jax: Module, a: Array) -> tuple:
     values, v = jax.numpy.linalg.eigh(_symmetric(jax.numpy, a), symmetrize_input=False)
     return values, v * phases(jax.numpy, v)
 
@@ -276,7 +275,7 @@ eigvalsh = general(
 # --- singular values -------------------------------------------------------------------------------
 
 
-def _svd_kernel(numpy: ModuleType, a: AnyArray) -> tuple:
+def _svd_kernel(numpy: Module, a: Array) -> tuple:
     u, s, vh = numpy.linalg.svd(a, full_matrices=False)
     turned = phases(numpy, u)
     return u * turned, s, vh * numpy.conj(numpy.swapaxes(turned, -1, -2))

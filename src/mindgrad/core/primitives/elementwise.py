@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float16
 from mindgrad.core.ir.graph import Atom, Equation, is_finite
-from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial, Steps
+from mindgrad.core.ir.rules import Array, Module, Partial, Steps
 from mindgrad.core.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, greater_equal, masked_multiply, select
@@ -203,7 +202,7 @@ hypot = elementwise(
 )
 
 
-def _direction(array: ModuleType, x: AnyArray, y: AnyArray) -> AnyArray:
+def _direction(array: Module, x: Array, y: Array) -> Array:
     length = array.hypot(x, y)
     is_zero = length == 0
     return array.where(is_zero, array.zeros_like(x), x / array.where(is_zero, array.ones_like(x), length))
@@ -245,7 +244,7 @@ tanh = elementwise(
 )
 
 
-def _sech_squared(array: ModuleType, x: AnyArray) -> AnyArray:
+def _sech_squared(array: Module, x: Array) -> Array:
     small = array.exp(-2 * array.abs(x))
     inverse = 1 / (1 + small)
     return 4 * small * inverse * inverse
@@ -275,7 +274,7 @@ sech_squared = elementwise(
 )
 
 
-def _tanhshrink(array: ModuleType, x: AnyArray) -> AnyArray:
+def _tanhshrink(array: Module, x: Array) -> Array:
     """Compute x − tanh x, for |x| < 1 by a continued fraction (DLMF 4.39.1)."""
     square = array.where(array.abs(x) < 1, x, 0) ** 2
     fraction = square * 0
@@ -365,7 +364,7 @@ def _safe_reciprocal_numpy(x: Array) -> Array:
     return np.where(zero, np.zeros((), x.dtype), np.reciprocal(np.where(zero, np.ones_like(x), x)))
 
 
-def _safe_reciprocal_xla(jax: ModuleType, x: JaxArray) -> JaxArray:
+def _safe_reciprocal_xla(jax: Module, x: Array) -> Array:
     jnp, zero = jax.numpy, x == 0
     return jnp.where(zero, jnp.zeros_like(x), 1 / jnp.where(zero, jnp.ones_like(x), x))
 
@@ -385,7 +384,7 @@ def _safe_quotient_numpy(x: Array, y: Array) -> Array:
     return np.where(y == 0, np.zeros((), x.dtype), quotient)
 
 
-def _safe_quotient_xla(jax: ModuleType, x: JaxArray, y: JaxArray) -> JaxArray:
+def _safe_quotient_xla(jax: Module, x: Array, y: Array) -> Array:
     return jax.numpy.where(y == 0, jax.numpy.zeros_like(x), x / y)
 
 

@@ -25,7 +25,6 @@ of a matrix product or convolution, or an earlier iteration of a loop computed i
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from types import ModuleType
 
 import numpy as np
 
@@ -44,7 +43,7 @@ from mindgrad.core.ir.graph import (
     Variable,
 )
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, JaxArray, Tangent
+from mindgrad.core.ir.rules import Array, Module, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
 from mindgrad.core.primitives.arithmetic import (
@@ -101,7 +100,7 @@ def _shield_numpy(x: Array, keep: Array) -> Array:
     return np.where(keep | finite, x, np.zeros((), x.dtype))
 
 
-def _shield_xla(jax: ModuleType, x: JaxArray, keep: JaxArray) -> JaxArray:
+def _shield_xla(jax: Module, x: Array, keep: Array) -> Array:
     return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
 
 

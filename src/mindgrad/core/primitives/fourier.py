@@ -13,14 +13,13 @@ The first weight is 1. If n is even, the last weight is also 1; otherwise it is 
 from __future__ import annotations
 
 import math
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
 from mindgrad.core.ir.graph import Atom, Constant, Equation
 from mindgrad.core.ir.index_map import OPAQUE
-from mindgrad.core.ir.rules import Array, JaxArray
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.axes import Along
@@ -45,7 +44,7 @@ def _numpy(x: Array, axes: tuple[int, ...], inverse: bool) -> Array:
     return transform(x, axes=axes).astype(x.dtype, copy=False) if axes else x
 
 
-def _xla(jax: ModuleType, x: JaxArray, axes: tuple[int, ...], inverse: bool) -> JaxArray:
+def _xla(jax: Module, x: Array, axes: tuple[int, ...], inverse: bool) -> Array:
     for axis in axes:  # transform the axes one by one, because XLA supports at most three in one call
         x = (jax.numpy.fft.ifft if inverse else jax.numpy.fft.fft)(x, axis=axis)
     return x

@@ -14,13 +14,11 @@ finite numbers instead.
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
 from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Tangent
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, masked_multiply, select
 from mindgrad.core.primitives.axes import Core
@@ -106,7 +104,7 @@ def _eig_numpy(a: Array) -> tuple:
     return values, v * phases(np, v)
 
 
-def _eig_xla(jax: ModuleType, a: JaxArray) -> tuple:
+def _eig_xla(jax: Module, a: Array) -> tuple:
     values, v = jax.numpy.linalg.eig(a)
     return values, v * phases(jax.numpy, v)
 

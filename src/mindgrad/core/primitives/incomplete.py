@@ -14,12 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.rules import AnyArray, Array, Partial, Stored
+from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, less, select
@@ -56,18 +55,18 @@ def _rule() -> tuple[Array, Array]:
 class Functions:
     """The functions that an integrand needs, from NumPy, or from JAX if it is given."""
 
-    def __init__(self, jax: ModuleType | None = None) -> None:
+    def __init__(self, jax: Module | None = None) -> None:
         self.jax = jax
         self.numpy = np if jax is None else jax.numpy
         self.lgamma = lgamma_kernel if jax is None else jax.lax.lgamma
 
-    def polygamma(self, x: Stored, n: int) -> AnyArray:
+    def polygamma(self, x: Stored, n: int) -> Array:
         """Return the polygamma function ψ⁽ⁿ⁾(x)."""
         if self.jax is None:
             return polygamma_kernel(x, n=n) if n else digamma_kernel(x)
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
 
-    def integral(self, scale: AnyArray, term: Callable) -> Stored:
+    def integral(self, scale: Array, term: Callable) -> Stored:
         """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
@@ -76,7 +75,7 @@ class Functions:
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
-    def at_mode(self, a: AnyArray) -> AnyArray:
+    def at_mode(self, a: Array) -> Array:
         """Return a log a − a − log Γ(a), the log-density of u = log t at its mode."""
         inverse = 1 / self.numpy.maximum(a, _LARGE)
         square, series = inverse * inverse, 0 * inverse
@@ -115,7 +114,7 @@ def orders_type(name: str) -> Callable:
     return rule
 
 
-def _completed(numpy: ModuleType, tail: AnyArray, is_it: AnyArray, order: int) -> AnyArray:
+def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
     """Return the requested tail, or its derivative, from the integrated tail.
 
     ``is_it``: whether the integrated tail is the requested one. Both tails add up to 1.
@@ -124,8 +123,8 @@ def _completed(numpy: ModuleType, tail: AnyArray, is_it: AnyArray, order: int) -
 
 
 def with_ends(
-    functions: Functions, value: AnyArray, inside: AnyArray, possible: AnyArray, at_end: AnyArray | float
-) -> AnyArray:
+    functions: Functions, value: Array, inside: Array, possible: Array, at_end: Array | float
+) -> Array:
     """Return ``value`` inside the interval, ``at_end`` at its ends, and NaN outside."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
@@ -145,7 +144,7 @@ def _at_end(shape: Atom, order: int) -> Atom:
 # --- gamma ------------------------------------------------------------------------------------------
 
 
-def _gamma(functions: Functions, shape: AnyArray, bound: AnyArray, n: int, upper: bool) -> AnyArray:
+def _gamma(functions: Functions, shape: Array, bound: Array, n: int, upper: bool) -> Array:
     numpy = functions.numpy
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
@@ -155,7 +154,7 @@ def _gamma(functions: Functions, shape: AnyArray, bound: AnyArray, n: int, upper
     at_mode, offset = functions.at_mode(a), numpy.log(a) - functions.polygamma(a, 0)
     further = [-functions.polygamma(a, order) for order in range(1, n)]
 
-    def term(w: AnyArray) -> AnyArray:
+    def term(w: Array) -> Array:
         u = start + direction * w
         derivatives = [u + offset, *further]
         factor = polynomial(n, 0, lambda i, j: derivatives[i - 1])
@@ -204,9 +203,7 @@ incomplete_gamma = elementwise(
 # --- beta -------------------------------------------------------------------------------------------
 
 
-def _beta(
-    functions: Functions, first: AnyArray, second: AnyArray, bound: AnyArray, m: int, n: int
-) -> AnyArray:
+def _beta(functions: Functions, first: Array, second: Array, bound: Array, m: int, n: int) -> Array:
     numpy = functions.numpy
     inside = (bound > 0) & (bound < 1) & (first > 0) & (second > 0)
     p, q = (numpy.where(inside, value, 1.0).astype(first.dtype) for value in (first, second))
@@ -221,14 +218,14 @@ def _beta(
     both = [functions.polygamma(p + q, order) for order in range(max(m + n, 1))]
     alone = [[functions.polygamma(shape, order) for order in range(max(m, n, 1))] for shape in (p, q)]
 
-    def term(w: AnyArray) -> AnyArray:
+    def term(w: Array) -> Array:
         u = start - w
         of_rest = -numpy.log1p(mode * numpy.expm1(u))  # log((1 − t) / (1 − mode))
         of_t = -numpy.log1p(complement * numpy.expm1(-numpy.maximum(u, -_FAR)))  # log(t / mode)
         of_t = numpy.where(u > -_FAR, of_t, u + of_rest)
         logarithms = numpy.where(is_below, of_t, of_rest), numpy.where(is_below, of_rest, of_t)
 
-        def derivative(i: int, j: int) -> AnyArray:
+        def derivative(i: int, j: int) -> Array:
             if i and j:
                 return both[i + j - 1]
             k, order, offset = (0, i, of_first) if i else (1, j, of_second)

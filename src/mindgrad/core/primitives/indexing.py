@@ -17,15 +17,14 @@ order of ``indices`` is stored. The NumPy kernels and compiled functions follow 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import Atom, Constant, Equation
-from mindgrad.core.ir.rules import Array, Atoms, Batch, JaxArray, NumpyType, Stored, Tangent
+from mindgrad.core.ir.rules import Array, Atoms, Batch, BatchAxes, Module, NumpyType, Stored, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -113,7 +112,7 @@ def outside(dtype: NumpyType, fill: str) -> Stored:
     return np.asarray(np.nan, dtype)
 
 
-def _xla_indices(indices: JaxArray) -> JaxArray:
+def _xla_indices(indices: Array) -> Array:
     """Convert indices to a signed type; clip unsigned indices to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
@@ -123,14 +122,8 @@ def _xla_indices(indices: JaxArray) -> JaxArray:
 
 
 def _xla_gather(
-    jax: ModuleType,
-    x: JaxArray,
-    indices: JaxArray,
-    axes: Shape,
-    batch: Shape,
-    fill: str | float,
-    inside: bool = False,
-) -> JaxArray:
+    jax: Module, x: Array, indices: Array, axes: Shape, batch: Shape, fill: str | float, inside: bool = False
+) -> Array:
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
     rank, window = indices.ndim - 1, window_axes(x.ndim, axes, batch)
     if x.size == 0:
@@ -153,8 +146,8 @@ def _xla_gather(
 
 
 def _xla_scatter(
-    jax: ModuleType, write: str, x: JaxArray, indices: JaxArray, updates: JaxArray, axes: Shape, batch: Shape
-) -> JaxArray:
+    jax: Module, write: str, x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape
+) -> Array:
     if x.size == 0 or updates.size == 0:
         return x
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
@@ -276,13 +269,7 @@ def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape
 
 def _scatter_batch(row: Callable) -> Batch:
     def rule(
-        size: int,
-        xs: Atoms,
-        at: Sequence[int | None],
-        /,
-        axes: Shape,
-        batch: Shape = (),
-        **parameters: object,
+        size: int, xs: Atoms, at: BatchAxes, /, axes: Shape, batch: Shape = (), **parameters: object
     ) -> tuple[Atom, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
@@ -310,8 +297,8 @@ def _scatter_add_numpy(x: Array, indices: Array, updates: Array, axes: Shape, ba
 
 
 def _scatter_add_xla(
-    jax: ModuleType, x: JaxArray, indices: JaxArray, updates: JaxArray, axes: Shape, batch: Shape = ()
-) -> JaxArray:
+    jax: Module, x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape = ()
+) -> Array:
     if is_half(x.dtype):
         wide = x.astype(np.float32), indices, updates.astype(np.float32)
         return _xla_scatter(jax, "scatter_add", *wide, axes, batch).astype(x.dtype)
@@ -388,7 +375,7 @@ def _last_write_numpy(indices: Array, sizes: Shape, batch: int) -> Array:
     return _gather_numpy(last, indices, axes, before) == order
 
 
-def _last_write_xla(jax: ModuleType, indices: JaxArray, sizes: Shape, batch: int) -> JaxArray:
+def _last_write_xla(jax: Module, indices: Array, sizes: Shape, batch: int) -> Array:
     axes, before = tuple(range(batch, batch + len(sizes))), tuple(range(batch))
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
@@ -420,14 +407,14 @@ last_write = constant(
 
 
 def _scatter_set_xla(
-    jax: ModuleType,
-    x: JaxArray,
-    indices: JaxArray,
-    updates: JaxArray,
+    jax: Module,
+    x: Array,
+    indices: Array,
+    updates: Array,
     axes: Shape,
     batch: Shape = (),
     unique: bool = False,
-) -> JaxArray:
+) -> Array:
     if not unique and np.prod(indices.shape[len(batch) : -1], dtype=np.int64) > 1:
         sizes = tuple(x.shape[axis] for axis in axes)
         indices = _xla_indices(indices)

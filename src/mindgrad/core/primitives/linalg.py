@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.graph import Atom, Equation
 from mindgrad.core.ir.index_map import Arrangement, Axes, IndexMap, Relabeling
 from mindgrad.core.ir.primitive import REGISTRY
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Static, Statics, Tangent, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, Module, Static, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.axes import Core
@@ -205,13 +204,13 @@ def _solve_jvp(y: Atom, xs: Atoms, ts: Tangents, transpose: bool = False) -> Tan
     return solve(a, db, transpose=transpose)  # type: ignore[arg-type]  # as above
 
 
-def _solve_xla(jax: ModuleType, a: JaxArray, b: JaxArray, transpose: bool = False) -> JaxArray:
+def _solve_xla(jax: Module, a: Array, b: Array, transpose: bool = False) -> Array:
     """Solve by P A = L U, so that systems with A and Aᵀ use the same factors."""
     linalg, numpy = jax.lax.linalg, jax.numpy
     factors, _, order = linalg.lu(a)
     inside = "promise_in_bounds"  # the indices are a permutation, so all of them are in range
 
-    def back(y: JaxArray, lower: bool) -> JaxArray:
+    def back(y: Array, lower: bool) -> Array:
         return linalg.triangular_solve(
             factors, y, left_side=True, lower=lower, transpose_a=transpose, unit_diagonal=lower
         )

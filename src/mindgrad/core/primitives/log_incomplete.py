@@ -11,10 +11,9 @@ as one minus the other tail.
 from __future__ import annotations
 
 import math
-from types import ModuleType
 
 from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.rules import AnyArray, Partial
+from mindgrad.core.ir.rules import Array, Module, Partial
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, select
 from mindgrad.core.primitives.elementwise import log
@@ -35,13 +34,8 @@ __all__ = ["beta_hazard", "gamma_hazard", "log_beta_tail", "log_gamma_tail"]
 
 
 def _of_tail(
-    numpy: ModuleType,
-    height: AnyArray,
-    integral: AnyArray,
-    slopes: AnyArray | None,
-    is_it: AnyArray,
-    order: int | None,
-) -> AnyArray:
+    numpy: Module, height: Array, integral: Array, slopes: Array | None, is_it: Array, order: int | None
+) -> Array:
     """Return the logarithm, a derivative ratio, or the hazard of a tail.
 
     The integrated tail is exp(``height``) · ``integral``.
@@ -64,9 +58,7 @@ def _of_tail(
     return numpy.where(is_it, top / integral, sign * numpy.exp(height) * top / (1.0 - tail))
 
 
-def _log_gamma(
-    functions: Functions, shape: AnyArray, bound: AnyArray, n: int | None, upper: bool
-) -> AnyArray:
+def _log_gamma(functions: Functions, shape: Array, bound: Array, n: int | None, upper: bool) -> Array:
     """Return log T, the ratio ∂ⁿT / T, or the hazard t p(t) / T for a gamma tail T.
 
     The result is log T for ``n`` = 0, the ratio for ``n`` > 0, and the hazard if ``n`` is ``None``.
@@ -82,7 +74,7 @@ def _log_gamma(
     further = [-functions.polygamma(a, order) for order in range(1, n or 0)]
     relative = lambda d: numpy.exp(a * d - x * numpy.expm1(d))
 
-    def term(w: AnyArray) -> AnyArray:
+    def term(w: Array) -> Array:
         derivatives = [direction * w + offset, *further]
         return relative(direction * w) * polynomial(n or 0, 0, lambda i, j: derivatives[i - 1])
 
@@ -151,8 +143,8 @@ gamma_hazard = elementwise(
 
 
 def _log_beta(
-    functions: Functions, first: AnyArray, second: AnyArray, bound: AnyArray, m: int | None, n: int
-) -> AnyArray:
+    functions: Functions, first: Array, second: Array, bound: Array, m: int | None, n: int
+) -> Array:
     """Return log I, the ratio ∂ᵐ⁺ⁿI / I, or the hazard of the beta distribution.
 
     The result is log I for ``m`` = ``n`` = 0, and the ratio for other integers. If ``m`` is ``None``, it is
@@ -171,14 +163,14 @@ def _log_beta(
     both = [functions.polygamma(p + q, order) for order in range(max((m or 0) + n, 1))]
     alone = [[functions.polygamma(shape, order) for order in range(max(m or 0, n, 1))] for shape in (p, q)]
 
-    def term(w: AnyArray) -> AnyArray:
+    def term(w: Array) -> Array:
         below = drop(w)
         near, far = -w - below, -below  # logarithms of t and 1 − t, relative to the start
         logarithms = (
             of_x + numpy.where(is_below, near, far), of_rest + numpy.where(is_below, far, near),
         )  # fmt: skip
 
-        def derivative(i: int, j: int) -> AnyArray:
+        def derivative(i: int, j: int) -> Array:
             if i and j:
                 return both[i + j - 1]
             k, order = (0, i) if i else (1, j)

@@ -5,13 +5,11 @@ Logical operators accept Bool; bitwise operators accept Bool and integers.
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import JaxArray, Kernel
+from mindgrad.core.ir.rules import Array, Kernel, Module
 from mindgrad.core.primitives.kinds import pointwise_constant
 from mindgrad.core.primitives.samples import booleans, reals
 
@@ -77,7 +75,7 @@ shift_left = pointwise_constant(
 )
 
 
-def _shift_right_xla(jax: ModuleType, x: JaxArray, n: JaxArray) -> JaxArray:
+def _shift_right_xla(jax: Module, x: Array, n: Array) -> Array:
     keeps_sign = x.dtype.kind == "i"
     return (jax.lax.shift_right_arithmetic if keeps_sign else jax.lax.shift_right_logical)(x, n)
 

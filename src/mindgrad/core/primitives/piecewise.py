@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, complex64, complex128, float32, float64
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Kernel, Partial, Tangent, XlaKernel
+from mindgrad.core.ir.rules import Array, Atoms, Kernel, Module, Partial, Tangent, XlaKernel
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC
 from mindgrad.core.primitives.arithmetic import equal, greater, greater_equal, less, less_equal, neg
@@ -167,7 +166,7 @@ clip = elementwise(
 )
 
 
-def _relu_xla(jax: ModuleType, x: JaxArray) -> JaxArray:
+def _relu_xla(jax: Module, x: Array) -> Array:
     """Emit a selection instead of a maximum.
 
     XLA would recompute a maximum with a constant for each of its uses. In a residual network, each block
@@ -211,7 +210,7 @@ relu6 = elementwise(
 def _divided(of_floats: Callable, of_integers: Callable) -> tuple[Kernel, XlaKernel]:
     """Return the NumPy and XLA kernel; for integers, a / 0 is −1 with remainder a."""
 
-    def kernel(array: ModuleType, a: AnyArray, b: AnyArray) -> AnyArray:
+    def kernel(array: Module, a: Array, b: Array) -> Array:
         if not array.issubdtype(a.dtype, array.integer):
             return of_floats(array, a, b)
         by_zero = b == 0

@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex128, float64
 from mindgrad.core.ir.graph import Atom, Constant
-from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial, Stored
+from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, SHARED_FUNCTION
 from mindgrad.core.primitives.arithmetic import equal, less, less_equal, masked_multiply, select
@@ -96,18 +95,18 @@ integer_power = elementwise(
 )
 
 
-def _whole_power(array: ModuleType, x: AnyArray, n: AnyArray) -> AnyArray:
+def _whole_power(array: Module, x: Array, n: Array) -> Array:
     """Raise integers to a tensor exponent; x to a negative power is 0 unless x = ±1."""
     power = array.power(x, array.maximum(n, array.zeros_like(n)))
     odd = array.where(n % 2 == 0, array.ones_like(x), x)
     return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
 
 
-def _pow_numpy(x: Array, n: Array) -> AnyArray:
+def _pow_numpy(x: Array, n: Array) -> Array:
     return _whole_power(np, x, n) if x.dtype.kind in "iu" else np.power(x, n)
 
 
-def _pow_xla(jax: ModuleType, x: JaxArray, n: JaxArray) -> AnyArray:
+def _pow_xla(jax: Module, x: Array, n: Array) -> Array:
     return _whole_power(jax.numpy, x, n) if x.dtype.kind in "iu" else jax.lax.pow(x, n)
 
 

@@ -23,13 +23,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, float32, float64, uint32
-from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Stored
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Stored
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.primitives.batching import at_front, placed
 from mindgrad.core.primitives.kinds import constant
@@ -67,7 +66,7 @@ _COUNTED = np.array([[[0], [group]] for group in range(_GROUPS + 1)], np.uint32)
 _TILE = 4096
 
 
-def _injections(key: Sequence[Stored], join: Callable) -> tuple[AnyArray, AnyArray]:
+def _injections(key: Sequence[Stored], join: Callable) -> tuple[Array, Array]:
     """Return the words of the key that are added to the even and to the odd words.
 
     The results have the shape ``[step, word, 1]``. ``key`` consists of four arrays of one word.
@@ -78,13 +77,8 @@ def _injections(key: Sequence[Stored], join: Callable) -> tuple[AnyArray, AnyArr
 
 
 def _group(
-    even: AnyArray,
-    odd: AnyArray,
-    rotations: Sequence[int],
-    to_even: Callable,
-    to_odd: Callable,
-    swap: Callable,
-) -> tuple[AnyArray, AnyArray]:
+    even: Array, odd: Array, rotations: Sequence[int], to_even: Callable, to_odd: Callable, swap: Callable
+) -> tuple[Array, Array]:
     """Apply four rounds to the even and the odd words, and then add words of the key."""
     for by in rotations:
         even = even + odd
@@ -133,17 +127,17 @@ def _numpy(state: Array, shape: Shape, seeds: tuple[int, int]) -> tuple[Array, A
     return threefry(key, counters).reshape(-1)[:count].reshape(shape), after
 
 
-def _xla(jax: ModuleType, state: JaxArray, shape: Shape, seeds: tuple[int, int]) -> tuple[JaxArray, JaxArray]:
+def _xla(jax: Module, state: Array, shape: Shape, seeds: tuple[int, int]) -> tuple[Array, Array]:
     if state.ndim > 1:
         return jax.vmap(lambda each: _xla(jax, each, shape, seeds))(state)
     lax = jax.lax
     count = math.prod(shape)
     blocks = -(-count // 4)
 
-    def join(parts: Sequence[JaxArray]) -> JaxArray:
+    def join(parts: Sequence[Array]) -> Array:
         return lax.concatenate(parts, 0)
 
-    def swap(pair: AnyArray) -> JaxArray:
+    def swap(pair: Array) -> Array:
         return lax.rev(pair, (0,))
 
     words = [lax.slice(state, (k,), (k + 1,)) for k in range(STATE_WORDS)]
@@ -179,7 +173,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
     return tensor_type(uint32, (*state.shape[:-1], *shape)), state
 
 
-def _batch(size: int, xs: Atoms, at: Sequence[int | None], shape: Shape, seeds: tuple[int, int]) -> tuple:
+def _batch(size: int, xs: Atoms, at: BatchAxes, shape: Shape, seeds: tuple[int, int]) -> tuple:
     # a batch of states yields different bits for each state; a single state yields one draw for all samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
@@ -207,7 +201,7 @@ random_bits = constant(
 # --- numbers computed from bits ---------------------------------------------------------------------
 
 
-def _inside(words: AnyArray, dtype: DType) -> AnyArray:
+def _inside(words: Array, dtype: DType) -> Array:
     """Return numbers in (0, 1]: (w + ½) / 2³² for a word w; float64 uses two words."""
     wide = dtype.numpy.type
     if dtype is float32:
@@ -216,7 +210,7 @@ def _inside(words: AnyArray, dtype: DType) -> AnyArray:
     return words[0].astype(wide) * wide(2.0**-32) + low
 
 
-def _fraction(words: AnyArray, dtype: DType) -> AnyArray:
+def _fraction(words: Array, dtype: DType) -> Array:
     """Return numbers in [0, 1): multiples of 2⁻²⁴, or of 2⁻⁵³ from two words."""
     wide = dtype.numpy.type
     if dtype is float32:
@@ -225,11 +219,11 @@ def _fraction(words: AnyArray, dtype: DType) -> AnyArray:
     return (words[0] >> np.uint32(5)).astype(wide) * wide(2.0**-27) + low
 
 
-def _exponential(numbers: ModuleType, words: AnyArray, dtype: DType) -> AnyArray:
+def _exponential(numbers: Module, words: Array, dtype: DType) -> Array:
     return -numbers.log(_inside(words, dtype))
 
 
-def _normal(numbers: ModuleType, words: AnyArray, dtype: DType) -> AnyArray:
+def _normal(numbers: Module, words: Array, dtype: DType) -> Array:
     half = words.shape[0] // 2
     wide = dtype.numpy.type
     radius = numbers.sqrt(wide(-2) * numbers.log(_inside(words[:half], dtype)))

@@ -10,13 +10,12 @@ not overflow, and its memory is proportional to the length of the axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.index_map import ORDERED, Arrangement, IndexMap, Relabeling, Uniform
-from mindgrad.core.ir.rules import AnyArray, Array, Atoms, JaxArray, Statics, Tangent, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, select
@@ -43,7 +42,7 @@ def _recurrence_type(a: TensorType, b: TensorType, axis: int, reverse: bool) -> 
     return a
 
 
-def _times(numpy: ModuleType, a: AnyArray, b: AnyArray) -> AnyArray:
+def _times(numpy: Module, a: Array, b: Array) -> Array:
     """Return ``a · b``, and 0 if ``b`` is 0, for each element."""
     return numpy.where(b == 0, numpy.zeros((), b.dtype), a * b)
 
@@ -61,7 +60,7 @@ def _recurrence_numpy(a: Array, b: Array, axis: int, reverse: bool) -> Array:
     return np.moveaxis(b[::-1] if reverse else b, 0, axis)
 
 
-def _recurrence_xla(jax: ModuleType, a: JaxArray, b: JaxArray, axis: int, reverse: bool) -> JaxArray:
+def _recurrence_xla(jax: Module, a: Array, b: Array, axis: int, reverse: bool) -> Array:
     def joined(before: tuple, after: tuple) -> tuple:
         (a, b), (c, d) = before, after
         return a * c, _times(jax.numpy, c, b) + d

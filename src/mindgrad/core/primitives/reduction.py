@@ -11,7 +11,6 @@ float16 and bfloat16 are accumulated in float32.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from mindgrad.core.ir.dtype import float32, int32
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import REDUCED
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
-from mindgrad.core.ir.rules import AnyArray, Array, Atoms, Tangent, TypeRule
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.core.primitives.arithmetic import equal, greater, less, select
@@ -273,14 +272,14 @@ reduce_any = _quantifier("reduce_any", "any")
 # --- logsumexp -------------------------------------------------------------------------------------
 
 
-def _logsumexp(np_like: ModuleType, x: AnyArray, axes: Shape) -> AnyArray:
+def _logsumexp(np_like: Module, x: Array, axes: Shape) -> Array:
     top = np_like.max(x, axis=axes, keepdims=True, initial=-np.inf)
     top = np_like.where(np_like.isfinite(top), top, np_like.zeros((), x.dtype))
     total = np_like.log(np_like.sum(np_like.exp(x - top), axis=axes))
     return total + np_like.reshape(top, total.shape)
 
 
-def _logsumexp_numpy(x: Array, axes: Shape) -> AnyArray:
+def _logsumexp_numpy(x: Array, axes: Shape) -> Array:
     with np.errstate(all="ignore"):
         return _logsumexp(np, x, axes)
 
@@ -326,7 +325,7 @@ def _norm_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)
 
 
-def _norm(np_like: ModuleType, x: AnyArray, axes: Shape) -> AnyArray:
+def _norm(np_like: Module, x: Array, axes: Shape) -> Array:
     """Return √Σ x², scaled by a power of two so that no square over- or underflows."""
     information = np.finfo(x.dtype)
     low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4
@@ -338,7 +337,7 @@ def _norm(np_like: ModuleType, x: AnyArray, axes: Shape) -> AnyArray:
     return np_like.sqrt(total) / np_like.reshape(factor, total.shape)
 
 
-def _norm_numpy(x: Array, axes: Shape) -> AnyArray:
+def _norm_numpy(x: Array, axes: Shape) -> Array:
     total = np.add.reduce(np.square(x), axis=axes)
     information = np.finfo(x.dtype)
     if np.all((total > float(information.tiny) ** 0.6) & (total < float(information.max) ** 0.8)):

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from types import ModuleType
 
 import numpy as np
 
-from mindgrad.core.ir.rules import AnyArray, Array
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
@@ -57,7 +56,7 @@ def _hermite(n: int) -> list[float]:
     return [float(c) for c in p.coef]
 
 
-def _kernel(array: ModuleType, x: AnyArray, n: int) -> AnyArray:
+def _kernel(array: Module, x: Array, n: int) -> Array:
     size = array.abs(x)
     inverse = 1 / (1 + size)
     # t = 1 − 4 / (x + 2), also for infinite x

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import WINDOWED, Axes, IndexMap
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, Statics
+from mindgrad.core.ir.rules import Array, Atoms, Module, Statics
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import MOVE
 from mindgrad.core.primitives.arithmetic import greater, less, select
@@ -52,7 +51,7 @@ def _numpy_window(x: Array, starts: Sequence[Array], sizes: Shape) -> tuple[buil
     return tuple(builtins.slice(s, s + k) for s, k in zip(firsts, sizes, strict=True))
 
 
-def _xla_starts(jax: ModuleType, x: JaxArray, starts: Sequence[JaxArray], sizes: Shape) -> list[JaxArray]:
+def _xla_starts(jax: Module, x: Array, starts: Sequence[Array], sizes: Shape) -> list[Array]:
     """Return the starts as int32, clipped so that the slice is inside ``x``."""
     clamped = []
     for s, n, k in zip(starts, x.shape, sizes, strict=True):

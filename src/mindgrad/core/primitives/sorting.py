@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import OPAQUE
-from mindgrad.core.ir.rules import Array, JaxArray
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -41,7 +40,7 @@ def _numpy(x: Array, axis: int, descending: bool) -> Array:
     return x.shape[axis] - 1 - np.flip(places, axis) if descending else places
 
 
-def _xla(jax: ModuleType, x: JaxArray, axis: int, descending: bool) -> JaxArray:
+def _xla(jax: Module, x: Array, axis: int, descending: bool) -> Array:
     if descending:
         x = jax.numpy.flip(x, axis)
     places = jax.numpy.argsort(x, axis=axis, stable=True).astype(np.int32)

@@ -6,13 +6,12 @@ Formulas of derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
 from __future__ import annotations
 
 import math
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float16
 from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial
+from mindgrad.core.ir.rules import Array, Module, Partial
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single
@@ -95,7 +94,7 @@ lgamma = elementwise(
 )
 
 
-def digamma_in_xla(jax: ModuleType, x: JaxArray) -> JaxArray:
+def digamma_in_xla(jax: Module, x: Array) -> Array:
     """Return ψ(x), the derivative of log Γ(x), with −∞ at 0."""
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
@@ -120,7 +119,7 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-def polygamma_in_xla(jax: ModuleType, x: JaxArray, *, n: int) -> AnyArray:
+def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x); unlike XLA's ζ function, the result is accurate for x < −9."""
     dtype = x.dtype
     if dtype.itemsize == 2:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.base.scipy_modules import scipy_module
-from mindgrad.core.ir.rules import AnyArray, Array
+from mindgrad.core.ir.rules import Array, Module
 
 __all__ = [
     "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double",
@@ -74,7 +73,7 @@ def digamma_kernel(x: Array) -> Array:
     return scipy_module("special").psi(x + 0.0)
 
 
-def polygamma_of_zeta(numpy: ModuleType, zeta: Callable, x: AnyArray, n: int) -> AnyArray:
+def polygamma_of_zeta(numpy: Module, zeta: Callable, x: Array, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x) = (−1)ⁿ⁺¹ n! ζ(n + 1, x).
 
     ``zeta(x)`` computes ζ(n + 1, x) for x > 0. For x < 0, with x = f − m, 0 < f < 1, and s = n + 1,
@@ -92,7 +91,7 @@ def polygamma_of_zeta(numpy: ModuleType, zeta: Callable, x: AnyArray, n: int) ->
     return (-1) ** order * math.gamma(order) * value
 
 
-def polygamma_kernel(x: Array, *, n: int) -> AnyArray:
+def polygamma_kernel(x: Array, *, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x), the n-th derivative of :func:`digamma_kernel`."""
     if n == 0:
         return digamma_kernel(x)

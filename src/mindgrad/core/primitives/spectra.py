@@ -15,13 +15,12 @@ the derivatives of eigenvectors.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from mindgrad.core.ir.graph import UNIFORM, Atom, Constant, Equation
-from mindgrad.core.ir.rules import AnyArray, Atoms, Tangent, Tangents
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.arithmetic import greater, less_equal, select
 from mindgrad.core.primitives.axes import Core
@@ -218,7 +217,7 @@ def _tangent_type(da: TensorType, a: TensorType, v: TensorType, values: TensorTy
     return real_part_type(da).with_shape(da.shape[:-1])
 
 
-def _tangent_kernel(numpy: ModuleType, da: AnyArray, v: AnyArray) -> AnyArray:
+def _tangent_kernel(numpy: Module, da: Array, v: Array) -> Array:
     symmetric = (da + numpy.conj(numpy.swapaxes(da, -1, -2))) / 2
     return numpy.real(numpy.sum(numpy.conj(v) * numpy.matmul(symmetric, v), axis=-2))
 
@@ -260,7 +259,7 @@ eigenvalue_tangent = general(
 )
 
 
-def _matrix_kernel(numpy: ModuleType, v: AnyArray, g: AnyArray) -> AnyArray:
+def _matrix_kernel(numpy: Module, v: Array, g: Array) -> Array:
     return numpy.matmul(v * g[..., None, :].astype(v.dtype), numpy.conj(numpy.swapaxes(v, -1, -2)))
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from mindgrad.core.ir.dtype import DType, bool_, float32, float64, int32
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabeling
 from mindgrad.core.ir.primitive import REGISTRY
-from mindgrad.core.ir.rules import Array, Atoms, JaxArray, NumpyType, Statics, Tangent
+from mindgrad.core.ir.rules import Array, Atoms, Module, NumpyType, Statics, Tangent
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import FREE, MOVE, VIEW
 from mindgrad.core.primitives.kinds import constant, linear, zeros
@@ -85,7 +84,7 @@ def _convert_numpy(x: Array, dtype: DType) -> Array:
     return x.astype(dtype.numpy)
 
 
-def _convert_xla(jax: ModuleType, x: JaxArray, dtype: DType) -> JaxArray:
+def _convert_xla(jax: Module, x: Array, dtype: DType) -> Array:
     if x.dtype.kind == "b" and dtype.is_inexact:
         # XLA would turn a product with `convert_element_type(x)` into a selection, in which 0 · NaN is 0
         return jax.lax.select(x, *[jax.numpy.full(x.shape, y, dtype.numpy) for y in (1, 0)])

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
 from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabeling
-from mindgrad.core.ir.rules import Array, JaxArray, Static, Statics
+from mindgrad.core.ir.rules import Array, Module, Static, Statics
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.convolution_kernel import convolve, output_sizes
@@ -47,13 +46,11 @@ def _numpy(live: Array, skips: Array, window: Shape, **steps: Static) -> Array:
     return reached.reshape((*lead, *sizes)) | skips.reshape((*lead[:-1], *[1] * (len(window) + 1)))
 
 
-def _xla(
-    jax: ModuleType, live: JaxArray, skips: JaxArray, window: Shape, strides: Shape, **steps: Static
-) -> JaxArray:
+def _xla(jax: Module, live: Array, skips: Array, window: Shape, strides: Shape, **steps: Static) -> Array:
     lead = live.shape[: live.ndim - len(window)]
     shape = (*lead, *output_sizes(live.shape, (1, 1, *window), strides, **steps))
 
-    def look(live: JaxArray, skips: JaxArray) -> JaxArray:
+    def look(live: Array, skips: Array) -> Array:
         joined = live.reshape((math.prod(lead), 1, *live.shape[len(lead) :])).astype("float32")
         kernel = jax.numpy.ones((1, 1, *window), "float32")
         reached = jax.lax.conv_general_dilated(joined, kernel, strides, **steps) > 0

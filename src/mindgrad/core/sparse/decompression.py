@@ -13,7 +13,6 @@ The products are stored as flat arrays, the *pieces* (``sparse.strategy``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ import numpy as np
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Atom, Constant, Graph, live_equations, without_effects
-from mindgrad.core.ir.rules import Array, Atoms
+from mindgrad.core.ir.rules import Array, Atoms, Module
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.indexing import gather, scatter_add
 from mindgrad.core.primitives.kinds import accumulate, zeros
@@ -56,7 +55,7 @@ class Structure:
 
 
 def compressed(
-    sparse: ModuleType, builder: Builder, xs: Atoms, ys: Atoms, environment: Known,
+    sparse: Module, builder: Builder, xs: Atoms, ys: Atoms, environment: Known,
     second: bool, compiled: bool,
 ) -> tuple[list[Any], Structure]:  # fmt: skip
     """Emit the entries of a sparse Jacobian or Hessian into ``builder``.
@@ -135,7 +134,7 @@ class _Arranged:
 
 
 def _arranged(
-    sparse: ModuleType, way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Sequence[int]
+    sparse: Module, way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Sequence[int]
 ) -> _Arranged:
     row, column, color, element = way.entries
     owner = np.repeat(np.arange(len(way.sizes)), way.sizes)[element]
@@ -185,7 +184,7 @@ def _total(way: Way) -> int:
 
 
 def _blocks(
-    sparse: ModuleType, key: Array, row_sizes: Sequence[int], column_sizes: Sequence[int]
+    sparse: Module, key: Array, row_sizes: Sequence[int], column_sizes: Sequence[int]
 ) -> tuple[Any, Any]:
     height, width = sum(row_sizes), sum(column_sizes)
     above, left = np.cumsum([0, *row_sizes]), np.cumsum([0, *column_sizes])

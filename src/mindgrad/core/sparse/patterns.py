@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Atom, Variable
-from mindgrad.core.ir.rules import Array
+from mindgrad.core.ir.rules import Array, Module
 
 __all__ = ["Patterns", "TooDense", "check"]
 
@@ -31,17 +30,12 @@ class Pattern(Protocol):
     indptr: Array
     nnz: int
     shape: tuple[int, int]
-    T: Pattern
     __add__: Callable
     __getitem__: Callable
     __matmul__: Callable
     astype: Callable
     multiply: Callable
     sort_indices: Callable
-    tocoo: Callable
-    tocsc: Callable
-    tocsr: Callable
-    transpose: Callable
 
 
 class TooDense(Exception):
@@ -62,8 +56,8 @@ class Patterns:
         width (int): number of columns.
     """
 
-    def __init__(self, sparse: ModuleType | None, width: int) -> None:
-        self.sparse: ModuleType = sparse  # type: ignore[assignment]  # ``None``: no pattern is created
+    def __init__(self, sparse: Module | None, width: int) -> None:
+        self.sparse: Module = sparse  # type: ignore[assignment]  # ``None``: no pattern is created
         self.width = width
 
     check = staticmethod(check)

@@ -22,7 +22,6 @@ value. The cost is a few passes over the entries of each pattern. A pattern with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ import numpy as np
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.index_map import index_map
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.rules import Atoms, Stored
+from mindgrad.core.ir.rules import Atoms, Module, Stored
 from mindgrad.core.sparse.operator_patterns import along_axes
 from mindgrad.core.sparse.patterns import Pattern, Patterns
 
@@ -99,7 +98,7 @@ def known_values(graph: Graph, input_values: dict[Variable, Stored], atoms: Atom
 
 
 def dependence(
-    sparse: ModuleType, graph: Graph, active: Sequence[int], environment: Known | None = None
+    sparse: Module, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
     """Compute the pattern of each output of ``graph``; ``None`` if it has no entries.
 
@@ -155,7 +154,7 @@ class Propagation(Patterns):
 
     def __init__(
         self,
-        sparse: ModuleType | None,
+        sparse: Module | None,
         width: int,
         graph: Graph,
         patterns: dict[Variable, Pattern | None],

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Equation, Graph, all_equations
-from mindgrad.core.ir.rules import Array, Atoms
+from mindgrad.core.ir.rules import Array, Atoms, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.core.sparse.color_seeds import at_once, computed_once, is_scattered, seed_of
@@ -50,7 +49,7 @@ _NEARLY, _SMALL = 0.75, 4
 
 
 def best_way(
-    sparse: ModuleType, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
+    sparse: Module, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
 ) -> Way:
     """Return the cheapest strategy for the Jacobian or Hessian of ``graph``.
 
@@ -70,7 +69,7 @@ def best_way(
     return best
 
 
-def _best(sparse: ModuleType, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
+def _best(sparse: Module, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
     plain = cut(graph, active, environment, at_inputs=True, at_outputs=second)
     split = cut(graph, active, environment, at_outputs=second)
     if (
@@ -120,7 +119,7 @@ class _Level:
 
     def __init__(
         self,
-        sparse: ModuleType,
+        sparse: Module,
         split: Cut,
         environment: Known,
         second: bool,

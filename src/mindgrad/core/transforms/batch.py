@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from mindgrad.core.ir.build import Builder, building, current, pass_taint
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import Labels, Relabeling, Uniform, index_map, relabeled
-from mindgrad.core.ir.rules import Atoms
+from mindgrad.core.ir.rules import Atoms, BatchAxes
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import aligned, at_front, inserted, placed
 from mindgrad.core.primitives.structural import transpose
@@ -26,7 +26,7 @@ from mindgrad.core.primitives.structural import transpose
 __all__ = ["batch", "push_batch"]
 
 
-def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
+def batch(graph: Graph, axes: BatchAxes, size: int) -> Graph:
     """Return a graph that applies ``graph`` to each sample of a batch.
 
     Args:
@@ -63,7 +63,7 @@ def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
 
 
 def push_batch(
-    graph: Graph, inputs: Atoms, axes: Sequence[int | None], size: int
+    graph: Graph, inputs: Atoms, axes: BatchAxes, size: int
 ) -> tuple[list[Atom], list[int | None]]:
     """Emit the batched equations of ``graph`` into the current builder.
 
