@@ -141,9 +141,9 @@ class _Finder:
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *public_modules()):
             explain_missing_names(each)
-        # Register all loaded modules under their aliases. Otherwise, a later import of an alias would set an
-        # attribute of the parent package that may be a function by now. The alias that is being imported must
-        # not be registered: the import system would load its module again.
+        # Register all loaded modules under their aliases. Otherwise, importing an alias later would set an
+        # attribute of the parent package, and could replace a function of the same name. Leave out the alias
+        # that is being imported: if it were registered, the import system would load its module again.
         for name, loaded in list(sys.modules.items()):
             alias = _ALIAS + name.removeprefix(PACKAGE)
             if name.startswith(f"{PACKAGE}.") and alias != fullname:
@@ -209,7 +209,7 @@ def _own_module(name: str) -> ModuleType | None:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the module exists, but an import inside it fails
     parent, _, child = name.rpartition(".")
-    # the module has an alias, which is an attribute of its parent
+    # the module may exist only as an attribute of its parent package
     value = getattr(sys.modules.get(parent), child, None)
     return value if isinstance(value, ModuleType) and is_own(value) else None
 
@@ -434,7 +434,8 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
     """Wrap ``sys.excepthook`` to omit the launcher's frames from tracebacks."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
-        # errors at the top level of the script have not yet received the hint about a wrong argument
+        # errors at the top level of the script did not pass the code that adds the hint about a wrong
+        # argument
         note_arguments(error, at_top=True)
         first = traceback
         while first is not None and not _is_ours(first):  # leave out the frames of ``python -m mindgrad``
@@ -442,8 +443,8 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
         # leave out the frames of the launcher and of the import system: the user did not write them
         while first is not None and (_is_ours(first) or _is_import(first)):
             first = first.tb_next
-        # An error that mindgrad raises for a missing name belongs to the program line with this name.
-        # Therefore remove the last frames.
+        # mindgrad itself raises the error for a missing name, but the error belongs to the program line with
+        # this name. Therefore remove the frames after this line.
         frames = [] if first is None else [first]
         while frames and frames[-1].tb_next is not None:
             frames.append(frames[-1].tb_next)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 __all__ = ["LAUNCHER", "PREFIX", "SIZES", "VARIABLES", "Variable", "mistakes"]
 
 PREFIX = "MINDGRAD_"
-#: variable that contains the process number of the launcher that has started this process
+#: environment variable with the process ID of the launcher that started this process
 LAUNCHER = "MINDGRAD_LAUNCHER"
 
 #: variables with the number of processes, as set by mindgrad's launcher, MindSpore, and Open MPI
@@ -25,8 +25,8 @@ class Variable(NamedTuple):
     """An environment variable.
 
     Attributes:
-        values: regular expression of the valid values.
-        example: all valid values of a variable with few, otherwise examples; for error messages.
+        values: regular expression that matches the valid values.
+        example: all valid values, or examples if there are many; used in error messages.
         meaning: effect of the variable.
     """
 
@@ -72,23 +72,27 @@ VARIABLES = {
         "10",
         "a process of a distributed job counts as failed after this many seconds without a message",
     ),
-    "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "process ID (PID) of the launcher; a launcher sets it"),
-    "MINDGRAD_LOCAL_RANK": Variable(
-        r"\d+", "1", "number of the process among the processes on its machine, from 0; a launcher sets it"
+    "MINDGRAD_LAUNCHER": Variable(
+        r"\d+", "4711", "process ID (PID) of the launcher that started this process; a launcher sets it"
     ),
-    "MINDGRAD_LOCAL_SIZE": Variable(r"\d+", "4", "number of processes on the machine; a launcher sets it"),
+    "MINDGRAD_LOCAL_RANK": Variable(
+        r"\d+", "1", "number of this process on its machine, counted from 0; a launcher sets it"
+    ),
+    "MINDGRAD_LOCAL_SIZE": Variable(
+        r"\d+", "4", "number of processes of the job on this machine; a launcher sets it"
+    ),
     "MINDGRAD_LOG": Variable(
         "|eager", "eager", "eager: print a line when the compilation of an eager call starts or ends"
     ),
     "MINDGRAD_MACHINE": Variable(
-        r"\d+", "0", "number of the machine in a distributed job, from 0; a launcher sets it"
+        r"\d+", "0", "number of this machine in a distributed job, counted from 0; a launcher sets it"
     ),
     "MINDGRAD_OPT": Variable(
         "[01]?", "0 or 1", "0: compile functions without the rewrites of mindgrad's compiler"
     ),
     "MINDGRAD_PROGRESS": Variable("[01]?", "0 or 1", "0: show no progress bar during long compilations"),
     "MINDGRAD_RANK": Variable(
-        r"\d+", "1", "number of the process in a distributed job, from 0; a launcher sets it"
+        r"\d+", "1", "number of this process in a distributed job, counted from 0; a launcher sets it"
     ),
     "MINDGRAD_RESTART": Variable(
         r"\d+", "0", "number of times that the distributed job was restarted; a launcher sets it"

@@ -1,7 +1,8 @@
 """Notes on Python's errors for wrong arguments of mindgrad's functions.
 
 Python refuses an unknown keyword or a missing argument before the called function starts. If
-``_base/foreign_names.py`` contains mindgrad's name of it, :func:`note_arguments` adds this name to the error.
+``_base/foreign_names.py`` contains mindgrad's name of this argument, :func:`note_arguments` adds this name to
+the error.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mindgrad.core.base.location import PACKAGE
 
 __all__ = ["note_arguments"]
 
-#: replacements for calls with too few arguments, by the name of the function
+#: maps the name of a function to the call that an error suggests if arguments are missing
 _CALLS = {
     "normal": "ops.randn(2, 3), or ops.normal(shape, mean, stddev)",
     "uniform": "ops.rand(2, 3) for numbers between 0 and 1, or ops.uniform(shape, minval, maxval)",
@@ -38,8 +39,8 @@ def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
 
     Args:
         error: the error.
-        at_top: whether the error has not passed a function of mindgrad. Then the called function must be a
-            function of mindgrad, and must be known.
+        at_top: whether the error has not passed a function of mindgrad. Then the error is changed only if the
+            called function can be found and belongs to mindgrad.
     """
     if not isinstance(error, TypeError):
         return

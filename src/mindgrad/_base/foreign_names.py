@@ -47,7 +47,7 @@ _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time con
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
 
-#: replacements for names that programs look up in modules
+#: maps a name that users of other frameworks look up in a module to the code that an error suggests instead
 MODULES = {
     "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
     "DataParallel": _PARALLEL,
@@ -144,7 +144,7 @@ MODULES = {
     "gradients",
     "while_loop": _LOOP,
 }
-#: replacements for attributes of a Tensor
+#: maps an attribute of tensors in other frameworks to the code that an error suggests instead
 TENSORS = {
     "addressable_shards": _DEVICE,
     "at": _AT,
@@ -168,7 +168,7 @@ TENSORS = {
     "sharding": "ms.shard(fn, in_strategy) and ms.parallel",
     "share_memory_": "ms.communication for several processes",
 }
-#: replacements for attributes of a Cell or optimizer
+#: maps an attribute of layers or optimizers in other frameworks to the code that an error suggests instead
 CELLS = {
     "add_module": "net.insert_child_to_cell(name, cell)",
     "add_param_group": _GROUPS,
@@ -208,8 +208,8 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: mindgrad's names for an argument of other frameworks; the error suggests the first that the function has,
-#: and two names separated by a space mean that two arguments replace one
+#: maps an argument name of other frameworks to mindgrad's names. An error suggests the first name that the
+#: called function has. Two names separated by a space mean that two arguments replace one
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "A": ("input", "x"),
     "UPLO": ("lower",),
@@ -261,7 +261,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 }
 #: Boolean arguments that have the opposite meaning of another argument
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: advice for arguments that have no counterpart in mindgrad, by their names
+#: maps the name of an argument that mindgrad does not have to the advice in the error
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
@@ -358,7 +358,7 @@ def keyword_hint(name: str, names: Sequence[str]) -> str:
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
-    """Return the parameter names of a function. ``None``: it accepts any keyword."""
+    """Return the parameter names of a function; ``None`` if it accepts any keyword."""
     if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return None
     code = function.__code__

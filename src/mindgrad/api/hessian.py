@@ -437,7 +437,8 @@ def _generalized(count: int) -> Rule:
         outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
-        # a model output that occurs twice is one variable of the loss, and a constant output has no tangent
+        # a model output that occurs twice is one input variable of the loss, and a constant output has no
+        # tangent
         moving = {
             s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
         }

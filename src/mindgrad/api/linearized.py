@@ -119,13 +119,15 @@ class _Replay:
         scope = recorded.scope
         if isinstance(scope, GraphScope):
             with building(scope.builder):
-                # only the run itself prints, not each application of its derivative
+                # drop print operators: the recorded run has printed, and applications of its derivative must
+                # not print again
                 self._graph = without_effects(scope.builder.close([scope.atom(t) for t in chosen]))
             place = {atom: k for k, atom in enumerate(self._graph.inputs)}
             self._xs = [place[t._atom] for t in recorded.inputs]
             self._captured = [tensor for _, tensor in scope.captures]
         self.outputs, _ = transformed(recorded, _nothing)
-        # Parameters that the run assigned are written once, not with each application of its derivative
+        # Forget the Parameters that the function assigned. The recorded run has assigned them, and
+        # applications of its derivative must not assign them again
         recorded.written.clear()
 
     def __call__(self, vectors: Sequence[Tensor]) -> list[Tensor]:

@@ -51,7 +51,7 @@ class Mesh(Protocol):
     def mapped(
         self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
     ) -> tuple[Any, Any]:
-        """Convert a function of the arrays of one process to the arrays of all."""
+        """Convert a function on one process's arrays to a function on the arrays of all."""
 
     def joining(self, compiled: Any, graph: Graph, pending_results: int = 0) -> Any:
         """Convert the compiled function to a function of the arrays of this process."""
@@ -60,8 +60,8 @@ class Mesh(Protocol):
 class Order(Protocol):
     """Dependences that make XLA run collectives in the order of the equations."""
 
-    def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
-        """Return the operands of ``equation``, with the dependence that it needs."""
+    def operands(self, equation: Any, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
+        """Return the operands of ``equation``, made dependent on earlier collectives."""
 
     def mark(self, values: dict[Any, Any]) -> Any:
         """Return an array of one element that depends on every collective."""

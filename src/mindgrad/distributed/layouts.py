@@ -123,7 +123,8 @@ def placement_of(
         agree(graph)
     constraints = _constraints(graph)
     count = len(graph.inputs) - len(parameters)
-    # each process passes its own samples; if a constraint needs another layout, the program moves them
+    # each process passes its own samples; if a constraint requires another layout, the compiled function
+    # moves the samples
     of_arguments = {} if partition.data == "rows" and not is_local else constraints
     inputs = _of_arguments(graph.inputs[:count], of_arguments, partition)
     symbols = dict(zip(map(id, parameters), graph.inputs[count:], strict=True))

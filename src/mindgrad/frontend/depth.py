@@ -26,7 +26,7 @@ _limits = (0, 0)
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """A context for a trace, in which the recursion limit is higher."""
+    """A context with a higher recursion limit, for a trace."""
     global _traces, _limits
     with _lock:
         if not _traces:

@@ -13,5 +13,5 @@ settings.define("mode", PYNATIVE_MODE)
 
 
 def is_graph_mode() -> bool:
-    """Whether whole functions and Cells are compiled."""
+    """Whether whole functions and Cells are compiled (``GRAPH_MODE``)."""
     return settings.options["mode"] == GRAPH_MODE

@@ -165,7 +165,7 @@ class Snapshot:
 
 
 class _OfType:
-    """A wildcard in a snapshot. It matches any tensor of one type, or any float."""
+    """A wildcard in a snapshot, which matches any tensor of one type or any float."""
 
     __slots__ = ("type",)
 
@@ -215,7 +215,7 @@ def _freed(snapshot: Any) -> Any:
 
 
 def _type(value: Any) -> Any:
-    """Return the type of a tensor or float, ``None`` for other values."""
+    """Return the type of a tensor or float, and ``None`` for other values."""
     if type(value) is Tensor:
         return None if value.is_traced else value.type
     return float if type(value) is float else None

@@ -34,7 +34,7 @@ _MANY = 30
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call ``function``. If a function is being compiled, call its converted form."""
+    """Call ``function``, or its converted form while a function is being compiled."""
     if not isinstance(innermost(), GraphScope):  # no function is being compiled
         return function(*args, **kwargs)
     if owned_objects.is_tracing():
@@ -65,8 +65,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # raised after the ``except`` block, so that the traceback of the RecursionError, which has thousands
-        # of frames, is not printed
+        # raise outside the ``except`` block, so that Python does not print the traceback of the
+        # RecursionError, which has thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -77,7 +77,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _bodies(error: BaseException) -> int:
-    """Count the nested branches and loops on tensors in the traceback of an error."""
+    """Count the branches and loops on tensors in the traceback of an error."""
     count, trace = 0, error.__traceback__
     while trace is not None:
         count += trace.tb_frame.f_code is Traced.__init__.__code__

@@ -139,11 +139,11 @@ def nearest_operators(name: str) -> list[str]:
     module, _, short = name.lower().rpartition(".")
     module = f"{module.rpartition('.')[2] or 'ops'}."
     public = sorted((path for path, _ in _public_functions()), key=lambda path: not path.startswith(module))
-    # last part of a name, in lower case -> full name of an operator or public function
+    # maps the last part of a name, in lower case, to the full name of an operator or public function
     spellings: dict[str, str] = {}
     for full in [*REGISTRY, *public]:
         spellings.setdefault(full.rpartition(".")[2].lower(), full)
-    # difflib finds 'floor' for 'foo', but names of quite different length are not typing errors
+    # difflib finds 'floor' for 'foo', so leave out names whose length differs a lot from the misspelled name
     similar = [key for key in spellings if abs(len(key) - len(short)) <= max(1, len(short) // 4)]
     near = difflib.get_close_matches(short, similar, 3, 0.75)
     if not near:  # an abbreviation, or a longer word for the operator

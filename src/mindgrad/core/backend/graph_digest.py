@@ -117,7 +117,7 @@ class _Encoder:
         return "constant", _type(atom.type), atom.is_splat, self.value(atom.smallest())
 
     def _row(self, primitive: Primitive) -> Any:
-        """Encode an operator: in full at its first occurrence, then by number."""
+        """Encode an operator: in full at its first occurrence, afterwards by its number."""
         if primitive in self._rows:
             return self._rows[primitive]
         self._rows[primitive] = len(self._rows)
@@ -195,7 +195,7 @@ def _folders() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _source() -> bytes | None:
-    """Return a digest of the sources in ``LOWERING``; ``None`` if it is unknown."""
+    """Return a digest of the sources in ``LOWERING``; ``None`` if they cannot be read."""
     files = unchanged_source(LOWERING)
     if files is None:
         return None

@@ -27,7 +27,7 @@ LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 
 
 def is_own_file(name: str) -> bool:
-    """Check whether a file belongs to mindgrad and does not run the user's script."""
+    """Check whether ``name`` is a file of mindgrad that does not run user scripts."""
     return name.startswith(PACKAGE) and name not in LAUNCHERS
 
 
@@ -116,8 +116,8 @@ class ZeroGradientWarning(UserWarning):
 
 
 class _Thread(threading.local):
-    #: 1-tuple with the line of the innermost ``Located``; ``None``: there is none, so operators are
-    #: attributed to the innermost line of the user's code
+    #: 1-tuple with the line of the innermost ``Located`` block. ``None`` outside such blocks: then operators
+    #: are attributed to the innermost line of the user's code
     source: tuple[Any] | None = None
     #: function that returns the line of a frame; ``None``: use the frame's file and line number
     attribute: Callable[[Any], tuple[str, int]] | None = None
@@ -170,7 +170,7 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """Mark the lines of operators in a block as part of a user's derivative rule."""
+    """Mark operators in a block as part of a derivative rule of the user."""
     attribute = _thread.attribute
 
     def of_pullback(frame: FrameType) -> Line:
@@ -244,5 +244,5 @@ def warn_at(source: tuple | None, message: str, category: type[UserWarning]) -> 
     warnings.warn_explicit(message, category, file, line, registry=_registries.setdefault(file, {}))
 
 
-# users import the classes from this module
+# show ``mindgrad`` as the module of these classes, because users import them from there
 FrozenValueWarning.__module__ = ZeroGradientWarning.__module__ = __name__.partition(".")[0]

@@ -10,7 +10,8 @@ from mindgrad.core.base.location import PACKAGE
 
 __all__ = ["LOWERING", "unchanged_source"]
 
-#: packages whose code determines how a graph is lowered. Upper layers that define primitives add theirs
+#: packages whose code determines how a graph is lowered. Upper layers that define primitives add their
+#: packages
 LOWERING = [
     "core", "core/base", "core/ir", "core/primitives", "core/transforms", "core/control", "core/passes",
     "core/backend",

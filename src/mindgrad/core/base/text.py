@@ -38,7 +38,7 @@ _LONGEST_VECTOR = 1000  # longest 1-D array that is not shortened
 
 
 class _Style(NamedTuple):
-    """The format of values of one dtype."""
+    """The format of the elements of one dtype in ``repr``."""
 
     scalar: Callable[[Any], str]  # formats the value of a 0-D array
     element: Callable[[Any], str]  # formats an element of a larger array
@@ -46,8 +46,8 @@ class _Style(NamedTuple):
     aligned: bool  # whether to pad every value to the width of the widest one
 
 
-def _general(value: float) -> str:
-    """Format with six significant digits, in fixed or exponent notation."""
+def _general(value: Any) -> str:
+    """Format a number with six significant digits, in fixed or exponent notation."""
     return f"{float(value):g}"
 
 

@@ -63,7 +63,7 @@ def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Gr
 
 @memoized
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
-    """Return for each output whether it depends on an input whose flag is true."""
+    """Return, for each output, whether it depends on an input whose flag is true."""
     builder = Builder()
     with building(builder):
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
@@ -98,8 +98,8 @@ def fronted(size: int, xs: Atoms, at: BatchAxes, flags: Flags) -> list[Atom]:
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
-def any_of(predicates: Atom) -> Atom:
-    """Return whether the predicate of any sample is true."""
+def any_of(predicates: Any) -> Any:
+    """Return whether at least one sample's predicate is true."""
     return reduce_any(predicates, axes=(0,))
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["branched", "customized", "looped", "scanned"]
 
 
-def branched(run: Propagation, equation: Equation, patterns: list) -> list:
-    """Return the patterns of the results of ``cond``."""
+def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the sparsity patterns of the results of a ``cond``."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, patterns[1:], values))
@@ -41,8 +41,8 @@ def branched(run: Propagation, equation: Equation, patterns: list) -> list:
     ]
 
 
-def scanned(run: Propagation, equation: Equation, patterns: list) -> list:
-    """Return the patterns of the results of a scan."""
+def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the sparsity patterns of the results of a scan."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
@@ -70,8 +70,8 @@ def scanned(run: Propagation, equation: Equation, patterns: list) -> list:
     return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
 
 
-def looped(run: Propagation, equation: Equation, patterns: list) -> list:
-    """Return the patterns of the last carry and of the buffers of saved carries."""
+def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the sparsity patterns of the results of a ``while`` loop."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
     carries = len(body.outputs)
@@ -82,8 +82,10 @@ def looped(run: Propagation, equation: Equation, patterns: list) -> list:
     return [*outputs[:carries], *([None, None] if saved else []), *saved]
 
 
-def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, first: int, end: int) -> list:
-    """Return the patterns of a loop's results, valid for any number of iterations."""
+def _settled(
+    run: Any, equation: Equation, patterns: list[Any], body: Graph, first: int, end: int
+) -> list[Any]:
+    """Return sparsity patterns of loop results that hold for any iteration count."""
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
@@ -105,8 +107,8 @@ def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, 
     return run.mixed(patterns, equation.outputs)
 
 
-def customized(run: Propagation, equation: Equation, patterns: list) -> list:
-    """Return the patterns of the results of a custom VJP, from its pullback."""
+def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the sparsity patterns of a custom VJP, derived from its pullback."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
     cts = range(inputs + outputs, inputs + 2 * outputs)

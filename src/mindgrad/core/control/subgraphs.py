@@ -86,16 +86,16 @@ def is_in_loop() -> bool:
     return _local.depth > 0
 
 
-def active(ts: Tangents) -> Indices:
-    """Return the positions of the nonzero tangents."""
+def active(ts: Sequence[Any]) -> Indices:
+    """Return the positions of the tangents that are nonzero."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
 # -- marks of values (see ``ir.graph``) ----------------------------------------------------------
 
 
-def marks_of(atoms: Iterable[Atom]) -> Indices:
-    """Return the marks of each of ``atoms`` that results of operators inherit."""
+def marks_of(atoms: Iterable[Any]) -> Indices:
+    """Return, for each of ``atoms``, the marks that results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
 
@@ -121,8 +121,8 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
         return builder.close(outputs)
 
 
-def _unmark_covered(atoms: Atoms) -> None:
-    """Remove the mark ``DISCARDS`` from atoms without zeros from slices or lookups.
+def _unmark_covered(atoms: Sequence[Any]) -> None:
+    """Remove the mark ``DISCARDS`` from values without zeros of slices or lookups.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
     """
@@ -295,13 +295,13 @@ def series_results(
     return result
 
 
-def varying(coefficients: Sequence[Tangents]) -> Indices:
-    """Return the operands that have a nonzero coefficient of order 1 or higher."""
+def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
+    """Return the positions of operands with a nonzero coefficient of order ≥ 1."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
-def starts_of(xs: Atoms, coefficients: Sequence[Tangents]) -> tuple[list[Atom], bool]:
-    """Return coefficient 0 of each operand, and whether these are the operands ``xs``."""
+def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
+    """Return coefficient 0 of each operand, and whether they all equal ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 

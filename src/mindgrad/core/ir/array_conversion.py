@@ -78,8 +78,8 @@ def array_of(data: object, dtype: DType | None, element: Callable[[object], obje
     return of_type(array, dtype)
 
 
-def array_of_object(data: object) -> Array:
-    """Return a NumPy array of another library's array, a ``range``, or a buffer.
+def array_of_object(data: Any) -> np.ndarray:
+    """Convert an array of another library, a ``range``, or a buffer to a NumPy array.
 
     Raises:
         TypeError: If the object is of an unsupported type, or its elements cannot be read.

@@ -1,6 +1,6 @@
 """The builder: emit the equations of a graph, and simplify them at the same time.
 
-A builder simplifies in three ways. Value numbering: if a primitive is applied twice to the same atoms with
+A builder simplifies in three ways. Value numbering: if a primitive is applied twice to the same operands with
 the same parameters, the second application returns the variable of the first. Repeated subexpressions of
 nested derivatives are therefore built only once. Folding: an equation on small constants becomes a constant.
 Simplification: each primitive may have a local rewrite (``simplify``) that does not change the value.
@@ -54,11 +54,13 @@ __all__ = [
 #: independently
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: constants with more bytes than this are not compared, so equal constants are not merged
+#: constants with more bytes than this are not compared, so the builder does not merge equal large constants
 _COMPARED = 1 << 22
-#: before two constants with more bytes than this are compared as a whole, their first elements are compared
+#: if two constants have more bytes than this, their first elements are compared first, and all elements only
+#: if the first ones are equal
 _COPIED = 1 << 12
-#: marks that only derivative rules set, on cotangents; the ``taint`` rules of operators do not set them
+#: marks of cotangents (``ir.graph``) that only derivative rules set: the rule ``taint``, which computes the
+#: marks of an operator's results, never sets them
 SET_LATER = MASKED | CUT | DISCARDS
 #: value of ``Builder.moving`` for which :meth:`Builder.moves` is true for every variable
 EVERYTHING = None
@@ -73,7 +75,7 @@ _local = _Local()
 
 
 def current() -> Builder:
-    """Return the builder that receives the equations emitted on this thread."""
+    """Return the builder that receives the equations that this thread emits."""
     builder = _local.builder
     if builder is None:
         raise RuntimeError("no graph is being built: a rule was called outside a transform.")
@@ -110,8 +112,8 @@ def is_tainted(
     return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)  # type: ignore[operator]  # other values are marks
 
 
-def pass_taint(old: Atom, new: Atom) -> None:
-    """Copy the marks of ``old`` to ``new``, an atom that replaces it.
+def pass_taint(old: Any, new: Any) -> None:
+    """Copy the marks of ``old`` to ``new``, the value that replaces it.
 
     If ``new`` is a constant, only marks in ``SET_LATER`` are copied, because its elements are known.
     """
@@ -131,7 +133,7 @@ def _is_equal(a: Array, b: Array) -> bool:
 
 
 class Builder:
-    """Collects the equations of one graph."""
+    """Collects and simplifies the equations of one graph."""
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
@@ -152,9 +154,9 @@ class Builder:
         self._table: dict[Hashable, Results] = {}
         self._constants: dict[Hashable, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
-        self._inlined: dict[tuple[Graph | Atom, ...], list[Atom]] = {}
-        #: maps each atom that :meth:`rebind` has replaced to its replacement
-        self._rebound: dict[Atom, Atom] = {}
+        self._inlined: dict[Any, list[Any]] = {}
+        #: maps each variable or constant that :meth:`rebind` has replaced to its replacement
+        self._rebound: dict[Any, Any] = {}
         #: whether a derivative is being built
         self.is_differentiating = False
         #: cache of the masks of exact zeros in this derivative (``primitives.exact_zeros``)
@@ -165,7 +167,8 @@ class Builder:
         #: not in compiled functions, because the values of their inputs are not known
         self.knows_infinite = False
         #: inputs of the derivative that :meth:`moves` considers, as a bit mask; -1 for all inputs. While a
-        #: linear equation is transposed, it contains the inputs on which the operands of this equation depend
+        #: linear equation is transposed, the mask contains the inputs on which the operands of this equation
+        #: depend
         self.moving: int | None = -1
         self._moves: dict[Atom, int] = {}
         self._always_move: list[Atom] = []
@@ -177,12 +180,12 @@ class Builder:
             self.inputs.append(variable)
         return variable
 
-    def inputs_like(self, atoms: Iterable[Atom]) -> list[Variable]:
-        """Create inputs with the types and marks of ``atoms``."""
+    def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
+        """Create graph inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
-    def constant(self, value: Array, type: TensorType | None = None) -> Constant:
-        """Return a constant with this value; equal constants of a graph are one object."""
+    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+        """Return a constant with the given value, one object for equal constants."""
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
@@ -349,15 +352,15 @@ class Builder:
 
     # -- dependence on the inputs of a derivative ---------------------------------------------------
 
-    def differentiate(self, inputs: Iterable[Atom]) -> None:
-        """Start a derivative with respect to ``inputs``."""
+    def differentiate(self, inputs: Iterable[Any]) -> None:
+        """Start to build a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
-    def let_move(self, atom: Atom) -> None:
-        """Let :meth:`moves` be true for ``atom``, in this derivative and in later ones."""
+    def let_move(self, atom: Any) -> None:
+        """Make :meth:`moves` return true for ``atom``, in this and in later derivatives."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
@@ -447,8 +450,8 @@ class Builder:
         return results
 
     @staticmethod
-    def _copied(equation: Equation, inputs: tuple[Atom, ...]) -> Equation:
-        """Copy ``equation`` with operands that replace its operands."""
+    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+        """Copy ``equation``, and replace its operands by ``inputs``."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
         copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
@@ -456,8 +459,8 @@ class Builder:
             output.made_by = copy
         return copy
 
-    def close(self, outputs: Atoms, inputs: Sequence[Variable] | None = None) -> Graph:
-        """Return the graph of ``outputs``, without unused equations."""
+    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+        """Return the graph that computes ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

@@ -57,8 +57,8 @@ UNIFORM = 8
 STEADY = 16
 #: marks that results inherit from operands
 INHERITED = INFINITE | MASKED | CUT | DISCARDS
-#: if a factor of a product has one of these marks, the product can contain zero times infinity that must be
-#: zero
+#: marks of factors. If a factor has one of these marks, its product can contain zero times infinity, which
+#: must be zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Graph] = {}
@@ -186,18 +186,18 @@ class Constant(_Arithmetic):
             self.key = (self.type, memory, self.value.strides)
 
     @property
-    def tainted(self) -> int:
-        """The marks, with ``INFINITE`` if an element is infinite or NaN."""
+    def tainted(self) -> int:  # type: ignore[override]
+        """The constant's marks, with ``INFINITE`` if an element is infinite or NaN."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
 
-    def array(self) -> Array:
-        """Return the value in its full shape (for a splat, a read-only view)."""
+    def array(self) -> np.ndarray:
+        """Return the value in its full shape; for a splat, this is a read-only view."""
         return np.broadcast_to(self.value, self.type.shape)
 
-    def smallest(self) -> Array:
-        """Return the value without repeated elements: axes of stride 0 have size 1."""
+    def smallest(self) -> np.ndarray:
+        """Return the value with size 1 along each axis that repeats one element."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
         return np.ascontiguousarray(value[index]) if value.size else value
@@ -228,7 +228,7 @@ class DerivativeOf(tuple):
 
 
 def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
-    """Return the source line for the derivative of an equation with source ``source``."""
+    """Convert an equation's source line to the source line of its derivative."""
     if source is None:
         return None
     derived = DerivativeOf(source)
@@ -279,7 +279,7 @@ class Equation:
 
     @property
     def is_only_effect(self) -> bool:
-        """Whether the equation has a side effect and no outputs."""
+        """Whether the equation has a side effect but no outputs, as for printing."""
         return self.has_effect and not self.outputs
 
 
@@ -373,7 +373,7 @@ def _interned(value: object) -> object:
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Atom]) -> list[Equation]:
     """Return the equations on which ``outputs`` depend, and equations with effects.
 
-    They have the same order as in ``equations``.
+    The result has the order of ``equations``.
     """
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
@@ -432,8 +432,8 @@ def without_effects(graph: Graph) -> Graph:
     return Graph(graph.inputs, live_equations(equations, graph.outputs), graph.outputs)
 
 
-def silent(parameters: Statics) -> Statics:
-    """Apply :func:`without_effects` to the graphs among ``parameters``."""
+def silent(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Remove side effects (:func:`without_effects`) from graphs in ``parameters``."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 
 

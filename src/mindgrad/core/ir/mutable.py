@@ -64,8 +64,8 @@ _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.item
 
 
 @lru_cache(maxsize=256)
-def _marked(kind: type) -> type:
-    """Return the type for marked containers of class ``kind``, a subclass of ``kind``."""
+def _marked(kind: Any) -> Any:
+    """Return a subclass of ``kind`` that marks its instances as ``mutable``."""
     if kind in _CONTAINERS:
         return kind
     if kind in _MARKED:

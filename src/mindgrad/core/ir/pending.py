@@ -47,8 +47,8 @@ class PendingArray:
         self.value: Stored = None
         self.shadow: Tensor | None = None
 
-    def get(self) -> Stored:
-        """Return the array, and compute it first if necessary."""
+    def get(self) -> Any:
+        """Return the array. If it has no value yet, compute the value first."""
         return self.deferral.requested(self) if self.value is None else self.value
 
     @property

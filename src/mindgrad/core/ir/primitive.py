@@ -111,12 +111,8 @@ __all__ = ["REGISTRY", "Primitive"]
 REGISTRY: dict[str, Primitive] = {}
 
 
-#: what a call on atoms returns: an atom, or a tuple of atoms if the primitive is ``multiple``
-R = TypeVar("R", covariant=True)
-
-
-class Primitive(Generic[R]):
-    """One operator. Calling it on atoms emits an equation into the current builder."""
+class Primitive:
+    """One operator. Calling it on variables and constants emits an equation."""
 
     # defaults of fields that few primitives set
     linear_in: Sequence[int] | None = None
@@ -235,9 +231,8 @@ class Primitive(Generic[R]):
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 
-    def __call__(self, *operands: Operand, **parameters: object) -> R:
-        """Emit the operator on atoms. Python numbers get the type of the first atom."""
-        atoms: tuple = operands
+    def __call__(self, *operands: Any, **parameters: Any) -> Any:
+        """Emit the operator. Python numbers get the type of the first other operand."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 atoms = lift(operands)
@@ -249,9 +244,9 @@ def _tangents_of(jvp_with_values: JvpWithValues) -> Jvp:
     return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
 
 
-def lift(operands: tuple[Operand, ...]) -> tuple[Atom, ...]:
-    """Convert Python numbers to constants of the type of the first atom."""
-    like = next(operand for operand in operands if isinstance(operand, (Variable, Constant))).type
+def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Convert Python numbers to constants with the type of the first other operand."""
+    like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(
         operand
         if isinstance(operand, (Variable, Constant))

@@ -35,7 +35,7 @@ def described(dtype: object, shape: object, init: object) -> TensorType | None:
 
 
 class WithoutValues:
-    """Base class of tensors without values."""
+    """Base class of tensors that only describe a dtype and a shape."""
 
     __slots__ = ()
 

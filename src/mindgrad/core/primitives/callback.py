@@ -69,8 +69,8 @@ class Callback:
     def _key(self) -> tuple:
         return self.function, self.types, self.operator
 
-    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
-        """Call the function with copies of ``arrays``; operators in it run immediately."""
+    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+        """Call the function on copies of ``arrays``. Operators in it run immediately."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
 
@@ -95,7 +95,7 @@ class Callback:
 
 
 class _Slices(NamedTuple):
-    """A function that calls ``function`` once for each slice of its batched operands."""
+    """A function that calls ``function`` for each slice of its batched operands."""
 
     function: Kernel
     types: tuple[TensorType, ...]
@@ -142,8 +142,8 @@ def _to_words(value: Array) -> Array:
     return array.reshape(*value.shape, 1).view(np.uint32)
 
 
-def _of_words(jax: Module, x: Array, type_: TensorType) -> Array:
-    """Convert the result of :func:`_to_words` back to ``type_``, in XLA."""
+def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
+    """In XLA, convert the result of :func:`_to_words` back to ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
         return x

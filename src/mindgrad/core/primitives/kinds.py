@@ -95,8 +95,8 @@ def ones(type: TensorType) -> Constant:
     return full(type, 1)
 
 
-def accumulate(terms: Tangents) -> Tangent:
-    """Add tangents or cotangents; ``None`` means zero."""
+def accumulate(terms: Sequence[Any]) -> Any:
+    """Add tangents or cotangents, where ``None`` means zero."""
     total = None
     for term in terms:
         if term is not None:
@@ -134,8 +134,8 @@ def cut(cotangent: Atom) -> Atom:
     return marked(cotangent, CUT | DISCARDS)
 
 
-def marked(cotangent: Atom, mark: int) -> Atom:
-    """Set a mark (``ir.graph``), except on a constant whose elements are all equal."""
+def marked(cotangent: Any, mark: int) -> Any:
+    """Set the bit ``mark`` of a cotangent (``ir.graph``), except on a splat constant."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:

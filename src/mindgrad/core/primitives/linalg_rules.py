@@ -37,7 +37,7 @@ _REAL_PART = {complex64: float32, complex128: float64}
 
 
 def check_matrix(name: str, *xs: TensorType) -> None:
-    """Raise an error unless all operands are matrices of one dtype and batch shape."""
+    """Raise an error unless the operands are matrices of one dtype and batch shape."""
     for x in xs:
         if x.dtype not in _SUPPORTED or x.dtype is not xs[0].dtype:
             raise TypeError(
@@ -54,7 +54,7 @@ def check_matrix(name: str, *xs: TensorType) -> None:
 
 
 def check_square(name: str, x: TensorType) -> None:
-    """Raise an error unless ``x`` holds square matrices."""
+    """Raise an error unless ``x`` is a batch of square matrices."""
     check_matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}.")
@@ -88,7 +88,7 @@ def _one_by_one(
     kernel: Callable, arrays: Sequence[Array], parameters: dict, lower: bool
 ) -> Array | tuple[Array, ...]:
     batch = arrays[0].shape[:-2]
-    # call the kernel with identity matrices, which cannot fail, to determine the shapes of the results
+    # call the kernel with identity matrices, for which it cannot fail, to determine the shapes of the results
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)
@@ -141,8 +141,8 @@ def masked(x: Atom, mask: Atom) -> Atom:
     return select(mask, x, zeros(x.type))
 
 
-def off_diagonal(shape: Shape) -> Atom:
-    """Return a mask of the elements off the diagonal of matrices of this shape."""
+def off_diagonal(shape: Shape) -> Any:
+    """Return a mask of the off-diagonal elements of matrices with this shape."""
     i, j = _indices(shape)
     return not_equal(i, j)
 
@@ -214,8 +214,11 @@ def of_matrices(factor: float) -> Work:
 # --- samples ---------------------------------------------------------------------------------------
 
 
-def _prepared(function: Callable) -> Callable:
-    """Create the ``prepare`` of a test sample; ``function`` runs in double precision."""
+def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
+    """Create the argument ``prepare`` of a test sample from ``function``.
+
+    ``function`` runs in double precision.
+    """
 
     def prepare(x: Array, *rest: Array) -> list[Array]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64
@@ -231,15 +234,15 @@ def positive_definite(x: Array) -> Array:
 
 
 @_prepared
-def well_conditioned(x: Array) -> Array:
-    """Return ``x`` with its singular values replaced by k, …, 2, 1."""
+def well_conditioned(x: Any) -> Any:
+    """Replace the singular values of ``x`` by k, …, 2, 1."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.arange(s.shape[-1], 0, -1)) @ vh
 
 
 @_prepared
-def separated(x: Array) -> Array:
-    """Return a Hermitian matrix with well separated eigenvalues of both signs."""
+def separated(x: Any) -> Any:
+    """Return a Hermitian matrix whose eigenvalues are well separated, of both signs."""
     q = np.linalg.qr(x)[0]
     values = np.arange(x.shape[-1]) - 0.7
     return (q * values) @ np.conj(np.swapaxes(q, -1, -2))

@@ -36,8 +36,8 @@ from mindgrad.core.primitives.structural import broadcast_in_dim
 __all__ = ["lu", "lu_pivots", "row_order"]
 
 
-def _fitted(y: Atom, rows: int, columns: int) -> Atom:
-    """Cut matrices, or pad them with zeros, to the given number of rows and columns."""
+def _fitted(y: Any, rows: int, columns: int) -> Any:
+    """Crop matrices, or pad them with zeros, to the given numbers of rows and columns."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:
             y = slice_axis(y, axis, 0, size)

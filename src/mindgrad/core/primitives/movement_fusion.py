@@ -23,13 +23,13 @@ from mindgrad.core.ir.types import Shape, type_of
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
-#: rules of primitives that can compute a slice of their result without the rest of the result:
+#: rules of primitives that can compute a slice of their result without computing the whole result:
 #: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None``
 PARTS: dict[Primitive, Callable] = {}
 
 
-def _made(x: Atom, name: str) -> Equation | None:
-    """Return the equation of ``x`` if it applies the primitive ``name``."""
+def _made(x: Any, name: str) -> Any:
+    """Return the equation that computes ``x`` if it applies the primitive ``name``."""
     made_by = getattr(x, "made_by", None)
     return made_by if made_by is not None and made_by.primitive.name == name else None
 
@@ -63,8 +63,8 @@ def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
     return REGISTRY["pad"](whole, low=low, high=other_high, interior=(0,) * len(low))
 
 
-def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
-    """Return a slice of a concatenation or of f(x) without computing the rest."""
+def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
+    """Return a slice of a concatenation or of f(x) without computing all elements."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)
@@ -83,8 +83,8 @@ def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
     return None
 
 
-def uniform(part: Array) -> Constant | None:
-    """Return a slice of a constant as one scalar if all its elements are equal."""
+def uniform(part: np.ndarray) -> Constant | None:
+    """Return a slice of a constant as a scalar constant if all its elements are equal."""
     if part.size < 2:
         return None
     first = part[(slice(0, 1),) * part.ndim]
@@ -92,8 +92,8 @@ def uniform(part: Array) -> Constant | None:
     return Constant(first.reshape(()), type_of(part)) if same else None
 
 
-def joined(xs: Atoms, axis: int) -> Atom | None:
-    """Return the array that is divided into ``xs`` along ``axis``, or ``None``."""
+def joined(xs: Sequence[Any], axis: int) -> Any:
+    """Return the array whose slices along ``axis`` are ``xs``, in order, or ``None``."""
     found = _parts(xs, axis)
     return _unstacked(xs) if found is None and not axis else found
 

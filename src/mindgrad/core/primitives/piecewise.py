@@ -70,8 +70,8 @@ def _abs_type(x: TensorType) -> TensorType:
     return x.with_dtype(_PART.get(x.dtype, x.dtype))
 
 
-def _abs_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
-    """Return sign(x) ẋ. For complex x, return Re(x̄ ẋ) / |x|, the part of ẋ along x."""
+def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
+    """Return sign(x) ẋ; for complex x, Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
         return product(sign(x), t)
@@ -80,8 +80,8 @@ def _abs_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     )
 
 
-#: ``abs(x)``: the absolute value, which is real for complex x, too. Its derivative at 0 is 0
-abs: Primitive[Atom] = Primitive(
+#: ``abs(x)``: the absolute value. It is real even if x is complex. Its derivative at 0 is 0
+abs = Primitive(
     "abs",
     "elementwise",
     work=ARITHMETIC,
@@ -257,8 +257,9 @@ mod = elementwise(
 )
 
 
-def _fmod_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
-    # y = fmod(a, b), so a − y is a multiple of b up to rounding, and rounding the quotient makes it exact
+def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
+    # y = fmod(a, b), so (a − y) / b is an integer up to rounding errors. Rounding makes the derivative −q
+    # exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]
 

@@ -66,13 +66,13 @@ def _kept(rank: int, axes: Shape) -> Shape:
     return tuple(axis for axis in range(rank) if axis not in axes)
 
 
-def _spread(y: Atom, x: Atom, axes: Shape) -> Atom:
-    """Repeat the result ``y`` of a reduction along the reduced ``axes`` of ``x``."""
+def _spread(y: Any, x: Any, axes: Shape) -> Any:
+    """Repeat the result ``y`` of a reduction of ``x`` along the reduced ``axes``."""
     return broadcast_in_dim(y, shape=x.shape, dims=_kept(len(x.shape), axes))
 
 
-def _over_one(primitive: Callable[[], Primitive]) -> Callable:
-    """Create a simplification: a reduction of axes of size 1 is a reshape."""
+def _over_one(primitive: Callable[[], Primitive]) -> Callable[..., Any]:
+    """Create a simplification: reducing axes of size 1 is a reshape."""
 
     def simplify(x: Atom, axes: Shape) -> Atom | None:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
@@ -129,8 +129,8 @@ reduce_sum = linear(
 # --- product ---------------------------------------------------------------------------------------
 
 
-def _gathered(x: Atom, axes: Shape) -> Atom:
-    """Merge the reduced axes into one axis, the first axis of the result."""
+def _gathered(x: Any, axes: Shape) -> Any:
+    """Merge the reduced axes into one axis, which becomes the first axis."""
     remaining = _kept(len(x.shape), axes)
     sizes = tuple(x.shape[axis] for axis in remaining)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
@@ -290,7 +290,7 @@ def _logsumexp_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, the elements +∞ share the derivative
+    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, all elements equal to +∞ share the derivative
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
@@ -325,8 +325,8 @@ def _norm_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)
 
 
-def _norm(np_like: Module, x: Array, axes: Shape) -> Array:
-    """Return √Σ x², scaled by a power of two so that no square over- or underflows."""
+def _norm(np_like: Any, x: Any, axes: Shape) -> Any:
+    """Return √Σ x², scaled by a power of two so that squares stay in range."""
     information = np.finfo(x.dtype)
     low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4
     shrinking, growing = [2.0 ** round(np.log2(bound)) for bound in (1 / high**1.5, 1 / low**2.3)]

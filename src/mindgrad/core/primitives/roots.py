@@ -80,12 +80,12 @@ def _seen(x: Atom, views: Sequence[Equation]) -> Atom:
     return x
 
 
-#: a multiplication or division of a root: ("mul" or "div", the other operand)
-Step = tuple[str, "Atom"]
+#: multiplication or division of a root by another operand: ("mul" or "div", the other operand)
+Step = tuple[str, Any]
 
 
-def _power(root: Root, views: Sequence[Equation], dtype: DType, steps: Sequence[Step] = ()) -> Atom:
-    """Emit the power ``degree`` of a root, after ``steps`` were applied to the root."""
+def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
+    """Emit the power ``degree`` of a root that was multiplied or divided in ``steps``."""
 
     def scaled(x: Atom) -> Atom:
         for name, other in steps:
@@ -104,8 +104,8 @@ def _power(root: Root, views: Sequence[Equation], dtype: DType, steps: Sequence[
     return REGISTRY["convert"](total, dtype=dtype)
 
 
-def squared(x: Atom) -> Atom | None:
-    """Return ``x · x`` without the square root in ``x``; ``None`` if there is none."""
+def squared(x: Any) -> Any:
+    """Return ``x · x`` without computing the root in ``x``; ``None`` without a root."""
     steps: list[Step] = []
     atom = x
     for _ in range(_DEPTH):
@@ -171,8 +171,8 @@ def _taken_out(product: Atom, factor: Atom, depth: int) -> tuple[int, Atom | Non
     return n + m, first * second
 
 
-def power_of_root(x: Atom, n: int) -> Atom | None:
-    """Return ``xⁿ`` for n > 2 without the root in ``x``; ``None`` if x has no root."""
+def power_of_root(x: Any, n: int) -> Any:
+    """Return ``xⁿ``, n > 2, without computing the root in ``x``; ``None`` without one."""
     root = _root(x)
     power = REGISTRY["integer_power"]
     if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # √xⁿ = x^(n/2), whose slope is finite at 0
@@ -189,7 +189,7 @@ def power_of_root(x: Atom, n: int) -> Atom | None:
     return total * power(x, n=remainder) if remainder else total
 
 
-#: names of operators that map sums of squares to sums of squares
+#: names of operators that return a sum of squares if their operands are sums of squares
 _KEEPING_SQUARES = (
     "add",
     "broadcast_in_dim",

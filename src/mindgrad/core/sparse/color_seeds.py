@@ -65,8 +65,8 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
         return builder.close([values.get(y, y) for y in graph.outputs], inputs)
 
 
-def _made(x: Atom) -> Any:
-    """Store ``x`` in a separate array, unless it is small."""
+def _made(x: Any) -> Any:
+    """Make XLA store ``x`` in a separate array, unless ``x`` is small."""
     if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
@@ -91,8 +91,8 @@ def seed_of(type: TensorType, colors: Array, color: int) -> Any:
     return Constant(mask.reshape(type.shape).astype(type.dtype.numpy)) if mask.any() else None
 
 
-def _seeds(type: TensorType, colors: Array, count: int) -> Any:
-    """Stack the seeds of all colors along a leading axis, omitted for one color."""
+def _seeds(type: TensorType, colors: Any, count: int) -> Any:
+    """Stack the seeds of all colors along a new first axis, omitted for one color."""
     if count == 1:
         seed = seed_of(type, colors, 0)
         return zeros(type) if seed is None else seed

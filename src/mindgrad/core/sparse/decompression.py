@@ -179,7 +179,7 @@ def _arranged(
 
 
 def _total(way: Way) -> int:
-    """Return the number of elements of all pieces."""
+    """Return the number of elements of all pieces of a strategy."""
     return sum(piece.type.size for piece in way.graph.outputs)
 
 
@@ -208,8 +208,8 @@ def _blocks(
     return blocks, ends
 
 
-def _picked(pieces: Atoms, way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
-    """Read the entries of each block from the pieces."""
+def _picked(pieces: Sequence[Any], way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
+    """Read the entries of each block of the matrix from the pieces."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:
         return [zeros(type.with_shape((0,))) for type in blocks]

@@ -39,7 +39,7 @@ class Pattern(Protocol):
 
 
 class TooDense(Exception):
-    """The pattern has so many entries that a sparse derivative would save no time."""
+    """Raised if a pattern has so many entries that a sparse derivative saves no time."""
 
 
 def check(count: int) -> None:
@@ -73,8 +73,8 @@ class Patterns:
             total = total + pattern
         return total
 
-    def rows(self, pattern: Pattern, source: Array) -> Any:
-        """Select rows: row i of the result is row ``source[i]``, or empty for -1."""
+    def rows(self, pattern: Any, source: Any) -> Any:
+        """Select rows: row i of the result is row ``source[i]``, or empty if this is -1."""
         source = np.ravel(source)
         count = pattern.shape[0]
         if len(source) == count and np.array_equal(source, np.arange(count)):

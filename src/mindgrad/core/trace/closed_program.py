@@ -69,15 +69,16 @@ def trace(
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # if this graph is the outermost one being traced, references that it reads are inputs of it
-        operands: dict[Atom, Tensor] = {
+        # if this is the outermost graph that is being traced, the references that it reads are inputs of the
+        # graph
+        operands: dict[Any, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
     scope.close_program()
     operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # tensors keep their scope alive, so clear it, so that they do not keep the references alive
+    # clear the scope: tensors keep their scope alive, and the scope would keep the references alive
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

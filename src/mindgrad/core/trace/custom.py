@@ -1,6 +1,7 @@
-"""Custom derivatives of Python functions: ``custom_vjp``, and functions with ``bprop``.
+"""Custom derivatives of Python functions: ``custom_vjp`` and ``bprop``.
 
-Both create a :class:`CustomDerivative`, which calls the user's derivative rule in reverse mode.
+``custom_vjp``, modules with a method ``bprop``, and gradient hooks create a :class:`CustomDerivative`, which
+calls the user's derivative rule in reverse mode.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ class _Local(threading.local):
 
 
 _local = _Local()
-#: maximum number of equal calls on this stack; one more is reported as an infinite recursion
+#: maximum number of equal calls in ``traced``; one more call raises an error about infinite recursion
 _DEEPEST = 20
 
 
@@ -234,7 +235,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # replace tensors, so that this object does not keep them alive
+        # replace tensors by a placeholder, so that this object does not keep them alive
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 
@@ -339,8 +340,8 @@ class custom_vjp:
                 f"here with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
             ) from None
 
-    def __call__(self, *args: Tree) -> Results:
-        """Return the value of the function."""
+    def __call__(self, *args: Any) -> Any:
+        """Return the value of the function for these arguments."""
         return self._derivative(*args)
 
 

@@ -20,11 +20,11 @@ __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"
 class Assigned(Protocol):
     """A location of Python state, such as an attribute, with tensors of a recording."""
 
-    #: leaves of the value of the location
-    leaves: list[Tree]
+    #: leaves of the value that is stored at the location
+    leaves: list[Any]
 
-    def store(self, leaves: Sequence[Tree]) -> None:
-        """Replace the leaves of the value."""
+    def store(self, leaves: Sequence[Any]) -> None:
+        """Replace the leaves of the value at this location."""
 
 
 class Frontend:
@@ -34,8 +34,8 @@ class Frontend:
         """Call a user's function while it is traced or recorded."""
         return function(*args, **kwargs)
 
-    def isolated(self) -> AbstractContextManager[object]:
-        """Return a context that undoes its assignments of Python state at the end."""
+    def isolated(self) -> AbstractContextManager[Any]:
+        """Return a context manager that undoes assignments to Python state at its end."""
         return nullcontext()
 
     def assigned_in(self, scope: Scope) -> Sequence[Assigned]:
@@ -58,8 +58,8 @@ def call(function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
     return _frontend.call(function, *args, **kwargs)
 
 
-def isolated() -> AbstractContextManager[object]:
-    """Return a context in which assignments of Python state are undone at the end."""
+def isolated() -> AbstractContextManager[Any]:
+    """Return a context manager that undoes assignments to Python state at its end."""
     return _frontend.isolated()
 
 

@@ -66,7 +66,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # the tensors of a scope refer to the scope, so its bindings would keep values of references alive
+        # clear the bindings: tensors refer to their scope, which would keep the values of references alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -74,7 +74,7 @@ class Recorded:
 
     @property
     def outputs(self) -> list[Tensor]:
-        """The leaves of the result that are tensors."""
+        """The leaves of the function's result that are tensors."""
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def result(self, tensors: Sequence[Tensor]) -> Results:
@@ -129,7 +129,7 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """Create a scope that traces if the innermost scope traces, or else runs eagerly."""
+    """Create a scope that traces, or runs eagerly, like the innermost open scope."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()
@@ -152,7 +152,7 @@ def transformed(
     Args:
         recorded: the recording to transform.
         transform: function ``transform(builder, xs, ys, extras)`` that emits equations into ``builder`` and
-            returns atoms. It must depend only on its arguments, because its result is cached.
+            returns their results. It must depend only on its arguments, because its result is cached.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         outputs: the outputs to transform. Default: all outputs.
         shortcut: an alternative to ``transform`` with the same arguments, used during a trace. It is called
@@ -306,7 +306,8 @@ def _finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # after the shortcut, derivatives are not expanded yet, so ``produced`` does not show a zero derivative
+    # With the shortcut, derivatives are not expanded yet, so ``produced`` does not show whether a derivative
+    # is zero
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -349,7 +350,7 @@ def _by_shortcut(
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
     program = builder.close([*xs, *ys, *primal])
     numbers = {v: k for k, v in enumerate(program.inputs)}
-    # extras come from outside the recording, so they are inputs or constants
+    # extra vectors come from outside the recording, so they are inputs or constants
     of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in vectors])
     key = (shortcut, len(xs), len(ys), of_given, program.key())
     if key not in derived:
@@ -361,9 +362,9 @@ def _by_shortcut(
 
 
 def _improved(
-    builder: Builder, groups: tuple[list, ...], captured: list[Tensor]
-) -> tuple[Builder, tuple[list, ...]]:
-    """Apply the rewrites before differentiation; return a new builder and its atoms.
+    builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
+) -> tuple[Builder, tuple[list[Any], ...]]:
+    """Apply the rewrites before differentiation; return a new builder and its values.
 
     A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
     tensor, the smaller tensor replaces the broadcast in ``captured``.
@@ -384,9 +385,9 @@ def _improved(
 
 
 def _rewritten(
-    builder: Builder, groups: tuple[list, ...], rewrite: Callable[[Graph], Graph]
-) -> tuple[Builder, tuple[list, ...]]:
-    """Apply ``rewrite`` to a builder's graph; return a new builder and its atoms."""
+    builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
+) -> tuple[Builder, tuple[list[Any], ...]]:
+    """Apply ``rewrite`` to a builder's graph; return a new builder and its values."""
     closed = builder.close([atom for group in groups for atom in group if atom is not None])
     better = rewrite(closed)
     if better is closed:

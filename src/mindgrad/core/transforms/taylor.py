@@ -71,7 +71,8 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         outputs = [builder.value(y) for y in outputs]
         coefficients: list[list[Atom]] = [[] for _ in outputs]
         for k in range(1, order + 1):
-            # in program order, so that each equation finds the coefficients of its operands
+            # compute in program order, so that the coefficients of an equation's operands exist before its
+            # own coefficients
             for value in values:
                 series.coefficient(value, k)
             for of_output, y in zip(coefficients, outputs, strict=True):
@@ -91,18 +92,18 @@ class _Series:
     def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
         self._order = order
-        self._known: dict[tuple[Atom, int], Tangent] = {}
-        #: maps the variable of each rate ẋ to x
-        self._rate_of: dict[Variable, Atom] = {}
-        #: maps a value to its rate, the result of the forward rule
-        self._rates: dict[Variable, Tangent] = {}
+        self._known: dict[tuple[Any, int], Any] = {}
+        #: maps the variable of each rate ẋ to the variable of x
+        self._rate_of: dict[Variable, Variable] = {}
+        #: maps each value to its rate, which the forward rule returned
+        self._rates: dict[Variable, Any] = {}
         #: cache: whether a value depends on ``s``
         self._depends: dict[Atom, bool] = {}
         #: cache: whether a value depends on the variable of a rate
         self._of_rates: dict[Atom, bool] = {}
 
-    def start(self, variable: Variable, coefficients: Atoms) -> None:
-        """Set the coefficients of ``variable``, starting at order 1."""
+    def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
+        """Set the coefficients of order 1 and higher of ``variable``."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
@@ -143,7 +144,7 @@ class _Series:
         return self._known[key]
 
     def _located(self, atom: Variable, k: int) -> Steps:
-        """Compute a coefficient; the new equations get the source line of ``atom``."""
+        """Compute a coefficient of ``atom``, with the source line of ``atom``."""
         builder, equation = self._builder, atom.made_by
         outer = builder.source
         if equation is not None and equation.source is not None:
@@ -159,8 +160,8 @@ class _Series:
     def _has_rate(self, atom: Atom) -> bool:
         """Return whether ``atom`` depends on the variable of a rate.
 
-        Such an atom is an intermediate value of a forward rule. The variable of a rate has no value, so even
-        coefficient 0 of the atom must be computed.
+        Such a value is an intermediate result of a forward rule. The variable of a rate has no value, so even
+        its coefficient 0 must be computed.
         """
         return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 
@@ -192,16 +193,16 @@ class _Series:
         coefficient = None if rate is None else (yield rate, k - 1)
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
-    def _starts(self, atoms: Atoms) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
-        """Return coefficient 0 of each of ``atoms``, computed without variables of rates."""
+    def _starts(self, atoms: Sequence[Any]) -> Steps:
+        """Return coefficient 0 of each value in ``atoms``, without variables of rates."""
         starts = []
         for x in atoms:
             start = yield x, 0
             starts.append(zeros(x.type) if start is None else start)
         return starts
 
-    def _replaced(self, equation: Equation) -> list[Atom]:
-        """Emit a branch or loop over values and coefficients, and return the values."""
+    def _replaced(self, equation: Equation) -> list[Any]:
+        """Emit a branch or loop that also computes coefficients; return its values."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
@@ -239,8 +240,8 @@ class _Series:
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
-        # use the forward rule, because it accepts `None` for zero coefficients
-        jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
+        # use the forward rule, because it accepts `None` for coefficients that are zero
+        jvp: Any = equation.primitive.jvp
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
     def _product(self, equation: Equation, k: int) -> Steps:

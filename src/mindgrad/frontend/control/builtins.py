@@ -90,7 +90,7 @@ class TensorRange:
 
 
 def _number(bound: Any) -> Any:
-    """Convert a bound to a Python int, or to a number of the graph if it is not known."""
+    """Convert the bound of a range to an int, or to a graph number if it is unknown."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = references.read(bound) if bound.is_parameter else bound
@@ -244,7 +244,8 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 def _is_of_call(owner: Any) -> bool:
     """Return whether the object exists only during one call.
 
-    An example is the context object of a custom derivative. It may be changed, except in a branch or loop.
+    An example is the context object of a custom derivative. Code may change such an object, except in a
+    branch or loop.
     """
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
@@ -285,7 +286,8 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: contains the ``Runtime``. The module ``runtime`` appends it, because an import here would be circular
+#: list that contains the ``Runtime`` object. The module ``runtime`` appends it, because importing it here
+#: would be circular
 RUNTIME_OF: list[Any] = []
 
 

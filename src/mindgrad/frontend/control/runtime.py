@@ -1,10 +1,10 @@
 """The runtime of rewritten functions: run statements as Python, or compile them.
 
 The rewriter (``python.rewrite``) replaces ``if``, loops, calls, and other constructs of a function by calls
-of one :class:`Runtime`. Each method checks the value that decides, such as the condition of an ``if``. If the
-value is known, the statement runs as Python. If it is a tensor without a known value, the runtime traces the
-*bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a ``cond``, a ``while``,
-or a ``scan`` with their graphs (``branches``, ``loops``).
+of one :class:`Runtime`. Each method checks the value that determines the next step, such as the condition of
+an ``if``. If the value is known, the statement runs as Python. If it is a tensor without a known value, the
+runtime traces the *bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a
+``cond``, a ``while``, or a ``scan`` with their graphs (``branches``, ``loops``).
 
 The methods for statements share these arguments:
 
@@ -188,7 +188,7 @@ class Runtime(Exceptions):
     def _for_scan(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
     ) -> bool:
-        """Try to compile a long loop to one ``scan``, and return whether this succeeded."""
+        """Compile a long loop to one ``scan``; return whether this succeeded."""
         if isinstance(items, range):
             length = len(items)
         elif isinstance(items, Tensor) and items.shape:
@@ -380,7 +380,7 @@ class Runtime(Exceptions):
     # -- attributes, items, containers ------------------------------------------------------------
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """Read ``owner.name``. The getter of a user's property is converted, too."""
+        """Read ``owner.name``. If it is a property of the user, convert its getter."""
         return builtins.attribute(owner, name, self)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
@@ -416,7 +416,7 @@ class Runtime(Exceptions):
         return comprehensions.consumed(self, function, items, test, element, is_list, rest)
 
     def made(self, container: Any) -> Any:
-        """Record that the traced code created ``container``, so that it may change it."""
+        """Record that traced code created ``container``, so that the code may change it."""
         return owned_objects.made(container)
 
     # -- calls ------------------------------------------------------------------------

@@ -25,7 +25,7 @@ __all__ = ["any_array", "as_constants", "leaves_as_tensors", "note_large_array",
 _LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
-#: cache: whether a class is a container, an array, or neither (a leaf)
+#: cache: maps a class to its role: container, array, or leaf (all other classes)
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
 #: largest number of classes in the cache ``_ROLES``; the role of a further class is computed at each call
 _ROLES_KNOWN = 256
@@ -50,7 +50,7 @@ def _role(kind: Any) -> int:
 
 
 def any_array(values: Iterable[Any]) -> bool:
-    """Whether ``values`` contain an array of any library, also inside containers."""
+    """Whether ``values`` or containers in it have an array of any library."""
     for x in values:
         kind = type(x)
         if kind is Tensor:

@@ -151,7 +151,7 @@ class Compiled:
         return program.call(tensors)
 
     def prepare(self, *args: Any, **kwargs: Any) -> None:
-        """Compile a program for these arguments without running it."""
+        """Compile a program for the given arguments without running it."""
         self._compiled(call_signature(args, kwargs)[0], args, kwargs)
 
     def _compiled(
@@ -278,8 +278,8 @@ class Compiled:
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
         """List attributes and variables whose number or tensor changed since a trace.
 
-        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program, so that
-        further changes need no compilation.
+        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program. Then further
+        changes need no compilation.
         """
         known = self._programs.get(key)
         if known:

@@ -1,4 +1,4 @@
-"""Divided arrays: join, lay out, and gather them for compiled functions."""
+"""Arrays that are divided among devices: join, lay out, and gather them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["gathered", "joint_args", "lay_out", "moved"]
 
 
 def moved(tensor: Tensor) -> Any:
-    """Move a tensor's array to the device; return the array, which the tensor stores."""
+    """Move a tensor's array to the device. Return the new array, which the tensor then stores."""
     array = settled(tensor._array)
     if array is None:
         raise RuntimeError(LEFT_BEHIND)
@@ -59,7 +59,7 @@ def _joint(leaf: Any, devices: tuple[Any, ...]) -> Any:
 
 
 def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
-    """Move the arrays of tensors to the layouts that a program needs."""
+    """Move the arrays of tensors to the layouts that a compiled function needs."""
     for tensor, sharding in zip(tensors, shardings, strict=True):
         array = tensor._array
         if sharding is None or (getattr(array, "sharding", None) is sharding and array.shape == tensor.shape):

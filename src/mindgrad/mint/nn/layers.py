@@ -14,7 +14,7 @@ from mindgrad.ops.in_place import replaced
 
 _nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
-#: Cells that are the same in ``nn``
+#: names of Cells that ``mint.nn`` shares with ``nn``
 _SAME = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
     "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
