@@ -60,7 +60,7 @@ class Mesh(Protocol):
 class Order(Protocol):
     """Dependences that make XLA run collectives in the order of the equations."""
 
-    def operands(self, equation: Any, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
+    def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
         """Return the operands of ``equation``, made dependent on earlier collectives."""
 
     def mark(self, values: dict[Any, Any]) -> Any:

@@ -342,7 +342,7 @@ def _machine() -> str:
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
 
-def _settings_of(jax: Any) -> str:
+def _settings_of(jax: ModuleType) -> str:
     """Return the values of the JAX settings that can affect compiled code."""
     idle = ("cache", "log", "dump", "traceback", "transfer_guard", "garbage")
     held = jax.config.values.items()

@@ -165,7 +165,7 @@ def _is_step(equation: Equation, x: Atom) -> bool:
     return equation.primitive.axes is UNIFORM and result.kind in ("int", "uint")
 
 
-def _unmoved(x: Any) -> Any:
+def _unmoved(x: Atom) -> Any:
     """Follow ``x`` back through operators that only move elements (transposes, …)."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]

@@ -41,7 +41,7 @@ _selection: Callable[[], Any] | None = None
 _used: set[Any] = set()
 
 
-def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
+def lower(primitive: Primitive, *operands: Array, **parameters: object) -> Any:
     """Apply the XLA rule of ``primitive`` to JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):

@@ -46,7 +46,7 @@ class _Style(NamedTuple):
     aligned: bool  # whether to pad every value to the width of the widest one
 
 
-def _general(value: Any) -> str:
+def _general(value: float) -> str:
     """Format a number with six significant digits, in fixed or exponent notation."""
     return f"{float(value):g}"
 

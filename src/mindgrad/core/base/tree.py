@@ -169,7 +169,7 @@ def _said(structure: tuple) -> str:
     return f"a {structure[0].__name__} of {len(structure[-1])}"
 
 
-def steps(structure: Any) -> list[str]:
+def steps(structure: tuple) -> list[str]:
     """Return the access path of each item of a container: ``[0]``, ``['a']``, ``.x``."""
     if len(structure) == 2:
         return [f"[{index}]" for index in range(len(structure[1]))]

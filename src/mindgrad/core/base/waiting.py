@@ -142,7 +142,7 @@ def interruptible(function: Callable, *arguments: object, note: str = "") -> Any
     return job.result
 
 
-def note_long(results: Sequence[Any]) -> None:
+def note_long(results: Sequence[object]) -> None:
     """Register results of a compiled function that a user may want to interrupt."""
     global _is_long_unseen
     if results and hasattr(results[0], "is_ready"):

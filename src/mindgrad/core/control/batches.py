@@ -98,7 +98,7 @@ def fronted(size: int, xs: Atoms, at: BatchAxes, flags: Flags) -> list[Atom]:
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
-def any_of(predicates: Any) -> Any:
+def any_of(predicates: Atom) -> Atom:
     """Return whether at least one sample's predicate is true."""
     return reduce_any(predicates, axes=(0,))
 

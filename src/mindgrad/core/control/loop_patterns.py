@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["branched", "customized", "looped", "scanned"]
 
 
-def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def branched(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of the results of a ``cond``."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
@@ -41,7 +41,7 @@ def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     ]
 
 
-def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def scanned(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of the results of a scan."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
@@ -70,7 +70,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
 
 
-def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def looped(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of the results of a ``while`` loop."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
@@ -82,9 +82,7 @@ def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return [*outputs[:carries], *([None, None] if saved else []), *saved]
 
 
-def _settled(
-    run: Any, equation: Equation, patterns: list[Any], body: Graph, first: int, end: int
-) -> list[Any]:
+def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, first: int, end: int) -> list:
     """Return sparsity patterns of loop results that hold for any iteration count."""
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
@@ -107,7 +105,7 @@ def _settled(
     return run.mixed(patterns, equation.outputs)
 
 
-def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def customized(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of a custom VJP, derived from its pullback."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]

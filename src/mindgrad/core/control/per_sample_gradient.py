@@ -50,7 +50,7 @@ def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part
     return _gradient(program, argnum)
 
 
-def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
+def written_out(equation: Equation, operands: Atoms) -> Atom:
     """Emit the gradient as concatenated columns, each computed by a separate graph."""
     axis = equation.parameters["axis"]
     made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
@@ -62,7 +62,9 @@ def _column(equation: Equation, operands: Atoms, j: int) -> Atom:
     return current().inline(part(program, argnum, axis, carried, j), operands)[0]
 
 
-def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
+def _part(
+    equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]
+) -> Atom | None:
     """Emit a slice of the gradient; ``None`` if the slice spans more than one column."""
     axis = equation.parameters["axis"]
     j = start[axis]

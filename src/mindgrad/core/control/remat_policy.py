@@ -145,7 +145,7 @@ class _Plan:
                 self.invariant[equation] = None
                 self._fixed.update(equation.outputs)
 
-    def stacked_bytes(self, ys: set[Any]) -> int:
+    def stacked_bytes(self, ys: set[Atom]) -> int:
         """Return the number of bytes that an iteration stacks, except for outputs ``ys``."""
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
@@ -156,7 +156,7 @@ class _Plan:
         """
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
-    def keep_least(self, needed: set[Variable]) -> None:
+    def keep_least(self, needed: set[Atom]) -> None:
         """By the second plan, make the residuals ``needed`` available to the linear part."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
@@ -172,7 +172,7 @@ class _Plan:
                 waiting.update((x, None) for x in equation.inputs if not self._is_there(x))
         self.stacked.update(waiting)
 
-    def keep(self, x: Any) -> None:
+    def keep(self, x: Atom) -> None:
         """By the first plan, make the residual ``x`` available to the linear part."""
         if not self._is_there(x):
             if self._is_free(x):
@@ -194,7 +194,7 @@ class _Plan:
                 return True
         return False
 
-    def _is_free(self, x: Variable) -> bool:
+    def _is_free(self, x: Atom) -> bool:
         """Return whether few, cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):

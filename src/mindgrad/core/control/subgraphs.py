@@ -86,7 +86,7 @@ def is_in_loop() -> bool:
     return _local.depth > 0
 
 
-def active(ts: Sequence[Any]) -> Indices:
+def active(ts: Tangents) -> Indices:
     """Return the positions of the tangents that are nonzero."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
@@ -94,7 +94,7 @@ def active(ts: Sequence[Any]) -> Indices:
 # -- marks of values (see ``ir.graph``) ----------------------------------------------------------
 
 
-def marks_of(atoms: Iterable[Any]) -> Indices:
+def marks_of(atoms: Iterable[Atom]) -> Indices:
     """Return, for each of ``atoms``, the marks that results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
@@ -121,7 +121,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
         return builder.close(outputs)
 
 
-def _unmark_covered(atoms: Sequence[Any]) -> None:
+def _unmark_covered(atoms: Atoms) -> None:
     """Remove the mark ``DISCARDS`` from values without zeros of slices or lookups.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
@@ -295,12 +295,12 @@ def series_results(
     return result
 
 
-def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
+def varying(coefficients: Sequence[Tangents]) -> Indices:
     """Return the positions of operands with a nonzero coefficient of order ≥ 1."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
-def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
+def starts_of(xs: Atoms, coefficients: Sequence[Tangents]) -> tuple[list[Atom], bool]:
     """Return coefficient 0 of each operand, and whether they all equal ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))

@@ -178,7 +178,7 @@ def _is_contraction(primitive: Primitive) -> bool:
     return _is_product(primitive) and primitive.contracted is not None
 
 
-def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
+def _contracted(equation: Equation, stacks: Mapping) -> Atom:
     """Compute Σ_t a_t b_t by one contraction of the stacks of both operands."""
     xs = [stacks[x] for x in equation.inputs]
     total: Rule = equation.primitive.contracted  # type: ignore[assignment]  # a contraction has this rule

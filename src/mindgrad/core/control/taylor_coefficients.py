@@ -116,7 +116,7 @@ def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) ->
     return series(expanded(program, argnum, count), equation, coefficients, order)
 
 
-def _moves_along(coefficients: Sequence[Sequence[Any]], argnum: int) -> bool:
+def _moves_along(coefficients: Sequence[Tangents], argnum: int) -> bool:
     """Return whether only input ``argnum`` varies, along the equation's direction."""
     for k, series_ in enumerate(coefficients):
         first = 2 if k == argnum else 1

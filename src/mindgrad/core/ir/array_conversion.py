@@ -78,7 +78,7 @@ def array_of(data: object, dtype: DType | None, element: Callable[[object], obje
     return of_type(array, dtype)
 
 
-def array_of_object(data: Any) -> np.ndarray:
+def array_of_object(data: object) -> Array:
     """Convert an array of another library, a ``range``, or a buffer to a NumPy array.
 
     Raises:

@@ -112,7 +112,7 @@ def is_tainted(
     return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)  # type: ignore[operator]  # other values are marks
 
 
-def pass_taint(old: Any, new: Any) -> None:
+def pass_taint(old: Atom, new: Atom) -> None:
     """Copy the marks of ``old`` to ``new``, the value that replaces it.
 
     If ``new`` is a constant, only marks in ``SET_LATER`` are copied, because its elements are known.
@@ -154,9 +154,9 @@ class Builder:
         self._table: dict[Hashable, Results] = {}
         self._constants: dict[Hashable, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
-        self._inlined: dict[Any, list[Any]] = {}
+        self._inlined: dict[tuple[Graph | Atom, ...], list[Atom]] = {}
         #: maps each variable or constant that :meth:`rebind` has replaced to its replacement
-        self._rebound: dict[Any, Any] = {}
+        self._rebound: dict[Atom, Atom] = {}
         #: whether a derivative is being built
         self.is_differentiating = False
         #: cache of the masks of exact zeros in this derivative (``primitives.exact_zeros``)
@@ -180,11 +180,11 @@ class Builder:
             self.inputs.append(variable)
         return variable
 
-    def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
+    def inputs_like(self, atoms: Iterable[Atom]) -> list[Variable]:
         """Create graph inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
-    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+    def constant(self, value: Array, type: TensorType | None = None) -> Constant:
         """Return a constant with the given value, one object for equal constants."""
         return self._kept(Constant(value, type))
 
@@ -352,14 +352,14 @@ class Builder:
 
     # -- dependence on the inputs of a derivative ---------------------------------------------------
 
-    def differentiate(self, inputs: Iterable[Any]) -> None:
+    def differentiate(self, inputs: Iterable[Atom]) -> None:
         """Start to build a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
-    def let_move(self, atom: Any) -> None:
+    def let_move(self, atom: Atom) -> None:
         """Make :meth:`moves` return true for ``atom``, in this and in later derivatives."""
         self._always_move.append(atom)
         self._moves[atom] = -1
@@ -450,7 +450,7 @@ class Builder:
         return results
 
     @staticmethod
-    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+    def _copied(equation: Equation, inputs: tuple[Atom, ...]) -> Equation:
         """Copy ``equation``, and replace its operands by ``inputs``."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
@@ -459,7 +459,7 @@ class Builder:
             output.made_by = copy
         return copy
 
-    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+    def close(self, outputs: Atoms, inputs: Sequence[Variable] | None = None) -> Graph:
         """Return the graph that computes ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)

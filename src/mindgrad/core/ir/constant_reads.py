@@ -40,6 +40,6 @@ class constants_below:
         _local.level = self.before
 
 
-def is_constant(scope: Any) -> bool:
+def is_constant(scope: Scope) -> bool:
     """Return whether code may now read tensors of ``scope`` without a warning."""
     return scope.level <= _local.level

@@ -192,11 +192,11 @@ class Constant(_Arithmetic):
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         """Return the value in its full shape; for a splat, this is a read-only view."""
         return np.broadcast_to(self.value, self.type.shape)
 
-    def smallest(self) -> np.ndarray:
+    def smallest(self) -> Array:
         """Return the value with size 1 along each axis that repeats one element."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
@@ -432,7 +432,7 @@ def without_effects(graph: Graph) -> Graph:
     return Graph(graph.inputs, live_equations(equations, graph.outputs), graph.outputs)
 
 
-def silent(parameters: dict[str, Any]) -> dict[str, Any]:
+def silent(parameters: Statics) -> Statics:
     """Remove side effects (:func:`without_effects`) from graphs in ``parameters``."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 

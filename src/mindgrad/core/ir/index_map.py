@@ -108,7 +108,7 @@ class Axes:
     #: whether :meth:`preferred` ever returns an order of axes; if not, it always returns ``None``
     prefers: bool = False
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         """Return the index map of an equation with operands of the given shapes."""
         raise NotImplementedError
 

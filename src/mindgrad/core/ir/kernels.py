@@ -62,7 +62,7 @@ def runs_functions(primitive: Primitive) -> bool:
     return primitive.kind == "control"
 
 
-_run_kernel: Callable[..., Any] = numpy_kernel
+_run_kernel: KernelRunner = numpy_kernel
 #: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether eager mode also
 #: skips the check of kernel results
 _is_plain = _is_direct = True
@@ -108,7 +108,7 @@ def runs_on_host() -> bool:
     return _is_plain
 
 
-def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
+def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
     """Run the kernel of ``primitive`` on ``tensors``; return an array or a tuple."""
     plain = _is_plain
     pointwise = primitive.pointwise
@@ -198,7 +198,7 @@ def _no_arrays(_: list[Stored]) -> tuple[()]:
     return ()
 
 
-def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_compact(steps: Sequence[tuple], slots: list[Stored]) -> None:
     """Run the steps of :func:`compacted`; the caller wraps it in :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:

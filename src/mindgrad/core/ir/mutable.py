@@ -64,7 +64,7 @@ _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.item
 
 
 @lru_cache(maxsize=256)
-def _marked(kind: Any) -> Any:
+def _marked(kind: type) -> type:
     """Return a subclass of ``kind`` that marks its instances as ``mutable``."""
     if kind in _CONTAINERS:
         return kind

@@ -47,7 +47,7 @@ class PendingArray:
         self.value: Stored = None
         self.shadow: Tensor | None = None
 
-    def get(self) -> Any:
+    def get(self) -> Stored:
         """Return the array. If it has no value yet, compute the value first."""
         return self.deferral.requested(self) if self.value is None else self.value
 

@@ -111,7 +111,11 @@ __all__ = ["REGISTRY", "Primitive"]
 REGISTRY: dict[str, Primitive] = {}
 
 
-class Primitive:
+#: result of a call on atoms: an atom, or a tuple of atoms if the primitive is ``multiple``
+R = TypeVar("R", covariant=True)
+
+
+class Primitive(Generic[R]):
     """One operator. Calling it on variables and constants emits an equation."""
 
     # defaults of fields that few primitives set
@@ -231,7 +235,7 @@ class Primitive:
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 
-    def __call__(self, *operands: Any, **parameters: Any) -> Any:
+    def __call__(self, *operands: Operand, **parameters: object) -> R:
         """Emit the operator. Python numbers get the type of the first other operand."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
@@ -244,7 +248,7 @@ def _tangents_of(jvp_with_values: JvpWithValues) -> Jvp:
     return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
 
 
-def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def lift(operands: tuple[Operand, ...]) -> tuple[Atom, ...]:
     """Convert Python numbers to constants with the type of the first other operand."""
     like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(

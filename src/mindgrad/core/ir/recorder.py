@@ -50,7 +50,7 @@ class Recorder(Scope):
         self.marks: dict[int, int] = {}
         #: maps the index of an entry without a derivative to its source line, for warnings about zero
         #: gradients
-        self.lines: dict[int, Any] = {}
+        self.lines: dict[int, tuple[str, int]] = {}
         #: indices of recorded values: functions that were differentiated inside this scope depend smoothly on
         #: them (``transforms.zero_gradients``)
         self.differentiated: dict[int, None] = {}

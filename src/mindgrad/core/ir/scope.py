@@ -80,7 +80,7 @@ class _Local(threading.local):
         #: scope of the innermost loop body or branch that is being traced
         self.body: BodyScope | None = None
         #: the deferred eager call that receives the operators of this thread, or ``None``
-        self.deferral: Any = None
+        self.deferral: Deferral | None = None
         #: the derivative treats values of scopes up to this nesting level as constants
         #: (:func:`hold_constant`)
         self.constant_level = 0
@@ -107,7 +107,7 @@ def current_deferral() -> Deferral | None:
     return _local.deferral
 
 
-def defer_to(deferral: Any) -> None:
+def defer_to(deferral: Deferral | None) -> None:
     """Let ``deferral`` receive this thread's operators; ``None`` ends the deferral."""
     _local.deferral = deferral
 
@@ -296,7 +296,7 @@ class Scope:
         """Create an input of this scope for ``tensor``, a value from outside the scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         """Apply ``primitive`` to ``tensors`` inside this scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
@@ -323,10 +323,10 @@ class DeferredScope(Scope):
         self.index = index
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         # while a function is compiled inside a gradient call, operators whose operands are all from outside
         # the function reach this line
-        return self.deferral.record(primitive, tensors, parameters)
+        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # the call runs
 
 
 class GraphScope(Scope):
@@ -377,11 +377,11 @@ class GraphScope(Scope):
         """Create an input of the graph that is not captured, such as a loop carry."""
         return make_tensor(None, type, self, self.builder.input(type))
 
-    def tensor(self, atom: Any) -> Tensor:
+    def tensor(self, atom: Atom) -> Tensor:
         """Create a tensor of this scope for the variable or constant ``atom``."""
         return make_tensor(None, atom.type, self, atom)
 
-    def atom(self, tensor: Tensor) -> Any:
+    def atom(self, tensor: Tensor) -> Atom:
         """Return the variable or constant of ``tensor``; capture outside tensors."""
         if tensor._scope is self:
             return tensor._atom

@@ -505,7 +505,7 @@ class Number(Tensor):
 
     __slots__ = ()
 
-    def sample(self) -> Any:
+    def sample(self) -> complex:
         """Return an arbitrary Python number of the same Python type."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
 

@@ -50,7 +50,7 @@ def _is(atom: Atom, number: complex) -> bool:
 _LARGEST_FACTOR = 1024
 
 
-def scaled(atom: Any) -> tuple[float, Any]:
+def scaled(atom: Atom) -> tuple[float, Atom]:
     """Split ``atom`` into a numeric factor and the remaining value: 2 x into (2, x)."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
@@ -80,7 +80,7 @@ def times(factor: float, atom: Atom) -> Atom:
     return -atom if factor == -1 else factor * atom
 
 
-def _collect(c: float, x: Any, d: float, y: Any) -> Any:
+def _collect(c: float, x: Atom, d: float, y: Atom) -> Atom | None:
     """Return a simpler form of ``c x + d y``, or ``None``: 3 x for 2 x + x."""
     if x is y and c + d != 0:
         return times(c + d, x)
@@ -93,7 +93,7 @@ def _collect(c: float, x: Any, d: float, y: Any) -> Any:
     return None
 
 
-def _simplify_add(a: Any, b: Any) -> Any:
+def _simplify_add(a: Atom, b: Atom) -> Atom | None:
     # x + 0 = x. For x = −0 the exact sum is +0, so this rewrite may change the sign of a zero
     if _is(a, 0):
         return b
@@ -139,7 +139,7 @@ def _simplify_neg(x: Atom) -> Atom | None:
     return None if factor == 1 else times(-factor, rest)
 
 
-def _with_bools(name: str, of_bools: str) -> Any:
+def _with_bools(name: str, of_bools: str) -> XlaKernel:
     """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans.
 
     XLA cannot add Booleans, but NumPy treats their sum as a logical operator.

@@ -69,7 +69,7 @@ class Callback:
     def _key(self) -> tuple:
         return self.function, self.types, self.operator
 
-    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """Call the function on copies of ``arrays``. Operators in it run immediately."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
@@ -142,7 +142,7 @@ def _to_words(value: Array) -> Array:
     return array.reshape(*value.shape, 1).view(np.uint32)
 
 
-def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
+def _of_words(jax: Module, x: Array, type_: TensorType) -> Array:
     """In XLA, convert the result of :func:`_to_words` back to ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):

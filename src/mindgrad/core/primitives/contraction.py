@@ -108,7 +108,7 @@ def _dot_jvp(y: Atom, xs: Atoms, ts: Tangents, contract: Pair, batch: Pair) -> T
     )
 
 
-def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
+def _cotangent(ct: Atom, other: Atom, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Atom:
     """Compute the cotangent of one operand by contracting ``ct`` with ``other``.
 
     ``over`` and ``batch`` contain axes of ``ct`` and of ``other``. The product has the axes ``(batch, rest of
@@ -131,7 +131,7 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
     return transpose(product, permutation=tuple(current.index(axis) for axis in ascending))
 
 
-def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
+def _ct_axes(a: Atom, b: Atom, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
     """Return the free axes of the operands, and the axes of the result by origin.
 
     Returns:
@@ -256,7 +256,7 @@ class _DotAxes(Axes):
         )
 
 
-def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
+def _sum_of_products(xs: Atoms, along: Sequence[int], contract: Pair, batch: Pair) -> Atom:
     """Emit the sum of ``dot`` over slices of both operands as one ``dot``."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]

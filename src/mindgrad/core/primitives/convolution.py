@@ -106,7 +106,7 @@ def _shapes_in_front(x: TensorType | Array, w: TensorType | Array) -> tuple[Shap
     )
 
 
-def _joined(x: Any, w: Any, reshaped: Any) -> Any:
+def _joined(x: Stored, w: Stored, reshaped: Callable) -> Stored:
     """Merge the sample axes of the input ``x`` into one axis."""
     more = len(x.shape) - len(w.shape)
     return reshaped(x, (math.prod(x.shape[: more + 1]), *x.shape[more + 1 :])) if more else x
@@ -225,7 +225,7 @@ def _backwards(
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
 
 
-def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
+def _shielded_input(ct: Atom, x: Atom, w: Atom, groups: int, **window: Static) -> Atom:
     """Set infinite elements of ``x`` to 0 if all windows with them were discarded."""
     if not can_discard(ct, x):
         return x
@@ -374,7 +374,7 @@ def _conv_flops(equation: Equation) -> int:
     return 2 * equation.outputs[0].type.size * math.prod(_taps(shape, equation.parameters))
 
 
-def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
+def _taps(kernel: Shape, parameters: Statics) -> Shape:
     """Return the shape of the kernel part that one output element reads."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 

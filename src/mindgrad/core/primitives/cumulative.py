@@ -118,10 +118,10 @@ cumprod = general(
 )
 
 
-def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
+def _running(name: str, numpy_extreme: np.ufunc, lax_extreme: str) -> Primitive:
     # an element is a new running extreme if it equals the largest (or smallest) element up to its index, or
     # is NaN
-    def numpy(x: Any, axis: int, reverse: bool) -> Any:
+    def numpy(x: Array, axis: int, reverse: bool) -> Array:
         x = np.flip(x, axis) if reverse else x
         x = x.astype(np.float32) if is_half(x.dtype) else x
         count = x.shape[axis]

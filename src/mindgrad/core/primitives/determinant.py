@@ -141,7 +141,7 @@ def _det_type(a: TensorType, regular: bool = False) -> TensorType:
     return a.with_shape(a.shape[:-2])
 
 
-def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
+def _det_jvp(y: Atom, xs: Atoms, ts: Atoms, regular: bool = False) -> Tangent:
     """Apply Jacobi's formula: the tangent of det(A) is Σ C ∘ Ȧ."""
     if regular:
         return y * sum_of_products(swapped(inverse(xs[0])), ts[0])
@@ -175,7 +175,7 @@ def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
     return scalar, real_part_type(scalar)
 
 
-def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+def _slogdet_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     """Compute tr(A⁻¹ Ȧ): the real part for log|det|, the imaginary part for the sign."""
     trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
     if trace.dtype.kind == "float":

@@ -64,7 +64,7 @@ _LARGE = 0.37
 # --- reciprocals of gaps ---------------------------------------------------------------------------
 
 
-def _above(x: Any, level: Any) -> Any:
+def _above(x: Atom, level: Atom) -> Atom:
     """Return the mask ``x > level``, where ``level`` has one element for each matrix."""
     dims = tuple(range(len(level.shape)))
     return greater(x, broadcast_in_dim(level, shape=x.shape, dims=dims))

@@ -66,7 +66,7 @@ class Plan:
         self.result = result
         self.shape = shape
 
-    def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
+    def __call__(self, operands: Sequence[Value], apply: Callable | None = None) -> Value:
         """Compute the result from ``operands``.
 
         Each step calls its primitive, or ``apply(primitive, …)`` if ``apply`` is given.

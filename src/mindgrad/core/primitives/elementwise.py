@@ -348,7 +348,7 @@ reciprocal = elementwise(
 )  # fmt: skip
 
 
-def not_negative(x: Any) -> Any:
+def not_negative(x: Atom) -> Atom:
     """Return ``x`` with negative elements, and their derivatives, replaced by NaN."""
     if x.dtype.kind == "complex":
         return x

@@ -104,7 +104,7 @@ def _shield_xla(jax: Module, x: Array, keep: Array) -> Array:
     return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
 
 
-def _simplify_shield(x: Any, keep: Any) -> Any:
+def _simplify_shield(x: Atom, keep: Atom) -> Atom | None:
     # a graph of tangents must be linear in them, so it must not test whether tangents are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
@@ -171,7 +171,7 @@ def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
     return None if all(whole) else compared(y)
 
 
-def _is_full(mask: Any) -> bool:
+def _is_full(mask: Atom) -> bool:
     """Whether a mask is known to be true for all elements."""
     value = _value(mask, _LONGEST_CHAIN)
     return value is not None and bool(np.all(value))
@@ -212,7 +212,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
     return compared(atom)
 
 
-def compared(atom: Any) -> Any:
+def compared(atom: Atom) -> Atom:
     """Return the mask of the nonzero elements, computed by a comparison with zero."""
     # use `equal`: in a graph, `not_equal` denotes the mask of a factor that does not depend on the inputs
     # (see `_compares_moving`)
@@ -318,7 +318,7 @@ def unshielded(slope: Atom) -> Atom:
     return slope
 
 
-def _compares_moving(keep: Any) -> bool:
+def _compares_moving(keep: Atom) -> bool:
     """Whether a mask compares with zero a value that depends on the current inputs."""
     builder, waiting, followed = current(), [keep], set()
     while waiting:
@@ -344,7 +344,7 @@ def discarding() -> int:
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 
 
-def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
+def shielded_factors(a: Atom, b: Atom) -> tuple[Atom, Atom]:
     """Replace infinite elements of a factor where the other factor is exactly zero."""
     return _shielded(a, b), _shielded(b, a)
 

@@ -76,7 +76,7 @@ class Functions:
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
-    def at_mode(self, a: Any) -> Any:
+    def at_mode(self, a: Array) -> Array:
         """Return a log a − a − log Γ(a): the log-density of u = log t at its mode."""
         inverse = 1 / self.numpy.maximum(a, _LARGE)
         square, series = inverse * inverse, 0 * inverse
@@ -123,7 +123,9 @@ def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
     return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
 
 
-def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
+def with_ends(
+    functions: Functions, value: Array, inside: Array, possible: Array, at_end: Array | float
+) -> Array:
     """Return ``value`` inside an interval, ``at_end`` at its ends, and NaN outside."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)

@@ -96,7 +96,7 @@ def _places(shape: Shape, indices: Array, axes: Shape, batch: Shape) -> tuple[tu
     return (*grid, *columns), inside
 
 
-def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
+def _arranged(x: Array, axes: Shape, batch: Shape) -> tuple[Array, tuple[int, ...]]:
     """Return a view of x with axes (batch, axes, window), and its permutation."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
@@ -112,7 +112,7 @@ def outside(dtype: NumpyType, fill: str) -> Stored:
     return np.asarray(np.nan, dtype)
 
 
-def _xla_indices(indices: Any) -> Any:
+def _xla_indices(indices: Array) -> Array:
     """Convert indices to a signed type; clip unsigned ones to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
@@ -253,7 +253,7 @@ def _scatter_type(name: str) -> Callable:
     return rule
 
 
-def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
+def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape, write: Callable) -> Array:
     """Return a copy of x in which ``write`` has stored in-range ``updates``."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:

@@ -95,7 +95,7 @@ def ones(type: TensorType) -> Constant:
     return full(type, 1)
 
 
-def accumulate(terms: Sequence[Any]) -> Any:
+def accumulate(terms: Tangents) -> Tangent:
     """Add tangents or cotangents, where ``None`` means zero."""
     total = None
     for term in terms:
@@ -134,7 +134,7 @@ def cut(cotangent: Atom) -> Atom:
     return marked(cotangent, CUT | DISCARDS)
 
 
-def marked(cotangent: Any, mark: int) -> Any:
+def marked(cotangent: Atom, mark: int) -> Atom:
     """Set the bit ``mark`` of a cotangent (``ir.graph``), except on a splat constant."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark

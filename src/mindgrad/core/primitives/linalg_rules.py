@@ -141,7 +141,7 @@ def masked(x: Atom, mask: Atom) -> Atom:
     return select(mask, x, zeros(x.type))
 
 
-def off_diagonal(shape: Shape) -> Any:
+def off_diagonal(shape: Shape) -> Atom:
     """Return a mask of the off-diagonal elements of matrices with this shape."""
     i, j = _indices(shape)
     return not_equal(i, j)
@@ -214,7 +214,7 @@ def of_matrices(factor: float) -> Work:
 # --- samples ---------------------------------------------------------------------------------------
 
 
-def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
+def _prepared(function: Callable) -> Callable:
     """Create the argument ``prepare`` of a test sample from ``function``.
 
     ``function`` runs in double precision.
@@ -234,14 +234,14 @@ def positive_definite(x: Array) -> Array:
 
 
 @_prepared
-def well_conditioned(x: Any) -> Any:
+def well_conditioned(x: Array) -> Array:
     """Replace the singular values of ``x`` by k, …, 2, 1."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.arange(s.shape[-1], 0, -1)) @ vh
 
 
 @_prepared
-def separated(x: Any) -> Any:
+def separated(x: Array) -> Array:
     """Return a Hermitian matrix whose eigenvalues are well separated, of both signs."""
     q = np.linalg.qr(x)[0]
     values = np.arange(x.shape[-1]) - 0.7

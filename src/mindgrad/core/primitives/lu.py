@@ -36,7 +36,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim
 __all__ = ["lu", "lu_pivots", "row_order"]
 
 
-def _fitted(y: Any, rows: int, columns: int) -> Any:
+def _fitted(y: Atom, rows: int, columns: int) -> Atom:
     """Crop matrices, or pad them with zeros, to the given numbers of rows and columns."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:

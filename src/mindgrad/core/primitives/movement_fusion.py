@@ -28,7 +28,7 @@ __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "unif
 PARTS: dict[Primitive, Callable] = {}
 
 
-def _made(x: Any, name: str) -> Any:
+def _made(x: Atom, name: str) -> Equation | None:
     """Return the equation that computes ``x`` if it applies the primitive ``name``."""
     made_by = getattr(x, "made_by", None)
     return made_by if made_by is not None and made_by.primitive.name == name else None
@@ -63,7 +63,7 @@ def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
     return REGISTRY["pad"](whole, low=low, high=other_high, interior=(0,) * len(low))
 
 
-def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
+def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
     """Return a slice of a concatenation or of f(x) without computing all elements."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
@@ -83,7 +83,7 @@ def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
     return None
 
 
-def uniform(part: np.ndarray) -> Constant | None:
+def uniform(part: Array) -> Constant | None:
     """Return a slice of a constant as a scalar constant if all its elements are equal."""
     if part.size < 2:
         return None
@@ -92,7 +92,7 @@ def uniform(part: np.ndarray) -> Constant | None:
     return Constant(first.reshape(()), type_of(part)) if same else None
 
 
-def joined(xs: Sequence[Any], axis: int) -> Any:
+def joined(xs: Atoms, axis: int) -> Atom | None:
     """Return the array whose slices along ``axis`` are ``xs``, in order, or ``None``."""
     found = _parts(xs, axis)
     return _unstacked(xs) if found is None and not axis else found

@@ -41,7 +41,7 @@ def _highest(dtype: DType) -> complex:
 
 #: maps the name of a reduction or cumulative operator to a function that returns the neutral element of a
 #: dtype, such as 0 for a sum. Padding with the neutral element does not change the result
-_NEUTRAL: dict[str, Callable[[Any], Any]] = {
+_NEUTRAL: dict[str, Callable[[DType], complex]] = {
     "argmax": _lowest,
     "argmin": _highest,
     "conv": lambda dtype: 0,
@@ -96,7 +96,7 @@ def is_common(equation: Equation, kind: str) -> bool:
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
-def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
+def neutral_element(equation: Equation, operand: int, kind: str) -> complex | None:
     """Return the value that an operand's padding must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):

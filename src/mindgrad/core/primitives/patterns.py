@@ -100,13 +100,13 @@ def written_anywhere(run: Propagation, equation: Equation, patterns: list) -> li
 # -- products ----------------------------------------------------------------------------------------
 
 
-def contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def contracted(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a contraction: a union over both operands."""
     parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
 
 
-def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
+def _factor(run: Propagation, equation: Equation, k: int, pattern: Pattern) -> Results:
     """Return the contribution of operand ``k`` to the pattern of a contraction."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]

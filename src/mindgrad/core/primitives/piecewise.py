@@ -70,7 +70,7 @@ def _abs_type(x: TensorType) -> TensorType:
     return x.with_dtype(_PART.get(x.dtype, x.dtype))
 
 
-def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _abs_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Return sign(x) ẋ; for complex x, Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
@@ -257,7 +257,7 @@ mod = elementwise(
 )
 
 
-def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
+def _fmod_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
     # y = fmod(a, b), so (a − y) / b is an integer up to rounding errors. Rounding makes the derivative −q
     # exact
     quotient = (a - y) / b

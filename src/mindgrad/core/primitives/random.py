@@ -174,7 +174,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
     return tensor_type(uint32, (*state.shape[:-1], *shape)), state
 
 
-def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
+def _batch(size: int, xs: Atoms, at: BatchAxes, shape: Shape, seeds: tuple[int, int]) -> tuple:
     # a batch of states yields different bits for each sample; a single state yields the same bits for all
     # samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)

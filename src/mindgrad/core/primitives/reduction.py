@@ -66,12 +66,12 @@ def _kept(rank: int, axes: Shape) -> Shape:
     return tuple(axis for axis in range(rank) if axis not in axes)
 
 
-def _spread(y: Any, x: Any, axes: Shape) -> Any:
+def _spread(y: Atom, x: Atom, axes: Shape) -> Atom:
     """Repeat the result ``y`` of a reduction of ``x`` along the reduced ``axes``."""
     return broadcast_in_dim(y, shape=x.shape, dims=_kept(len(x.shape), axes))
 
 
-def _over_one(primitive: Callable[[], Primitive]) -> Callable[..., Any]:
+def _over_one(primitive: Callable[[], Primitive]) -> Callable:
     """Create a simplification: reducing axes of size 1 is a reshape."""
 
     def simplify(x: Atom, axes: Shape) -> Atom | None:
@@ -129,7 +129,7 @@ reduce_sum = linear(
 # --- product ---------------------------------------------------------------------------------------
 
 
-def _gathered(x: Any, axes: Shape) -> Any:
+def _gathered(x: Atom, axes: Shape) -> Atom:
     """Merge the reduced axes into one axis, which becomes the first axis."""
     remaining = _kept(len(x.shape), axes)
     sizes = tuple(x.shape[axis] for axis in remaining)
@@ -325,7 +325,7 @@ def _norm_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)
 
 
-def _norm(np_like: Any, x: Any, axes: Shape) -> Any:
+def _norm(np_like: Module, x: Array, axes: Shape) -> Array:
     """Return √Σ x², scaled by a power of two so that squares stay in range."""
     information = np.finfo(x.dtype)
     low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4

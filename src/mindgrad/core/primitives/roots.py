@@ -81,10 +81,10 @@ def _seen(x: Atom, views: Sequence[Equation]) -> Atom:
 
 
 #: multiplication or division of a root by another operand: ("mul" or "div", the other operand)
-Step = tuple[str, Any]
+Step = tuple[str, Atom]
 
 
-def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
+def _power(root: Root, views: Sequence[Equation], dtype: DType, steps: Sequence[Step] = ()) -> Atom:
     """Emit the power ``degree`` of a root that was multiplied or divided in ``steps``."""
 
     def scaled(x: Atom) -> Atom:
@@ -104,7 +104,7 @@ def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[St
     return REGISTRY["convert"](total, dtype=dtype)
 
 
-def squared(x: Any) -> Any:
+def squared(x: Atom) -> Atom | None:
     """Return ``x · x`` without computing the root in ``x``; ``None`` without a root."""
     steps: list[Step] = []
     atom = x
@@ -171,7 +171,7 @@ def _taken_out(product: Atom, factor: Atom, depth: int) -> tuple[int, Atom | Non
     return n + m, first * second
 
 
-def power_of_root(x: Any, n: int) -> Any:
+def power_of_root(x: Atom, n: int) -> Atom | None:
     """Return ``xⁿ``, n > 2, without computing the root in ``x``; ``None`` without one."""
     root = _root(x)
     power = REGISTRY["integer_power"]

@@ -53,7 +53,7 @@ def booleans() -> Domain:
     return Domain(lambda generator, shape: generator.integers(0, 2, shape).astype(bool))
 
 
-def fixed(values: Any) -> Domain:
+def fixed(values: object) -> Domain:
     """Return a domain from which exactly these values are drawn."""
     array = np.asarray(values)
     return Domain(lambda generator, shape: array, array.shape)

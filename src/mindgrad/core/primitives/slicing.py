@@ -60,7 +60,7 @@ def _xla_starts(jax: Module, x: Array, starts: Sequence[Array], sizes: Shape) ->
     return clamped
 
 
-def _inside(start: Any, most: int) -> Any:
+def _inside(start: Atom, most: int) -> Atom:
     """Clip the start of a slice, or a batch of starts, to 0 … ``most``, as int32."""
     if start.dtype.itemsize < 4:
         start = convert(start, dtype=int32)
@@ -78,7 +78,7 @@ def _positions(start: Atom, count: int, size: int, most: int) -> Atom:
     return first + iota(shape=(size, count), axis=1, dtype=int32)
 
 
-def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
+def _with_zero(starts: Atoms, at: int) -> tuple[Atom, ...]:
     """Insert the start 0 at position ``at``, for a batch axis that the slice covers."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))

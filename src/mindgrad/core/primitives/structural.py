@@ -35,7 +35,7 @@ _SMALL = 64
 _COPIED = HOST.copied_elements
 
 
-def splat(x: Any, type: TensorType) -> Constant | None:
+def splat(x: Atom, type: TensorType) -> Constant | None:
     """Convert a splat constant to ``type``; return ``None`` for other values."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)

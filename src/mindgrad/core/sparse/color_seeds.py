@@ -65,7 +65,7 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
         return builder.close([values.get(y, y) for y in graph.outputs], inputs)
 
 
-def _made(x: Any) -> Any:
+def _made(x: Atom) -> Any:
     """Make XLA store ``x`` in a separate array, unless ``x`` is small."""
     if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
         return x
@@ -91,7 +91,7 @@ def seed_of(type: TensorType, colors: Array, color: int) -> Any:
     return Constant(mask.reshape(type.shape).astype(type.dtype.numpy)) if mask.any() else None
 
 
-def _seeds(type: TensorType, colors: Any, count: int) -> Any:
+def _seeds(type: TensorType, colors: Array, count: int) -> Any:
     """Stack the seeds of all colors along a new first axis, omitted for one color."""
     if count == 1:
         seed = seed_of(type, colors, 0)

@@ -208,7 +208,7 @@ def _blocks(
     return blocks, ends
 
 
-def _picked(pieces: Sequence[Any], way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
+def _picked(pieces: Atoms, way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
     """Read the entries of each block of the matrix from the pieces."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:

@@ -101,13 +101,13 @@ def cut(
     return Cut(inner, others, list(parts), [numbers[z] for z in parts], targets)
 
 
-def _numbered(atoms: Sequence[Any]) -> list[Any]:
+def _numbered(atoms: Atoms) -> list[Any]:
     """Return arrays that number the elements of all ``atoms`` consecutively."""
     ends = np.cumsum([0, *[x.type.size for x in atoms]])
     return [np.arange(start, end) for start, end in pairwise(ends)]
 
 
-def _stacked(numbers: Sequence[Any]) -> Any:
+def _stacked(numbers: Sequence[Array]) -> Any:
     """Concatenate ``numbers`` and -1, so that the index -1 (a constant) yields -1."""
     return np.concatenate([*numbers, [-1]])
 

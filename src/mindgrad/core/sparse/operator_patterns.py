@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["along_axes"]
 
 
-def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap) -> list[Any]:
+def along_axes(run: Propagation, equation: Equation, patterns: list, axes: IndexMap) -> list[Any]:
     """Return the patterns of the results of an operator with the index map ``axes``."""
     if ORDERED in axes.kinds.values():
         return _accumulated(run, equation, patterns)

@@ -30,6 +30,7 @@ class Pattern(Protocol):
     indptr: Array
     nnz: int
     shape: tuple[int, int]
+    T: Pattern
     __add__: Callable
     __getitem__: Callable
     __matmul__: Callable
@@ -73,7 +74,7 @@ class Patterns:
             total = total + pattern
         return total
 
-    def rows(self, pattern: Any, source: Any) -> Any:
+    def rows(self, pattern: Pattern, source: Array) -> Any:
         """Select rows: row i of the result is row ``source[i]``, or empty if this is -1."""
         source = np.ravel(source)
         count = pattern.shape[0]

@@ -416,7 +416,7 @@ class _Level:
         return Way(name, self.cut, graph, starts, np.ones_like(starts), sizes.tolist(), entries)
 
 
-def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
+def _spread(colors: Sequence[Array], types: Sequence[TensorType]) -> Any:
     """Concatenate the element colors of all values into one array."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)

@@ -71,7 +71,7 @@ def trace(
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
         # if this is the outermost graph that is being traced, the references that it reads are inputs of the
         # graph
-        operands: dict[Any, Tensor] = {
+        operands: dict[Atom, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
     scope.close_program()

@@ -340,7 +340,7 @@ class custom_vjp:
                 f"here with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
             ) from None
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Tree) -> Results:
         """Return the value of the function for these arguments."""
         return self._derivative(*args)
 

@@ -21,9 +21,9 @@ class Assigned(Protocol):
     """A location of Python state, such as an attribute, with tensors of a recording."""
 
     #: leaves of the value that is stored at the location
-    leaves: list[Any]
+    leaves: list[Tree]
 
-    def store(self, leaves: Sequence[Any]) -> None:
+    def store(self, leaves: Sequence[Tree]) -> None:
         """Replace the leaves of the value at this location."""
 
 
@@ -34,7 +34,7 @@ class Frontend:
         """Call a user's function while it is traced or recorded."""
         return function(*args, **kwargs)
 
-    def isolated(self) -> AbstractContextManager[Any]:
+    def isolated(self) -> AbstractContextManager[object]:
         """Return a context manager that undoes assignments to Python state at its end."""
         return nullcontext()
 
@@ -58,7 +58,7 @@ def call(function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
     return _frontend.call(function, *args, **kwargs)
 
 
-def isolated() -> AbstractContextManager[Any]:
+def isolated() -> AbstractContextManager[object]:
     """Return a context manager that undoes assignments to Python state at its end."""
     return _frontend.isolated()
 

@@ -101,7 +101,7 @@ class Plan:
         excusing = [atoms[n] for n in recorder.differentiated]
         #: recorded operators that make a derivative zero, such as comparisons. A warning names these
         #: operators
-        self.zeroing: list[tuple[Any, str]] = []
+        self.zeroing: list[tuple[Source, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
@@ -268,7 +268,7 @@ class _Slots:
         """The number of slots."""
         return len(self._slots)
 
-    def of(self, atom: Any) -> int:
+    def of(self, atom: Atom) -> int:
         """Return the slot of a variable or constant; create the slot if needed."""
         position = self._slots.get(atom)
         if position is not None:
@@ -287,7 +287,7 @@ class _Slots:
             self.given.append((position, self._extras[atom]))
         return position
 
-    def whole(self, position: int, atom: Any) -> int:
+    def whole(self, position: int, atom: Atom) -> int:
         """Return a slot that contains the full array of ``atom``, even for a splat."""
         if position not in self._splats:
             return position
@@ -354,7 +354,7 @@ def finish_recorder(
     enclosed = False
     # The cache key contains everything that determines the plan. It is a flat list, so each length precedes
     # its elements.
-    structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
+    structure: list[object] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     if recorder.marks or recorder.lines or recorder.differentiated:
         structure.append(
             (tuple(recorder.marks.items()), tuple(recorder.lines.items()), *recorder.differentiated)

@@ -362,8 +362,8 @@ def _by_shortcut(
 
 
 def _improved(
-    builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
-) -> tuple[Builder, tuple[list[Any], ...]]:
+    builder: Builder, groups: tuple[list, ...], captured: list[Tensor]
+) -> tuple[Builder, tuple[list, ...]]:
     """Apply the rewrites before differentiation; return a new builder and its values.
 
     A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
@@ -385,8 +385,8 @@ def _improved(
 
 
 def _rewritten(
-    builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
-) -> tuple[Builder, tuple[list[Any], ...]]:
+    builder: Builder, groups: tuple[list, ...], rewrite: Callable[[Graph], Graph]
+) -> tuple[Builder, tuple[list, ...]]:
     """Apply ``rewrite`` to a builder's graph; return a new builder and its values."""
     closed = builder.close([atom for group in groups for atom in group if atom is not None])
     better = rewrite(closed)

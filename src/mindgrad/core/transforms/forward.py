@@ -94,7 +94,7 @@ def forward(graph: Graph, active: Sequence[int]) -> Graph:
         return builder.close([*outputs, *pushed])
 
 
-def tangent_or_zero(y: Any, tangents: dict[Any, Any]) -> Any:
+def tangent_or_zero(y: Atom, tangents: dict[Atom, Atom]) -> Atom:
     """Return the tangent of ``y``, or a constant zero if ``y`` has no tangent."""
     t = tangents.get(y)
     return zeros(y.type) if t is None else t

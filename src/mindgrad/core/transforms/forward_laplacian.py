@@ -156,7 +156,7 @@ class Collapse:
     def value(self, y: Atom) -> Atom:
         return current().value(y)
 
-    def second_or_zero(self, y: Any) -> Any:
+    def second_or_zero(self, y: Atom) -> Atom:
         """Return the second-order term of ``y``, or a constant zero if it has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
@@ -280,9 +280,7 @@ class Collapse:
         self.sums[standing] = total
         return standing
 
-    def _curvature(
-        self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
-    ) -> list[Any]:
+    def _curvature(self, equation: Equation, xs: Atoms, ys: Atoms, moved: Sequence[int]) -> list[Tangent]:
         """Return Σ_d D²f[p_d, q_d] for each output; ``None`` means zero."""
         primitive = equation.primitive
         nothing: list[Tangent] = [None] * len(equation.outputs)

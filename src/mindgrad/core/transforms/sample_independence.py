@@ -44,10 +44,10 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
     return None
 
 
-def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
+def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Atom, Equation]:
     """Map each value with mixed samples to the equation that mixed the samples."""
-    places: dict[Any, int | None] = {x: axis}
-    mixed: dict[Any, Equation] = {}
+    places: dict[Atom, int | None] = {x: axis}
+    mixed: dict[Atom, Equation] = {}
     for equation in equations:
         if equation.primitive.jvp is None or equation.primitive.stops:
             continue

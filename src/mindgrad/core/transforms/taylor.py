@@ -92,17 +92,17 @@ class _Series:
     def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
         self._order = order
-        self._known: dict[tuple[Any, int], Any] = {}
+        self._known: dict[tuple[Atom, int], Tangent] = {}
         #: maps the variable of each rate ẋ to the variable of x
-        self._rate_of: dict[Variable, Variable] = {}
+        self._rate_of: dict[Variable, Atom] = {}
         #: maps each value to its rate, which the forward rule returned
-        self._rates: dict[Variable, Any] = {}
+        self._rates: dict[Variable, Tangent] = {}
         #: cache: whether a value depends on ``s``
         self._depends: dict[Atom, bool] = {}
         #: cache: whether a value depends on the variable of a rate
         self._of_rates: dict[Atom, bool] = {}
 
-    def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
+    def start(self, variable: Variable, coefficients: Atoms) -> None:
         """Set the coefficients of order 1 and higher of ``variable``."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
@@ -193,7 +193,7 @@ class _Series:
         coefficient = None if rate is None else (yield rate, k - 1)
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
-    def _starts(self, atoms: Sequence[Any]) -> Steps:
+    def _starts(self, atoms: Atoms) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
         """Return coefficient 0 of each value in ``atoms``, without variables of rates."""
         starts = []
         for x in atoms:
@@ -201,7 +201,7 @@ class _Series:
             starts.append(zeros(x.type) if start is None else start)
         return starts
 
-    def _replaced(self, equation: Equation) -> list[Any]:
+    def _replaced(self, equation: Equation) -> list[Atom]:
         """Emit a branch or loop that also computes coefficients; return its values."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
@@ -241,7 +241,7 @@ class _Series:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
         # use the forward rule, because it accepts `None` for coefficients that are zero
-        jvp: Any = equation.primitive.jvp
+        jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
     def _product(self, equation: Equation, k: int) -> Steps:

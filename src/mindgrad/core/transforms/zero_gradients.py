@@ -94,7 +94,7 @@ def smooth_variables(equations: Sequence[Equation], ys: Atoms) -> set[Atom]:
     return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
 
 
-def smooth_atoms(scope: GraphScope) -> list[Any]:
+def smooth_atoms(scope: GraphScope) -> list[Atom]:
     """Return the values in ``scope`` on which inner functions depend smoothly.
 
     The inner functions are the functions that were differentiated inside ``scope``.
@@ -106,14 +106,14 @@ def smooth_atoms(scope: GraphScope) -> list[Any]:
     return [atom for atom in atoms if atom is not None]
 
 
-def _atom(scope: GraphScope, tensor: Any) -> Any:
+def _atom(scope: GraphScope, tensor: Tensor) -> Atom | None:
     """Return the variable or constant of ``tensor`` in ``scope``, or ``None``."""
     return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
 
 
-def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
+def _paths(equations: Sequence[Equation], ys: Atoms) -> dict[Atom, _Path]:
     """Return the path from each variable to the outputs ``ys``, as a dict."""
-    paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
+    paths: dict[Atom, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
 
@@ -224,7 +224,7 @@ def _of_loop(
 
 def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
     """Return the path of each input of ``graph``, given the paths of its outputs."""
-    paths: dict[Any, _Path] = {}
+    paths: dict[Atom, _Path] = {}
     for y, path in zip(graph.outputs, after, strict=True):
         if type(y) is Variable and path is not None:
             paths[y] = _joined(paths.get(y), path)  # type: ignore[assignment]
