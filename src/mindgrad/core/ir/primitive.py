@@ -239,9 +239,9 @@ class Primitive(Generic[R]):
         """Emit the operator. Python numbers get the type of the first other operand."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
-                atoms = lift(operands)
+                operands = lift(operands)
                 break
-        return build.current().emit(self, atoms, parameters)
+        return build.current().emit(self, operands, parameters)  # type: ignore[arg-type]  # atoms
 
 
 def _tangents_of(jvp_with_values: JvpWithValues) -> Jvp:
@@ -250,10 +250,8 @@ def _tangents_of(jvp_with_values: JvpWithValues) -> Jvp:
 
 def lift(operands: tuple[Operand, ...]) -> tuple[Atom, ...]:
     """Convert Python numbers to constants with the type of the first other operand."""
-    like = next(operand for operand in operands if isinstance(operand, Atom)).type
+    like = next(operand for operand in operands if isinstance(operand, (Variable, Constant))).type
     return tuple(
-        operand
-        if isinstance(operand, (Variable, Constant))
-        else Constant(np.asarray(operand, like.dtype.numpy), like)
-        for operand in operands
+        x if isinstance(x, (Variable, Constant)) else Constant(np.asarray(x, like.dtype.numpy), like)
+        for x in operands
     )

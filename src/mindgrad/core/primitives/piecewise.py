@@ -81,7 +81,7 @@ def _abs_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
 
 
 #: ``abs(x)``: the absolute value. It is real even if x is complex. Its derivative at 0 is 0
-abs = Primitive(
+abs: Primitive[Atom] = Primitive(
     "abs",
     "elementwise",
     work=ARITHMETIC,

@@ -31,6 +31,7 @@ class Pattern(Protocol):
     nnz: int
     shape: tuple[int, int]
     T: Pattern
+    tocsr: Callable
     __add__: Callable
     __getitem__: Callable
     __matmul__: Callable
