@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Equation, Graph
+from typing import Any, Protocol
 
 __all__ = [
     "Communication", "Layout", "Mesh", "Order", "communication", "has_joined", "is_divided", "must_join",
@@ -41,7 +38,7 @@ class Layout(Protocol):
     def constants(self, compiled: object, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
         """Put the hoisted constants of a compiled function on its devices."""
 
-    def noted(self, compiled: object, graph: Graph) -> Any:
+    def noted(self, compiled: object, graph: Any) -> Any:
         """Return the compiled function, wrapped if its calls must be recorded."""
 
 
@@ -53,14 +50,14 @@ class Mesh(Protocol):
     ) -> tuple[Any, Any]:
         """Convert a function on one process's arrays to a function on the arrays of all."""
 
-    def joining(self, compiled: Any, graph: Graph, pending_results: int = 0) -> Any:
+    def joining(self, compiled: Any, graph: Any, pending_results: int = 0) -> Any:
         """Convert the compiled function to a function of the arrays of this process."""
 
 
 class Order(Protocol):
     """Dependences that make XLA run collectives in the order of the equations."""
 
-    def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
+    def operands(self, equation: Any, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
         """Return the operands of ``equation``, made dependent on earlier collectives."""
 
     def mark(self, values: dict[Any, Any]) -> Any:
@@ -70,13 +67,13 @@ class Order(Protocol):
 class Communication(Protocol):
     """Compilation of graphs with collectives."""
 
-    def mesh_of(self, graph: Graph, device: Any) -> Mesh | None:
+    def mesh_of(self, graph: Any, device: Any) -> Mesh | None:
         """Return the processes that run ``graph``; ``None`` for a single process."""
 
-    def order(self, graph: Graph) -> Order:
+    def order(self, graph: Any) -> Order:
         """Return the object that orders the collectives of ``graph``."""
 
-    def with_fused_collectives(self, graph: Graph) -> Any:
+    def with_fused_collectives(self, graph: Any) -> Any:
         """Return an equivalent graph with fewer messages."""
 
     def has_joined(self) -> bool:

@@ -14,16 +14,11 @@ graphs. The argument ``patterns`` contains the pattern of each operand; ``None``
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Atom, Equation, Graph
-from mindgrad.core.ir.rules import Stored
-
-if TYPE_CHECKING:
-    from mindgrad.core.sparse.sparsity import Propagation
+from mindgrad.core.ir.rules import Propagation, Stored
 
 __all__ = ["branched", "customized", "looped", "scanned"]
 

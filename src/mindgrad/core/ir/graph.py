@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mindgrad.core.ir.primitive import Primitive
 
 __all__ = [
-    "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "OPERATORS", "STEADY", "UNIFORM",
+    "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "APPLY", "STEADY", "UNIFORM",
     "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
     "derivative_of", "is_finite", "silent", "without_effects",
 ]  # fmt: skip
@@ -76,8 +76,8 @@ def is_finite(array: Array) -> bool:
     return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
 
 
-#: functions that implement Python's operators on atoms. ``primitives.arithmetic`` fills this table
-OPERATORS: dict[str, Rule] = {}
+#: functions that apply Python's operators to atoms. ``primitives.arithmetic`` fills this table
+APPLY: dict[str, Rule] = {}
 
 
 class _Arithmetic:
@@ -97,46 +97,46 @@ class _Arithmetic:
         return self.type.dtype
 
     def __add__(self, other: Operand) -> Atom:
-        return OPERATORS["add"](self, other)
+        return APPLY["add"](self, other)
 
     def __radd__(self, other: Operand) -> Atom:
-        return OPERATORS["add"](other, self)
+        return APPLY["add"](other, self)
 
     def __sub__(self, other: Operand) -> Atom:
-        return OPERATORS["sub"](self, other)
+        return APPLY["sub"](self, other)
 
     def __rsub__(self, other: Operand) -> Atom:
-        return OPERATORS["sub"](other, self)
+        return APPLY["sub"](other, self)
 
     def __mul__(self, other: Operand) -> Atom:
-        return OPERATORS["mul"](self, other)
+        return APPLY["mul"](self, other)
 
     def __rmul__(self, other: Operand) -> Atom:
-        return OPERATORS["mul"](other, self)
+        return APPLY["mul"](other, self)
 
     def __truediv__(self, other: Operand) -> Atom:
-        return OPERATORS["div"](self, other)
+        return APPLY["div"](self, other)
 
     def __rtruediv__(self, other: Operand) -> Atom:
-        return OPERATORS["div"](other, self)
+        return APPLY["div"](other, self)
 
     def __pow__(self, other: Operand) -> Atom:
-        return OPERATORS["pow"](self, other)
+        return APPLY["pow"](self, other)
 
     def __neg__(self) -> Atom:
-        return OPERATORS["neg"](self)
+        return APPLY["neg"](self)
 
     def __lt__(self, other: Operand) -> Atom:
-        return OPERATORS["less"](self, other)
+        return APPLY["less"](self, other)
 
     def __le__(self, other: Operand) -> Atom:
-        return OPERATORS["less_equal"](self, other)
+        return APPLY["less_equal"](self, other)
 
     def __gt__(self, other: Operand) -> Atom:
-        return OPERATORS["greater"](self, other)
+        return APPLY["greater"](self, other)
 
     def __ge__(self, other: Operand) -> Atom:
-        return OPERATORS["greater_equal"](self, other)
+        return APPLY["greater_equal"](self, other)
 
 
 @final

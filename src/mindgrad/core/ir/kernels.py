@@ -15,7 +15,7 @@ import numpy as np
 
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Kernel, KernelCheck, KernelRunner, Results, Statics, Stored
+from mindgrad.core.ir.rules import Kernel, Results, Rule, Statics, Stored
 from mindgrad.core.ir.tensor import Tensor
 
 __all__ = [
@@ -62,15 +62,15 @@ def runs_functions(primitive: Primitive) -> bool:
     return primitive.kind == "control"
 
 
-_run_kernel: KernelRunner = numpy_kernel
+_run_kernel: Rule = numpy_kernel
 #: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether eager mode also
 #: skips the check of kernel results
 _is_plain = _is_direct = True
 #: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
-_check: KernelCheck | None = None
+_check: Rule | None = None
 
 
-def set_kernel_runner(runner: KernelRunner | None) -> None:
+def set_kernel_runner(runner: Rule | None) -> None:
     """Set the function that runs eager kernels; ``None`` for NumPy kernels.
 
     The function is called as ``runner(primitive, arrays, parameters)``.
@@ -81,7 +81,7 @@ def set_kernel_runner(runner: KernelRunner | None) -> None:
     _is_direct = _is_plain and _check is None
 
 
-def set_kernel_check(check: KernelCheck | None) -> None:
+def set_kernel_check(check: Rule | None) -> None:
     """Set the function that checks the results of eager kernels; ``None``: no check.
 
     The function is called as ``check(primitive, arrays, results, parameters)``.

@@ -7,7 +7,7 @@ computes their values later (``eager.deferral``). Until then, ``tensor._array`` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["PendingArray", "host_copy", "resolved"]
-
-
-class Source(Protocol):
-    """The object that computes a pending array, such as a deferred call."""
-
-    def requested(self, array: PendingArray, /) -> Stored: ...
 
 
 class PendingArray:
@@ -40,8 +34,8 @@ class PendingArray:
 
     __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")
 
-    def __init__(self, deferral: Source, number: int, type: TensorType) -> None:
-        self.deferral: Stored = deferral
+    def __init__(self, deferral: Stored, number: int, type: TensorType) -> None:
+        self.deferral = deferral
         self.number = number
         self.type = type
         self.value: Stored = None

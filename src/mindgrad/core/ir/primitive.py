@@ -89,20 +89,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from mindgrad.core.ir import build
+from mindgrad.core.ir import build, rules
 from mindgrad.core.ir.graph import Atom, Constant, Variable
 from mindgrad.core.ir.index_map import UNIFORM, Axes
-from mindgrad.core.ir.rules import (
-    Batch,
-    Jvp,
-    JvpWithValues,
-    Kernel,
-    Operand,
-    Rule,
-    Transpose,
-    TypeRule,
-    XlaKernel,
-)
 from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
@@ -124,19 +113,19 @@ class Primitive(Generic[R]):
     stops: bool = False
     runs_graphs: bool = True
     symbol: str | None = None
-    pattern: Rule | None = None
-    recurrence: Rule | None = None
-    contracted: Rule | None = None
-    passage: Rule | None = None
-    expand: Rule | None = None
+    pattern: rules.Rule | None = None
+    recurrence: rules.Rule | None = None
+    contracted: rules.Rule | None = None
+    passage: rules.Rule | None = None
+    expand: rules.Rule | None = None
     closed: bool = False
     calls_back: bool = False
     by_user: bool = False
     reads_cotangent: bool = False
     replaceable: bool = False
-    programs: Rule | None = None
-    iteration: Rule | None = None
-    paths: Rule | None = None
+    programs: rules.Rule | None = None
+    iteration: rules.Rule | None = None
+    paths: rules.Rule | None = None
 
     __slots__ = (
         "__dict__", "axes", "batch", "communicates", "commutative", "effect", "jvp", "jvp_with_values",
@@ -149,23 +138,23 @@ class Primitive(Generic[R]):
         name: str,
         kind: str,
         *,
-        type_rule: TypeRule,
-        numpy: Kernel,
-        xla: str | XlaKernel,
-        jvp: Jvp | None = None,
-        jvp_with_values: JvpWithValues | None = None,
-        transpose: Transpose | None = None,
-        batch: Batch | None = None,
+        type_rule: rules.TypeRule,
+        numpy: rules.Kernel,
+        xla: str | rules.XlaKernel,
+        jvp: rules.Jvp | None = None,
+        jvp_with_values: rules.JvpWithValues | None = None,
+        transpose: rules.Transpose | None = None,
+        batch: rules.Batch | None = None,
         samples: tuple | list | None = None,
         multiple: bool = False,
         commutative: bool = False,
-        simplify: Rule | None = None,
-        taint: str | Rule = "stops",
+        simplify: rules.Rule | None = None,
+        taint: str | rules.Rule = "stops",
         effect: bool = False,
         unique: bool = False,
         communicates: bool = False,
         sends: bool | None = None,
-        series: Rule | None = None,
+        series: rules.Rule | None = None,
         axes: Axes | None = None,
         work: Work | None = None,
         **further: object,
@@ -235,7 +224,7 @@ class Primitive(Generic[R]):
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 
-    def __call__(self, *operands: Operand, **parameters: object) -> R:
+    def __call__(self, *operands: rules.Operand, **parameters: object) -> R:
         """Emit the operator. Python numbers get the type of the first other operand."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
@@ -244,11 +233,11 @@ class Primitive(Generic[R]):
         return build.current().emit(self, operands, parameters)  # type: ignore[arg-type]  # atoms
 
 
-def _tangents_of(jvp_with_values: JvpWithValues) -> Jvp:
+def _tangents_of(jvp_with_values: rules.JvpWithValues) -> rules.Jvp:
     return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
 
 
-def lift(operands: tuple[Operand, ...]) -> tuple[Atom, ...]:
+def lift(operands: tuple[rules.Operand, ...]) -> tuple[Atom, ...]:
     """Convert Python numbers to constants with the type of the first other operand."""
     like = next(operand for operand in operands if isinstance(operand, (Variable, Constant))).type
     return tuple(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mindgrad.core.base.refusal import SourceLocation
     from mindgrad.core.ir.build import Builder
     from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.primitive import Primitive
 
 P = ParamSpec("P")
 T = TypeVar("T", contravariant=True)
@@ -64,6 +63,9 @@ Results: TypeAlias = Any  # type: ignore[explicit-any]  # a field of the primiti
 Scalar: TypeAlias = Any  # type: ignore[explicit-any]  # the dtype selects the type
 #: the content of a tensor: an array of NumPy or of a device, a ``PendingArray``, or ``None``
 Stored: TypeAlias = Any  # type: ignore[explicit-any]  # comparisons of exact types choose between them
+#: propagation of sparsity patterns (``sparse.sparsity``), and a pattern, for rules below that package
+Propagation: TypeAlias = Any  # type: ignore[explicit-any]  # this layer does not import it
+Pattern: TypeAlias = Any  # type: ignore[explicit-any]  # as above
 #: ``transform(builder, xs, ys, extras)`` emits a derivative into ``builder`` and returns its results
 Transform: TypeAlias = (
     "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom]]"
@@ -72,10 +74,6 @@ Transform: TypeAlias = (
 Shortcut: TypeAlias = (
     "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom] | None]"
 )
-#: ``runner(primitive, arrays, parameters)`` runs a kernel
-KernelRunner: TypeAlias = "Callable[[Primitive, Sequence[Stored], Statics], Results]"
-#: ``check(primitive, arrays, results, parameters)`` checks the results of a kernel
-KernelCheck: TypeAlias = "Callable[[Primitive, Sequence[Stored], Results, Statics], None]"
 
 
 class Rule(Protocol[P, R]):
@@ -88,6 +86,10 @@ class Rule(Protocol[P, R]):
 Kernel: TypeAlias = Rule
 #: ``type_rule(*types, **parameters)`` returns the types of the results
 TypeRule: TypeAlias = Rule
+#: ``jvp_with_values(xs, ts, **parameters)`` returns the results and their tangents
+JvpWithValues: TypeAlias = Rule
+#: ``batch(size, xs, axes, **parameters)`` returns the results and their batch axes
+Batch: TypeAlias = Rule
 
 
 class XlaKernel(Protocol[P, R]):
@@ -102,12 +104,6 @@ class Jvp(Protocol[Y, T, P, R]):
     def __call__(self, y: Y, xs: Atoms, ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs) -> R: ...
 
 
-class JvpWithValues(Protocol[T, P, R]):
-    """Return results and tangents: ``jvp_with_values(xs, ts, **parameters)``."""
-
-    def __call__(self, xs: Atoms, ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs) -> R: ...
-
-
 class Transpose(Protocol[Y, P, R]):
     """Return a cotangent for each operand: ``transpose(ct, *xs, **parameters)``."""
 
@@ -116,17 +112,3 @@ class Transpose(Protocol[Y, P, R]):
 
 #: ``partials(y, *xs, **parameters)`` returns the partial derivative of each operand
 Partials: TypeAlias = Transpose
-
-
-class Batch(Protocol[P, R]):
-    """Return batched results and their axes: ``batch(size, xs, axes, **parameters)``."""
-
-    def __call__(
-        self,
-        size: int,
-        xs: Atoms,
-        axes: Sequence[int | None],
-        /,
-        *args: P.args,
-        **parameters: P.kwargs,
-    ) -> R: ...

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, OPERATORS, Atom, Constant, Equation, Variable
+from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Constant, Equation, Variable
 from mindgrad.core.ir.primitive import Primitive, lift
 from mindgrad.core.ir.rules import Array, Atoms, Kernel, Module, Operand, Steps, Tangent, Tangents, XlaKernel
 from mindgrad.core.ir.types import TensorType
@@ -427,7 +427,7 @@ def _power(x: Atom, n: int) -> Atom:
     return half * half * x if n % 2 else half * half
 
 
-OPERATORS.update(
+APPLY.update(
     add=_operator(add),
     sub=_operator(sub),
     mul=_operator(mul),

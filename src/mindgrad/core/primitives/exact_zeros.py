@@ -31,17 +31,7 @@ import numpy as np
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import EVERYTHING, Builder, current
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import (
-    CUT,
-    DISCARDS,
-    INFINITE,
-    MASKED,
-    OPERATORS,
-    Atom,
-    Constant,
-    Equation,
-    Variable,
-)
+from mindgrad.core.ir.graph import APPLY, CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Array, Module, Tangent
 from mindgrad.core.ir.types import TensorType
@@ -371,4 +361,4 @@ _LARGEST = 1 << 20
 #: longest chain of operators, from constants to a mask, that :func:`_value` evaluates
 _LONGEST_CHAIN = 16
 
-OPERATORS.update(shielded_factors=shielded_factors, unshielded=unshielded)
+APPLY.update(shielded_factors=shielded_factors, unshielded=unshielded)

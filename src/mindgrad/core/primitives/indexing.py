@@ -18,13 +18,12 @@ order of ``indices`` is stored. The NumPy kernels and compiled functions follow 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import Atom, Constant, Equation
-from mindgrad.core.ir.rules import Array, Atoms, Batch, BatchAxes, Module, NumpyType, Stored, Tangent
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, NumpyType, Propagation, Stored, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -35,9 +34,6 @@ from mindgrad.core.primitives.lookup_axes import GatherAxes, ScatterAxes, window
 from mindgrad.core.primitives.patterns import read_anywhere, written_anywhere
 from mindgrad.core.primitives.samples import case, fixed, integers, reals
 from mindgrad.core.primitives.structural import broadcast_in_dim
-
-if TYPE_CHECKING:
-    from mindgrad.core.sparse.sparsity import Propagation
 
 __all__ = ["gather", "last_write", "outside", "scatter_add", "scatter_set"]
 
@@ -267,7 +263,7 @@ def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape
     return y
 
 
-def _scatter_batch(row: Callable) -> Batch:
+def _scatter_batch(row: Callable) -> Callable:
     def rule(
         size: int, xs: Atoms, at: BatchAxes, /, axes: Shape, batch: Shape = (), **parameters: object
     ) -> tuple[Atom, int]:

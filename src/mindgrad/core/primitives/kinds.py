@@ -24,23 +24,11 @@ from typing import overload
 
 import numpy as np
 
+from mindgrad.core.ir import rules
 from mindgrad.core.ir.dtype import DType
-from mindgrad.core.ir.graph import ABSORBING, CUT, DISCARDS, INFINITE, OPERATORS, Atom, Constant, Variable
+from mindgrad.core.ir.graph import ABSORBING, APPLY, CUT, DISCARDS, INFINITE, Atom, Constant, Variable
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import (
-    Atoms,
-    Jvp,
-    Kernel,
-    Partial,
-    Partials,
-    Results,
-    Rule,
-    Tangent,
-    Tangents,
-    Transpose,
-    TypeRule,
-    XlaKernel,
-)
+from mindgrad.core.ir.rules import Atoms, Partial, Results, Rule, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 
 __all__ = [
@@ -122,10 +110,10 @@ def product(slope: Atom | complex, tangent: Tangent, singular: int = False) -> T
         slope.tainted |= INFINITE
     if not isinstance(slope, (Variable, Constant)):
         return slope * tangent
-    factor: Atom = OPERATORS["unshielded"](slope)
+    factor: Atom = APPLY["unshielded"](slope)
     is_plain = factor.linear or tangent.linear or not tangent.dtype.is_inexact
     if not is_plain and (factor.tainted | tangent.tainted) & ABSORBING:
-        factor, tangent = OPERATORS["shielded_factors"](factor, tangent)
+        factor, tangent = APPLY["shielded_factors"](factor, tangent)
     return factor * tangent
 
 
@@ -150,7 +138,7 @@ def _applied(slope: Partial, tangent: Tangent, singular: bool) -> Tangent:
     return tangent
 
 
-def same_type(name: str, accepts: str) -> TypeRule:
+def same_type(name: str, accepts: str) -> rules.TypeRule:
     """Return a type rule of an operator whose operands and result have one type.
 
     ``accepts`` is the name of the permitted kinds of types in :data:`ACCEPTS`, such as ``"inexact"``.
@@ -178,13 +166,13 @@ def same_type(name: str, accepts: str) -> TypeRule:
 def elementwise(
     name: str,
     *,
-    numpy: Kernel,
-    xla: str | XlaKernel,
-    partials: Partials,
+    numpy: rules.Kernel,
+    xla: str | rules.XlaKernel,
+    partials: rules.Partials,
     samples: object,
     accepts: str = "inexact",
     singular: bool | Rule = False,
-    type_rule: TypeRule | None = None,
+    type_rule: rules.TypeRule | None = None,
     **fields: object,
 ) -> Primitive:
     """Create a differentiable pointwise operator from its partial derivatives.
@@ -235,7 +223,7 @@ def _pointwise_samples(samples: object, operands: int, accepts: str) -> tuple | 
     return samples if isinstance(samples, list) else (samples, operands, accepts)
 
 
-def _operand_count(partials: Partials) -> int:
+def _operand_count(partials: rules.Partials) -> int:
     parameters = inspect.signature(partials).parameters.values()
     return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) - 1
 
@@ -243,13 +231,13 @@ def _operand_count(partials: Partials) -> int:
 def pointwise_constant(
     name: str,
     *,
-    numpy: Kernel,
-    xla: str | XlaKernel,
+    numpy: rules.Kernel,
+    xla: str | rules.XlaKernel,
     samples: object,
     operands: int = 1,
     accepts: str = "any",
     result: DType | None = None,
-    type_rule: TypeRule | None = None,
+    type_rule: rules.TypeRule | None = None,
     **fields: object,
 ) -> Primitive:
     """Create a pointwise operator with derivative zero: comparison, logic, floor.
@@ -281,7 +269,7 @@ def constant(name: str, **fields: object) -> Primitive:
 def linear(
     name: str,
     *,
-    transpose: Transpose,
+    transpose: rules.Transpose,
     linear_in: Sequence[int] | None = None,
     kind: str = "linear",
     **fields: object,
@@ -334,7 +322,7 @@ def pointwise_linear(
 def multilinear(
     name: str,
     *,
-    transpose: Sequence[Transpose],
+    transpose: Sequence[rules.Transpose],
     pointwise: bool = False,
     accepts: str = "number",
     samples: object = None,
@@ -371,7 +359,7 @@ def multilinear(
     return primitive
 
 
-def general(name: str, *, jvp: Jvp, **fields: object) -> Primitive:
+def general(name: str, *, jvp: rules.Jvp, **fields: object) -> Primitive:
     """Create an operator from a JVP rule.
 
     Reverse mode transposes the equations that this rule emits.

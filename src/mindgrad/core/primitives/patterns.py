@@ -11,17 +11,12 @@ propagates patterns (``sparse.sparsity``). It combines patterns and stores the k
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation
-from mindgrad.core.ir.rules import Results
-
-if TYPE_CHECKING:
-    from mindgrad.core.sparse.patterns import Pattern
-    from mindgrad.core.sparse.sparsity import Propagation
+from mindgrad.core.ir.rules import Pattern, Propagation, Results
 
 __all__ = [
     "contracted", "convolved", "multiplied", "read_anywhere", "selected", "sliced_anywhere",

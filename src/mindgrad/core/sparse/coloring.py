@@ -20,14 +20,12 @@ gets the first color that no column in the same rows has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
-
-if TYPE_CHECKING:
-    from mindgrad.core.sparse.patterns import Pattern
+from mindgrad.core.ir.rules import Pattern
 
 __all__ = ["columns", "star"]
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from mindgrad.core.ir.graph import Atom, Equation
 from mindgrad.core.ir.index_map import ORDERED, PARALLEL, IndexMap, Labels
-from mindgrad.core.sparse.patterns import Pattern, check
+from mindgrad.core.ir.rules import Pattern
+from mindgrad.core.sparse.patterns import check
 
 if TYPE_CHECKING:
     from mindgrad.core.sparse.sparsity import Propagation

@@ -10,34 +10,16 @@ represents a pattern without entries.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Atom, Variable
-from mindgrad.core.ir.rules import Array, Module
+from mindgrad.core.ir.rules import Array, Module, Pattern
 
 __all__ = ["Patterns", "TooDense", "check"]
-
-
-class Pattern(Protocol):
-    """A Boolean ``csr_array`` of SciPy. The core uses these of its members."""
-
-    data: Array
-    indices: Array
-    indptr: Array
-    nnz: int
-    shape: tuple[int, int]
-    T: Pattern
-    tocsr: Callable
-    __add__: Callable
-    __getitem__: Callable
-    __matmul__: Callable
-    astype: Callable
-    multiply: Callable
-    sort_indices: Callable
 
 
 class TooDense(Exception):
@@ -64,7 +46,7 @@ class Patterns:
 
     check = staticmethod(check)
 
-    def union(self, patterns: Sequence[Pattern | None]) -> Any:
+    def union(self, patterns: Sequence[Pattern]) -> Any:
         """Return the union of ``patterns``; ``None`` if all are empty."""
         distinct = list({id(p): p for p in patterns if p is not None}.values())
         if not distinct:
@@ -114,7 +96,7 @@ class Patterns:
         ends = np.array([0, len(columns)], np.int32)
         return self.sparse.csr_array((np.ones(len(columns), bool), columns, ends), (1, self.width))
 
-    def mixed(self, patterns: Sequence[Pattern | None], outputs: Sequence[Variable]) -> list[Any]:
+    def mixed(self, patterns: Sequence[Pattern], outputs: Sequence[Variable]) -> list[Any]:
         """Return the patterns of an operator that mixes all elements of its operands.
 
         Each element of the outputs depends on every input element in one of ``patterns``.
@@ -125,7 +107,7 @@ class Patterns:
         row = self.one_row(np.unique(np.concatenate(columns)))
         return [self.rows(row, np.zeros(y.type.size, np.int64)) for y in outputs]
 
-    def or_empty(self, pattern: Pattern | None, size: int) -> Any:
+    def or_empty(self, pattern: Pattern, size: int) -> Any:
         if pattern is not None:
             return pattern
         return self.sparse.csr_array((size, self.width), dtype=bool)
@@ -143,7 +125,7 @@ class Patterns:
         group = np.broadcast_to(np.arange(count).reshape(small), shape)
         return self.grouped(pattern, group, count), np.arange(count).reshape(small)
 
-    def stacked(self, patterns: Sequence[Pattern | None], y: Atom) -> Any:
+    def stacked(self, patterns: Sequence[Pattern], y: Atom) -> Any:
         if all(p is None for p in patterns):
             return None
         check(sum(p.nnz for p in patterns if p is not None))

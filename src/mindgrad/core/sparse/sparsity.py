@@ -29,9 +29,9 @@ import numpy as np
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.index_map import index_map
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.rules import Atoms, Module, Stored
+from mindgrad.core.ir.rules import Atoms, Module, Pattern, Stored
 from mindgrad.core.sparse.operator_patterns import along_axes
-from mindgrad.core.sparse.patterns import Pattern, Patterns
+from mindgrad.core.sparse.patterns import Patterns
 
 __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
@@ -157,7 +157,7 @@ class Propagation(Patterns):
         sparse: Module | None,
         width: int,
         graph: Graph,
-        patterns: dict[Variable, Pattern | None],
+        patterns: dict[Variable, Pattern],
         environment: Known | None = None,
     ) -> None:
         super().__init__(sparse, width)
@@ -290,7 +290,7 @@ class Propagation(Patterns):
         return dependence(self.sparse, graph, active)
 
     def inside(
-        self, graph: Graph, patterns: Sequence[Pattern | None], values: Sequence[tuple[Stored, bool] | None]
+        self, graph: Graph, patterns: Sequence[Pattern], values: Sequence[tuple[Stored, bool] | None]
     ) -> Propagation:
         """Analyze an inner graph, given the patterns and known values of its inputs."""
         pairs = [(v, value) for v, value in zip(graph.inputs, values, strict=True) if value is not None]

@@ -25,13 +25,13 @@ from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Equation, Graph, all_equations
-from mindgrad.core.ir.rules import Array, Atoms, Module
+from mindgrad.core.ir.rules import Array, Atoms, Module, Pattern
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.core.sparse.color_seeds import at_once, computed_once, is_scattered, seed_of
 from mindgrad.core.sparse.coloring import columns, star
 from mindgrad.core.sparse.movement_split import Cut, cut
-from mindgrad.core.sparse.patterns import Pattern, TooDense
+from mindgrad.core.sparse.patterns import TooDense
 from mindgrad.core.sparse.sparsity import Known, dependence
 from mindgrad.core.sparse.strategy import Places, Way
 from mindgrad.core.transforms.apply_rule import step
