@@ -33,7 +33,7 @@ __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 _SIGNATURES = 256
 
 
-def traced_plainly(trace: Callable[[], Any]) -> Graph:
+def traced_plainly(trace: Callable) -> Graph:
     """Return the graph of ``trace()`` without rewrites.
 
     :func:`locate_fault` evaluates it, because rewrites may remove or combine the equation that is at fault.
@@ -42,7 +42,7 @@ def traced_plainly(trace: Callable[[], Any]) -> Graph:
         return trace().graph
 
 
-def are_finite(results: Sequence[Any]) -> bool:
+def are_finite(results: Sequence[Array]) -> bool:
     """Whether all elements of ``results``, on the host or a device, are finite."""
     if runs_on_host():
         return all(is_finite(np.asarray(y)) for y in results)
@@ -71,7 +71,7 @@ def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any
     return lambda arrays: bool(executable.run(arrays, [], executable.extra)[0])
 
 
-def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
+def checked(run: Callable, plain: Graph) -> Callable[..., Any]:
     """Add a check of its results to ``run``.
 
     Args:

@@ -103,7 +103,7 @@ class _Shared:
         return function
 
 
-def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: bool = False) -> list[Any]:
+def _run(graph: Graph, arguments: Sequence[Array], shared: _Shared, *, is_marked: bool = False) -> list[Any]:
     """Evaluate ``graph`` on JAX arrays or tracers.
 
     If ``is_marked`` is true, the last result is an array that depends on all collectives of the graph.
@@ -372,13 +372,13 @@ def device_count() -> int:
     return _count(_selected())
 
 
-def use_device(device: Any) -> None:
+def use_device(device: object) -> None:
     """Set the JAX device of later compilations; ``None`` for the CPU."""
     global _device, _selection
     _device, _selection = device, None
 
 
-def use_device_later(selection: Callable[[], Any]) -> None:
+def use_device_later(selection: Callable) -> None:
     """Let ``selection`` set the device at the next compilation.
 
     Selecting a device starts the runtime of JAX, which must not happen earlier.
@@ -405,7 +405,7 @@ def _target() -> Any:
     return _device
 
 
-def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
+def _scoped(function: Callable, x64: bool) -> Callable[..., Any]:
     """Wrap ``function`` so that it runs on the selected device.
 
     If ``x64`` is true, JAX uses 64-bit types in its calls.
@@ -414,7 +414,7 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
     device = _target()
     if device is not None:
 
-        def run_there(*arguments: Any) -> Any:
+        def run_there(*arguments: object) -> Any:
             with jax.default_device(device), jax.enable_x64(x64 or jax.config.jax_enable_x64):
                 return function(*arguments)
 
@@ -422,7 +422,7 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
     if not x64:
         return function
 
-    def run_wide(*arguments: Any) -> Any:
+    def run_wide(*arguments: object) -> Any:
         with jax.enable_x64(True):
             return function(*arguments)
 

@@ -17,13 +17,11 @@ order of ``indices`` is stored. The NumPy kernels and compiled functions follow 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import Atom, Constant, Equation
-from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, NumpyType, Propagation, Stored, Tangent
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, NumpyType, Propagation, Rule, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -98,7 +96,7 @@ def _arranged(x: Array, axes: Shape, batch: Shape) -> tuple[Array, tuple[int, ..
     return np.transpose(x, order), order
 
 
-def outside(dtype: NumpyType, fill: str) -> Stored:
+def outside(dtype: NumpyType, fill: str) -> Array:
     """Return the value that an out-of-range lookup reads."""
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
@@ -227,7 +225,7 @@ gather = linear(
 # --- scatter ---------------------------------------------------------------------------------------
 
 
-def _scatter_type(name: str) -> Callable:
+def _scatter_type(name: str) -> Rule:
     def rule(
         x: TensorType,
         indices: TensorType,
@@ -249,7 +247,7 @@ def _scatter_type(name: str) -> Callable:
     return rule
 
 
-def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape, write: Callable) -> Array:
+def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape, write: Rule) -> Array:
     """Return a copy of x in which ``write`` has stored in-range ``updates``."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
@@ -263,7 +261,7 @@ def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape
     return y
 
 
-def _scatter_batch(row: Callable) -> Callable:
+def _scatter_batch(row: Rule) -> Rule:
     def rule(
         size: int, xs: Atoms, at: BatchAxes, /, axes: Shape, batch: Shape = (), **parameters: object
     ) -> tuple[Atom, int]:

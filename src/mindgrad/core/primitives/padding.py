@@ -9,6 +9,7 @@ determine whether an axis of an operator may have padding.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from mindgrad.core.ir.index_map import (
 from mindgrad.core.ir.rules import Statics
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.indexing import outside
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array
 
 __all__ = ["is_common", "keeps_apart", "neutral_element", "padded_map", "resized_parameters"]
 
@@ -96,7 +100,7 @@ def is_common(equation: Equation, kind: str) -> bool:
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
-def neutral_element(equation: Equation, operand: int, kind: str) -> complex | None:
+def neutral_element(equation: Equation, operand: int, kind: str) -> complex | Array | None:
     """Return the value that an operand's padding must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
