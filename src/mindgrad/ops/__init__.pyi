@@ -40,6 +40,9 @@ from mindgrad.common.sparse_tensor import COOTensor as make_sparse_tensor
 from mindgrad.common.sparse_tensor import CSRTensor as make_csr_tensor
 from mindgrad.common.sparse_tensor import RowTensor as make_row_tensor
 from mindgrad.common.sparse_tensor import RowTensor as make_row_tensor_inner
+from mindgrad.core.trace.custom import custom_vjp as custom_vjp
+from mindgrad.frontend.hooks import HookBackward as HookBackward
+from mindgrad.frontend.hooks import InsertGradientOf as InsertGradientOf
 from mindgrad.ops import _constants as _constants
 from mindgrad.ops import auto_generate as auto_generate
 from mindgrad.ops import composite as composite
@@ -541,9 +544,6 @@ from mindgrad.ops.window_functions import hamming_window as hamming_window
 from mindgrad.ops.window_functions import hann_window as hann_window
 from mindgrad.ops.window_functions import kaiser_window as kaiser_window
 from mindgrad.ops.window_functions import vander as vander
-from mindgrad.core.trace.custom import custom_vjp as custom_vjp
-from mindgrad.frontend.hooks import HookBackward as HookBackward
-from mindgrad.frontend.hooks import InsertGradientOf as InsertGradientOf
 
 __all__: list[str]
 
