@@ -26,7 +26,7 @@ The functions of this module build XLA loops. They receive the ``jax`` module as
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mindgrad.core.ir import settings
 from mindgrad.core.ir.cost_model import DEVICES, costs
@@ -167,19 +167,19 @@ class Iteration(NamedTuple):
             cotangents of the constants. It is called only if ``rows`` exceeds 1.
     """
 
-    step: Callable[[Any], Any]
-    expensive: Callable[[Sequence[Any]], Any]
-    coefficients: Callable[[Sequence[Any], Sequence[Any]], Any]
-    pull: Callable[[Any, Any], Any]
-    totals: Callable[[Any, Any], Any] | None
+    step: Callable
+    expensive: Callable
+    coefficients: Callable
+    pull: Callable
+    totals: Callable | None
 
 
 class Saved(NamedTuple):
     """The iteration count, period, and buffers that :func:`save` returns."""
 
-    iterations: Any
-    period: Any
-    buffers: Sequence[Any]
+    iterations: Array
+    period: Array
+    buffers: Sequence[Array]
 
 
 class ReverseIterations:
@@ -216,7 +216,7 @@ class ReverseIterations:
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
         if not self.needed:  # the coefficients do not depend on the carry, so no iteration is replayed
             last = (self.iterations - 1) // self.rows
-            start: Any = (last, self.iterations, tuple(sums), tuple(cotangents), (), after)
+            start: tuple = (last, self.iterations, tuple(sums), tuple(cotangents), (), after)
             state = self.loop(lambda state: state[0] >= 0, self._chunk, start)
             return (*state[2], *state[3])
         last = np.where(self.iterations > 0, ((self.iterations - 1) // slots) * slots, -self.one)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mindgrad.core.ir.primitive import Primitive
 
 __all__ = [
-    "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "APPLY", "STEADY", "UNIFORM",
+    "ABSORBING", "APPLY", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM",
     "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
     "derivative_of", "is_finite", "silent", "without_effects",
 ]  # fmt: skip
