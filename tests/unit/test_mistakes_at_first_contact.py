@@ -149,7 +149,9 @@ def test_weights_in_the_second_place():
             TypeError, match=r"weights are the third argument, value_and_grad\(fn, None, weights\)"
         ):
             ms.value_and_grad(square, given)
-    with pytest.raises(TypeError, match="'laplacian' is by inputs only, so make them an argument"):
+    with pytest.raises(
+        TypeError, match="'laplacian' differentiates with respect to inputs only, so pass them"
+    ):
         ms.laplacian(square, weights)
 
 
