@@ -9,7 +9,7 @@ import numpy as np
 
 from mindgrad.core.ir.graph import ABSORBING, Atom, Constant, Equation
 from mindgrad.core.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabeling
-from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
+from mindgrad.core.ir.primitive import Algebra
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -275,7 +275,7 @@ dot = multilinear(
     transpose=[_cotangent_left, _cotangent_right],
     axes=_DotAxes(),
     pattern=contracted,
-    contracted=_sum_of_products,
+    algebra=Algebra(contracted=_sum_of_products),
     symbol="@",
     simplify=_dot_simplify,
     samples=[
