@@ -33,7 +33,7 @@ from mindgrad.core.ir.cost_model import DEVICES, costs
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Module
+    from mindgrad.core.ir.rules import Array, Module, Stored
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
@@ -167,19 +167,19 @@ class Iteration(NamedTuple):
             cotangents of the constants. It is called only if ``rows`` exceeds 1.
     """
 
-    step: Callable[[Any], Any]
-    expensive: Callable[[Sequence[Any]], Any]
-    coefficients: Callable[[Sequence[Any], Sequence[Any]], Any]
-    pull: Callable[[Any, Any], Any]
-    totals: Callable[[Any, Any], Any]
+    step: Callable
+    expensive: Callable
+    coefficients: Callable
+    pull: Callable
+    totals: Callable
 
 
 class Saved(NamedTuple):
     """The iteration count, period, and buffers that :func:`save` returns."""
 
-    iterations: Array
-    period: Array
-    buffers: Sequence[Array]
+    iterations: Stored
+    period: Stored
+    buffers: Sequence
 
 
 class ReverseIterations:

@@ -18,6 +18,7 @@ for all samples if at least one sample takes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import (
     any_of,
@@ -61,6 +62,9 @@ from mindgrad.core.primitives.kinds import marked as marked_as
 from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Tangent, Tangents
 
 __all__ = ["cond", "zero_graph"]
 

@@ -15,6 +15,7 @@ cotangent. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, fronted
 from mindgrad.core.control.loop_patterns import customized
@@ -26,6 +27,9 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.transforms.reverse import pull_back
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
 
 __all__ = ["custom", "custom_tangent"]
 

@@ -15,6 +15,7 @@ on one device.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from mindgrad.core.ir.primitive import Effects, Primitive
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.callback import from_words, in_words
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Stored
 
 __all__ = ["show"]
 

@@ -14,6 +14,7 @@ second derivative through the hook raises ``RuntimeError``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import type_of
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Tangents
 
 __all__ = ["hook"]
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.reverse import pull_back
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Static, Tangent, Tangents
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 

@@ -12,6 +12,7 @@ each lazy equation by its graph, and value numbering merges common subexpression
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
@@ -22,6 +23,9 @@ from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.forward import forward
 from mindgrad.core.transforms.taylor import taylor
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Rule, Tangent, Tangents, TypeRule
 
 __all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 
@@ -52,7 +56,7 @@ def expand_lazy(graph: Graph) -> Graph:
         return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
 
 
-def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
+def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Atom, ...]) -> Atoms:
     if (lazy := equation.primitive.lazy) is not None:
         return builder.inline(expand_lazy(lazy.expand(**equation.parameters)), operands)
     programs = {name: expand_lazy(inner) for name, inner in equation.graphs.items()}

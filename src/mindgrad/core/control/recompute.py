@@ -25,6 +25,7 @@ Reverse mode costs one more run of the body. Limits:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, batched_outputs, fronted
 from mindgrad.core.control.cond import cond, zero_graph
@@ -53,6 +54,9 @@ from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.core.transforms.zero_gradients import paths_of_block
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
 
 __all__ = ["recomputed"]
 

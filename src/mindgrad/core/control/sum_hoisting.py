@@ -181,7 +181,7 @@ def _is_contraction(primitive: Primitive) -> bool:
 def _contracted(equation: Equation, stacks: Mapping) -> Atom:
     """Compute Σ_t a_t b_t by one contraction of the stacks of both operands."""
     xs = [stacks[x] for x in equation.inputs]
-    total: Any = equation.primitive.algebra.contracted
+    total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # a contraction
     return total(xs, (0,) * len(xs), **equation.parameters)
 
 

@@ -287,7 +287,7 @@ class Builder:
             self._table[key] = result
         return result
 
-    def _key(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+    def _key(self, primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics) -> Hashable:
         if primitive.algebra.commutative and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         return primitive, inputs, tuple(parameters.items())

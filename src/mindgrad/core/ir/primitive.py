@@ -52,8 +52,8 @@ and ``p`` a partial derivative. The fields are:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -101,8 +101,8 @@ class Algebra(NamedTuple):
 
     commutative: bool = False
     stops: bool = False
-    recurrence: Callable[..., Any] | None = None
-    contracted: Callable[..., Any] | None = None
+    recurrence: rules.Rule | None = None
+    contracted: rules.Rule | None = None
 
 
 class InnerGraphs(NamedTuple):
@@ -126,9 +126,9 @@ class InnerGraphs(NamedTuple):
     run: bool = True
     replaceable: bool = False
     by_user: bool = False
-    programs: Callable[..., Any] | None = None
-    iteration: Callable[..., Any] | None = None
-    paths: Callable[..., Any] | None = None
+    programs: rules.Rule | None = None
+    iteration: rules.Rule | None = None
+    paths: rules.Rule | None = None
 
 
 class Lazy(NamedTuple):
@@ -143,9 +143,9 @@ class Lazy(NamedTuple):
             (``transforms.axis_propagation``).
     """
 
-    expand: Callable[..., Any]
+    expand: rules.Rule
     closed: bool = False
-    passage: Callable[..., Any] | None = None
+    passage: rules.Rule | None = None
 
 
 #: effects of most operators: none
@@ -154,7 +154,11 @@ _NO_IDENTITIES = Algebra()
 _ALL_RUN = InnerGraphs()
 
 
-class Primitive:
+#: result of a call on atoms: an atom, or a tuple of atoms if the primitive is ``multiple``
+R = TypeVar("R", covariant=True)
+
+
+class Primitive(Generic[R]):
     """One operator. Calling it on variables and constants emits an equation."""
 
     __slots__ = (
@@ -169,17 +173,17 @@ class Primitive:
         name: str,
         kind: str,
         *,
-        type_rule: Callable[..., Any],
-        numpy: Callable[..., Any],
-        xla: str | Callable[..., Any],
-        jvp: Callable[..., Any] | None = None,
-        jvp_with_values: Callable[..., Any] | None = None,
-        transpose: Callable[..., Any] | None = None,
-        batch: Callable[..., Any] | None = None,
-        series: Callable[..., Any] | None = None,
-        simplify: Callable[..., Any] | None = None,
-        pattern: Callable[..., Any] | None = None,
-        taint: str | Callable[..., str | int] = "stops",
+        type_rule: rules.TypeRule,
+        numpy: rules.Kernel,
+        xla: str | rules.XlaKernel,
+        jvp: rules.Jvp | None = None,
+        jvp_with_values: rules.JvpWithValues | None = None,
+        transpose: rules.Transpose | None = None,
+        batch: rules.Batch | None = None,
+        series: rules.Rule | None = None,
+        simplify: rules.Rule | None = None,
+        pattern: rules.Rule | None = None,
+        taint: str | rules.Rule = "stops",
         multiple: bool = False,
         linear_in: Sequence[int] | None = None,
         moves: bool = False,
@@ -189,7 +193,7 @@ class Primitive:
         axes: Axes | None = None,
         work: Work | None = None,
         symbol: str | None = None,
-        samples: Any = None,
+        samples: tuple | list | None = None,
         effects: Effects = PURE,
         algebra: Algebra = _NO_IDENTITIES,
         inner: InnerGraphs = _ALL_RUN,

@@ -7,11 +7,12 @@ Python's operators on variables and constants, so that a rule can contain ``1 - 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, Atom, Constant, Variable
+from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Constant, Variable
 from mindgrad.core.ir.primitive import Algebra, Primitive, lift
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
@@ -30,6 +31,20 @@ from mindgrad.core.primitives.movement_fusion import sum_of_parts
 from mindgrad.core.primitives.patterns import multiplied, selected
 from mindgrad.core.primitives.roots import product_of_roots
 from mindgrad.core.primitives.samples import booleans, case, reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Equation
+    from mindgrad.core.ir.rules import (
+        Array,
+        Atoms,
+        Kernel,
+        Module,
+        Operand,
+        Steps,
+        Tangent,
+        Tangents,
+        XlaKernel,
+    )
 
 __all__ = [
     "masked_multiply", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",

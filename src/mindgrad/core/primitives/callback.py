@@ -14,7 +14,7 @@ compiled code, and copies of operands and results.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.ir.work import LIBRARY
 from mindgrad.core.primitives.batching import at_front
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Kernel, Module, NumpyType, Tangent, Tangents
 
 __all__ = ["Callback", "callback", "from_words", "in_words"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.shielding import shielded
 from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
 
 __all__ = ["dot"]
 

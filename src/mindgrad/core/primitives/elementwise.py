@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from mindgrad.core.primitives.arithmetic import equal, greater_equal, masked_mul
 from mindgrad.core.primitives.kinds import accumulate, elementwise, full, ones, zeros
 from mindgrad.core.primitives.roots import ROOTS, Root, is_sum_of_squares
 from mindgrad.core.primitives.samples import reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom, Equation
+    from mindgrad.core.ir.rules import Array, Module, Partial, Steps
 
 __all__ = [
     "acos",

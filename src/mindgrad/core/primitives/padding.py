@@ -30,7 +30,7 @@ from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.indexing import outside
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array
+    from mindgrad.core.ir.rules import Array, Statics
 
 __all__ = ["is_common", "keeps_apart", "neutral_element", "padded_map", "resized_parameters"]
 

@@ -11,6 +11,7 @@ float16 and bfloat16 are accumulated in float32.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from mindgrad.core.primitives.roots import ROOTS, Root
 from mindgrad.core.primitives.samples import booleans, case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, stop_gradient, transpose
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
 
 __all__ = [
     "argmax", "argmin", "logsumexp", "norm", "reduce_all", "reduce_any", "reduce_max", "reduce_min",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from mindgrad.core.primitives.kinds import constant, linear, zeros
 from mindgrad.core.primitives.movement_fusion import reshaped_twice
 from mindgrad.core.primitives.roots import VIEWS
 from mindgrad.core.primitives.samples import case, reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, NumpyType, Statics, Tangent
 
 __all__ = [
     "broadcast_in_dim", "check_axes", "check_ranks", "convert", "iota", "reshape", "splat", "stop_gradient",

@@ -348,8 +348,8 @@ class Collapse:
             return first + first
         return first + self._contracted(equation, self.right[a], self.left[b])
 
-    def _contracted(self, equation: Equation, a: Stack, b: Stack) -> Any:
-        total: Any = equation.primitive.algebra.contracted
+    def _contracted(self, equation: Equation, a: Stack, b: Stack) -> Atom:
+        total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # the caller checks it
         return self._whole(total([a.atom, b.atom], (a.at, b.at), **equation.parameters))
 
     # -- branches and loops -----------------------------------------------------------------------
