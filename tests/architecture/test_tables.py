@@ -5,6 +5,7 @@ Names of public functions are no names of rows: ``ops``, ``nn`` and the packages
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -172,3 +173,15 @@ def test_a_table_is_seen():
     )
     assert [*tables(tree)] == [2, 3]
     assert [*questions(ast.parse("if equation.primitive.name == 'tanh': pass\nREGISTRY['exp']"))] == [1, 2]
+
+
+def test_a_field_of_primitives_serves_more_than_three():
+    """What fewer primitives need stands in a rule object: ``Effects``, ``Algebra``, ``InnerGraphs`` or ``Lazy``."""
+    rows = list(REGISTRY.values())
+    fields = [field for field in Primitive.__slots__ if field != "lazy"]
+    usual = {field: Counter(map(repr, values_of(rows, field))).most_common(1)[0] for field in fields}
+    assert {field for field, (_, count) in usual.items() if len(rows) - count <= 3} == set()
+
+
+def values_of(rows: list[Primitive], field: str) -> Iterator[object]:
+    return (getattr(row, field) for row in rows)

@@ -23,7 +23,7 @@ from mindgrad.core.ir.build import Builder, current
 from mindgrad.core.ir.graph import Equation, Graph, Variable
 from mindgrad.core.ir.rewriting import is_rewriting
 from mindgrad.core.ir.scope import outermost_program
-from mindgrad.core.passes.tiled_loop import accumulated
+from mindgrad.core.passes.tiled_loop import accumulate_tiles
 from mindgrad.core.passes.tiling import keeps_samples_apart, tile_of_directions
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.forward_laplacian import Collapse, Stack
@@ -140,7 +140,7 @@ def _in_tiles(
     inputs = [seed for seed in seeds if seed is not None]
     made, needed = dependent(builder, inputs, parts)
     body = Graph([*needed, *inputs], made, parts)
-    totals = accumulated(body, needed, stacks, size, len(parts))
+    totals = accumulate_tiles(body, needed, stacks, size, len(parts))
     later, of_later = dependent(builder, standing, results)
     graph = Graph([*of_later, *standing], later, results)
     return current().inline(graph, [*of_later, *totals])

@@ -41,7 +41,7 @@ from mindgrad.core.ir.scope import (
 )
 from mindgrad.core.ir.tensor import Number, Tensor
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.passes.derivative_fusion import joined
+from mindgrad.core.passes.derivative_fusion import fuse_derivatives
 from mindgrad.core.primitives.batching import placed
 from mindgrad.core.primitives.random import random_bits
 from mindgrad.core.primitives.static_slices import concatenate
@@ -227,7 +227,7 @@ def _mapped(
     labeled = leaf_axes("out_axes", out_axes, unflatten(element.structure, results), "the result")
     chosen = [axis for y, axis in zip(results, labeled, strict=True) if isinstance(y, Tensor)]
     chosen += [("the Parameter", place) for _, place in element.assigned]
-    program = _batched(joined(graph) if is_rewriting() else graph, operands, axes, size, chosen)
+    program = _batched(fuse_derivatives(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     if outermost_program() is None:
         # keep this graph alive, so that an equal later call reuses it and the eager engine recognizes the
         # repetition

@@ -34,7 +34,7 @@ from mindgrad.core.ir.graph import Equation, Graph, is_communication
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.placement import register_communication
-from mindgrad.distributed.collective_fusion import with_joined_sums
+from mindgrad.distributed.collective_fusion import fuse_sums
 from mindgrad.distributed.collectives import AXIS, world_of
 from mindgrad.distributed.job import job_of
 from mindgrad.distributed.processes import entered, is_started, left
@@ -419,8 +419,8 @@ class _Communication:
     def order(self, graph: Graph) -> CollectiveOrder:
         return CollectiveOrder()
 
-    def with_fused_collectives(self, graph: Graph) -> Graph:
-        return with_joined_sums(graph)
+    def fuse_collectives(self, graph: Graph) -> Graph:
+        return fuse_sums(graph)
 
     def has_joined(self) -> bool:
         return is_started()

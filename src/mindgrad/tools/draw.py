@@ -254,14 +254,14 @@ class Drawing:
 
         It is the box that computes all inputs of the equation, or ``None`` if several boxes compute them.
         """
-        if (equation.source and equation.source[0]) or equation.primitive.iteration is not None:
+        if (equation.source and equation.source[0]) or equation.primitive.inner.iteration is not None:
             return None
         boxes = {box for x in equation.inputs if isinstance(box := origins.get(x), _Box)}
         return boxes.pop() if len(boxes) == 1 else None
 
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
-        is_pullback = equation.primitive.iteration is not None
+        is_pullback = equation.primitive.inner.iteration is not None
         is_rule = getattr(source, "is_pullback", False)
         is_derivative = type(source) is DerivativeOf or is_pullback or is_rule
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
@@ -431,8 +431,8 @@ def _patches() -> Any:
 
 def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
     """Yield the graphs inside an equation, each with the values of its inputs."""
-    if equation.primitive.iteration is not None:
-        yield equation.primitive.iteration(equation)
+    if equation.primitive.inner.iteration is not None:
+        yield equation.primitive.inner.iteration(equation)
     else:
         yield from ((inner.graph, inner.operands) for inner in inner_programs(equation))
 

@@ -33,7 +33,7 @@ from mindgrad.core.ir.cost_model import DEVICES, costs
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Module
+    from mindgrad.core.ir.rules import Array, Module, Stored
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
@@ -171,15 +171,15 @@ class Iteration(NamedTuple):
     expensive: Callable
     coefficients: Callable
     pull: Callable
-    totals: Callable | None
+    totals: Callable
 
 
 class Saved(NamedTuple):
     """The iteration count, period, and buffers that :func:`save` returns."""
 
-    iterations: Array
-    period: Array
-    buffers: Sequence[Array]
+    iterations: Stored
+    period: Stored
+    buffers: Sequence
 
 
 class ReverseIterations:
@@ -255,7 +255,6 @@ class ReverseIterations:
         if sums:
             # the sum over the whole buffer `after` is correct: only the chunk that is processed first can
             # have fewer than `rows` iterations, and its unused entries are still zero
-            assert self.totals is not None
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after

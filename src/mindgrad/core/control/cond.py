@@ -18,6 +18,7 @@ for all samples if at least one sample takes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import (
     any_of,
@@ -52,8 +53,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Tangent, Tangents
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.exact_zeros import OF_CONTROL, Steps, compared
@@ -62,6 +62,9 @@ from mindgrad.core.primitives.kinds import marked as marked_as
 from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Tangent, Tangents
 
 __all__ = ["cond", "zero_graph"]
 
@@ -282,10 +285,8 @@ cond: Primitive[tuple[Atom, ...]] = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
-    replaceable=True,
     pattern=branched,
-    paths=paths_of_branch,
-    programs=_programs,
+    inner=InnerGraphs(replaceable=True, programs=_programs, paths=paths_of_branch),
     taint=lambda *_, true, false: starts_taint(true, false),
 )
 

@@ -15,18 +15,21 @@ cotangent. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, fronted
 from mindgrad.core.control.loop_patterns import customized
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
+from mindgrad.core.ir.primitive import Effects, InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.transforms.reverse import pull_back
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
 
 __all__ = ["custom", "custom_tangent"]
 
@@ -89,9 +92,8 @@ custom: Primitive[tuple[Atom, ...]] = Primitive(
     multiple=True,
     # value numbering must not merge equal calls: the pullback would receive the sum of their cotangents, and
     # the gradient would be wrong if the pullback is not linear in them
-    unique=True,
-    runs_graphs=False,
-    by_user=True,
+    effects=Effects(unique=True),
+    inner=InnerGraphs(run=False, by_user=True),
     pattern=customized,
 )
 
@@ -128,6 +130,6 @@ custom_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     jvp=_never,
     transpose=_tangent_transpose,
     multiple=True,
-    by_user=True,
+    inner=InnerGraphs(by_user=True),
     taint="passes",
 )

@@ -15,16 +15,19 @@ on one device.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.base.callback_errors import note
-from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Stored
+from mindgrad.core.ir.primitive import Effects, Primitive
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.callback import from_words, in_words
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Stored
 
 __all__ = ["show"]
 
@@ -68,6 +71,5 @@ show: Primitive[tuple[Atom, ...]] = Primitive(
     xla=_xla,
     batch=_batch,
     multiple=True,
-    effect=True,
-    calls_back=True,
+    effects=Effects(observable=True, unique=True, calls_back=True),
 )

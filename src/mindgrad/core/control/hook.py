@@ -14,18 +14,21 @@ second derivative through the hook raises ``RuntimeError``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.control.subgraphs import active, forward_body
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Tangents
+from mindgrad.core.ir.primitive import Effects, InnerGraphs, Primitive
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import type_of
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Tangents
 
 __all__ = ["hook"]
 
@@ -96,6 +99,6 @@ hook: Primitive[tuple[Atom, ...]] = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    effect=True,
-    by_user=True,
+    effects=Effects(observable=True, unique=True),
+    inner=InnerGraphs(by_user=True),
 )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +27,14 @@ from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Atom, Graph, Variable, without_effects
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Static, Tangent, Tangents
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.reverse import pull_back
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Static, Tangent, Tangents
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
@@ -297,5 +300,5 @@ root: Primitive[tuple[Atom, ...]] = Primitive(
     batch=_root_batch,
     multiple=True,
     taint="passes",
-    runs_graphs=False,
+    inner=InnerGraphs(run=False),
 )

@@ -25,6 +25,7 @@ Reverse mode costs one more run of the body. Limits:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, batched_outputs, fronted
 from mindgrad.core.control.cond import cond, zero_graph
@@ -45,8 +46,7 @@ from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, silent, without_effects
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater_equal, less
 from mindgrad.core.primitives.logic import isnan, logical_or
@@ -54,6 +54,9 @@ from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.core.transforms.zero_gradients import paths_of_block
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
 
 __all__ = ["recomputed"]
 
@@ -120,7 +123,7 @@ recomputed: Primitive[tuple[Atom, ...]] = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
-    paths=paths_of_block,
+    inner=InnerGraphs(paths=paths_of_block),
     taint=lambda *_, body: starts_taint(body),
 )
 

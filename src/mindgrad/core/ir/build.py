@@ -288,7 +288,7 @@ class Builder:
         return result
 
     def _key(self, primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics) -> Hashable:
-        if primitive.commutative and id(inputs[0]) > id(inputs[1]):
+        if primitive.algebra.commutative and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         return primitive, inputs, tuple(parameters.items())
 
@@ -296,7 +296,12 @@ class Builder:
         self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: Statics
     ) -> Constant | None:
         """Evaluate an operator on constants; ``None`` if the constants are too large."""
-        if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
+        if (
+            primitive.multiple
+            or primitive.kind == "control"
+            or primitive.communicates
+            or primitive.effects.observable
+        ):
             return None
         splats = all(atom.is_splat for atom in inputs)
         if splats and primitive.kind in POINTWISE:

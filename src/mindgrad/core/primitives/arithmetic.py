@@ -7,13 +7,13 @@ Python's operators on variables and constants, so that a rule can contain ``1 - 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Constant, Equation, Variable
-from mindgrad.core.ir.primitive import Primitive, lift
-from mindgrad.core.ir.rules import Array, Atoms, Kernel, Module, Operand, Steps, Tangent, Tangents, XlaKernel
+from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Constant, Variable
+from mindgrad.core.ir.primitive import Algebra, Primitive, lift
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.core.primitives.kinds import (
@@ -31,6 +31,20 @@ from mindgrad.core.primitives.movement_fusion import sum_of_parts
 from mindgrad.core.primitives.patterns import multiplied, selected
 from mindgrad.core.primitives.roots import product_of_roots
 from mindgrad.core.primitives.samples import booleans, case, reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Equation
+    from mindgrad.core.ir.rules import (
+        Array,
+        Atoms,
+        Kernel,
+        Module,
+        Operand,
+        Steps,
+        Tangent,
+        Tangents,
+        XlaKernel,
+    )
 
 __all__ = [
     "masked_multiply", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",
@@ -156,7 +170,7 @@ add = pointwise_linear(
     transpose=lambda ct, a, b: [ct if a.linear else None, ct if b.linear else None],
     operands=2,
     accepts="any",
-    commutative=True,
+    algebra=Algebra(commutative=True),
     simplify=_simplify_add,
     samples=reals(),
 )
@@ -215,7 +229,7 @@ mul = multilinear(
         lambda ct, a, b: product(b, ct),
         lambda ct, a, b: product(a, ct),
     ],
-    commutative=True,
+    algebra=Algebra(commutative=True),
     simplify=_simplify_mul,
     samples=reals(),
 )
@@ -265,7 +279,7 @@ masked_multiply = multilinear(
     jvp=lambda y, xs, ts: accumulate(
         [None if t is None else masked_multiply(x, t) for t, x in zip(ts, reversed(xs), strict=True)]
     ),
-    commutative=True,
+    algebra=Algebra(commutative=True),
     simplify=_simplify_masked_multiply,
     taint="starts",
     samples=reals(),
@@ -329,7 +343,7 @@ div: Primitive[Atom] = Primitive(
     "pointwise multilinear",
     symbol="/",
     linear_in=(0,),
-    recurrence=_quotient,
+    algebra=Algebra(recurrence=_quotient),
     work=QUOTIENT,
     type_rule=same_type("div", "number"),
     numpy=_divide,

@@ -14,19 +14,21 @@ compiled code, and copies of operands and results.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mindgrad.core.base.callback_errors import CallbackError, note
 from mindgrad.core.base.refusal import SourceLocation, located_text
-from mindgrad.core.ir.graph import Atom
-from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Kernel, Module, NumpyType, Tangent, Tangents
+from mindgrad.core.ir.primitive import Effects, Primitive
 from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.ir.work import LIBRARY
 from mindgrad.core.primitives.batching import at_front
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Kernel, Module, NumpyType, Tangent, Tangents
 
 __all__ = ["Callback", "callback", "from_words", "in_words"]
 
@@ -200,7 +202,6 @@ callback: Primitive[tuple[Atom, ...]] = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    unique=True,
-    calls_back=True,
+    effects=Effects(unique=True, calls_back=True),
     taint="starts",
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.graph import ABSORBING, Atom, Constant, Equation
 from mindgrad.core.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabeling
-from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
+from mindgrad.core.ir.primitive import Algebra
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -21,6 +22,9 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.shielding import shielded
 from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
 
 __all__ = ["dot"]
 
@@ -275,7 +279,7 @@ dot = multilinear(
     transpose=[_cotangent_left, _cotangent_right],
     axes=_DotAxes(),
     pattern=contracted,
-    contracted=_sum_of_products,
+    algebra=Algebra(contracted=_sum_of_products),
     symbol="@",
     simplify=_dot_simplify,
     samples=[

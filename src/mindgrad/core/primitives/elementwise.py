@@ -10,18 +10,23 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float16
-from mindgrad.core.ir.graph import Atom, Equation, is_finite
-from mindgrad.core.ir.rules import Array, Module, Partial, Steps
+from mindgrad.core.ir.graph import is_finite
+from mindgrad.core.ir.primitive import Algebra
 from mindgrad.core.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, greater_equal, masked_multiply, select
 from mindgrad.core.primitives.kinds import accumulate, elementwise, full, ones, zeros
 from mindgrad.core.primitives.roots import ROOTS, Root, is_sum_of_squares
 from mindgrad.core.primitives.samples import reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom, Equation
+    from mindgrad.core.ir.rules import Array, Module, Partial, Steps
 
 __all__ = [
     "acos",
@@ -269,7 +274,7 @@ sech_squared = elementwise(
     numpy=in_single(partial(_sech_squared, np)),
     xla=in_single_xla(lambda jax, x: _sech_squared(jax.numpy, x)),
     partials=lambda y, x: [-2 * tanh(x) * y],
-    recurrence=_series_of_sech_squared,
+    algebra=Algebra(recurrence=_series_of_sech_squared),
     accepts="float",
     samples=reals(-3, 3),
 )

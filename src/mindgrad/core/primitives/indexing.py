@@ -192,7 +192,7 @@ def _gather_numpy(
 
 
 #: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``. With
-#: ``inside``, all indices are known to be in range (``passes.known_lookups``)
+#: ``inside``, all indices are known to be in range (``passes.peepholes``)
 gather = linear(
     "gather",
     work=MOVE,

@@ -25,12 +25,12 @@ from mindgrad.core.ir.index_map import (
     index_map,
     relabeled,
 )
-from mindgrad.core.ir.rules import Statics
+from mindgrad.core.ir.primitive import PURE
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.indexing import outside
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array
+    from mindgrad.core.ir.rules import Array, Statics
 
 __all__ = ["is_common", "keeps_apart", "neutral_element", "padded_map", "resized_parameters"]
 
@@ -68,7 +68,7 @@ _NEUTRAL: dict[str, Callable[[DType], complex]] = {
 def padded_map(equation: Equation) -> IndexMap | None:
     """Return the index map for padded operands; ``None`` if padding may be read."""
     primitive = equation.primitive
-    if primitive.kind == "control" or primitive.effect or primitive.calls_back or primitive.communicates:
+    if primitive.kind == "control" or primitive.effects is not PURE or primitive.communicates:
         return None
     axes = None if primitive.name == "assignment" else index_map(equation)
     if axes is None or primitive.name not in ("gather", "scatter_add", "scatter_set"):

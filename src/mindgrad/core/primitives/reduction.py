@@ -11,14 +11,14 @@ float16 and bfloat16 are accumulated in float32.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float32, int32
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import REDUCED
-from mindgrad.core.ir.primitive import REGISTRY, Primitive
-from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
+from mindgrad.core.ir.primitive import REGISTRY, Algebra, Primitive
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.core.primitives.arithmetic import equal, greater, less, select
@@ -31,6 +31,9 @@ from mindgrad.core.primitives.roots import ROOTS, Root
 from mindgrad.core.primitives.samples import booleans, case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, stop_gradient, transpose
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
 
 __all__ = [
     "argmax", "argmin", "logsumexp", "norm", "reduce_all", "reduce_any", "reduce_max", "reduce_min",
@@ -116,7 +119,7 @@ reduce_sum = linear(
     xla=in_single_xla(lambda jax, x, axes: jax.lax.reduce_sum(x, axes)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
     axes=Along("axes", REDUCED, keeps=False),
-    contracted=lambda xs, along, axes: reduce_sum(xs[0], axes=(*along, *past(axes, *along))),
+    algebra=Algebra(contracted=lambda xs, along, axes: reduce_sum(xs[0], axes=(*along, *past(axes, *along)))),
     simplify=_sum_simplify,
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="number"),

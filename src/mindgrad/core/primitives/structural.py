@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +15,16 @@ from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.dtype import DType, bool_, float32, float64, int32
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabeling
-from mindgrad.core.ir.primitive import REGISTRY
-from mindgrad.core.ir.rules import Array, Atoms, Module, NumpyType, Statics, Tangent
+from mindgrad.core.ir.primitive import REGISTRY, Algebra
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import FREE, MOVE, VIEW
 from mindgrad.core.primitives.kinds import constant, linear, zeros
 from mindgrad.core.primitives.movement_fusion import reshaped_twice
 from mindgrad.core.primitives.roots import VIEWS
 from mindgrad.core.primitives.samples import case, reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, NumpyType, Statics, Tangent
 
 __all__ = [
     "broadcast_in_dim", "check_axes", "check_ranks", "convert", "iota", "reshape", "splat", "stop_gradient",
@@ -374,7 +377,7 @@ stop_gradient = linear(
     numpy=lambda x: x,
     xla=lambda jax, x: x,
     jvp=lambda y, xs, ts: None,
-    stops=True,
+    algebra=Algebra(stops=True),
     transpose=lambda ct, x: [zeros(x.type)],
     samples=(reals(), 1, "any"),
 )

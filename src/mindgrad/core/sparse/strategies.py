@@ -432,7 +432,7 @@ def _has_own_derivative(graph: Graph) -> bool:
 
     A Hessian that is computed from a user-defined gradient need not be symmetric.
     """
-    return any(equation.primitive.by_user for equation in all_equations(graph.equations))
+    return any(equation.primitive.inner.by_user for equation in all_equations(graph.equations))
 
 
 def _gradient(builder: Builder, xs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:

@@ -74,8 +74,8 @@ def passage(equation: Equation) -> Callable[[int, int, int | None], int | None]:
     Its arguments are the positions of an operand and of a result, and an axis of the operand. It returns the
     axis of the result that carries this axis; ``None`` if elements along it are mixed.
     """
-    if equation.primitive.passage is not None:
-        through = equation.primitive.passage(equation)
+    if (lazy := equation.primitive.lazy) is not None and lazy.passage is not None:
+        through = lazy.passage(equation)
     else:
         axes = index_map(equation)
         if axes is None:
