@@ -24,7 +24,11 @@ def test_jit_with_open_sizes_accepts_every_size():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((ones(2, 4),), ValueError, r"input 0 has shape \(2, 4\), but 'input_signature' declares \(None, 3\)"),
+        (
+            (ones(2, 4),),
+            ValueError,
+            r"input 0 has shape \(2, 4\), but 'input_signature' declares \(None, 3\)",
+        ),
         ((ones(3),), ValueError, r"input 0 has shape \(3,\)"),
         ((ones(2, 3, dtype=np.float16),), TypeError, "input 0 has dtype Float16, but .* declares Float32"),
         ((np.ones((2, 3)),), TypeError, "dtype Float64"),
