@@ -390,7 +390,7 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
     """
     scope, inputs, outputs = recorded.scope, recorded.inputs, recorded.outputs
     if isinstance(scope, DeferredScope):
-        recording = scope.deferral and scope.deferral.recording(scope)
+        recording = None if scope.deferral is None else scope.deferral.recording(scope)
         if recording is None:
             return  # an earlier call ran its operators one by one
         scope, inputs = recording

@@ -32,13 +32,13 @@ class Layout(Protocol):
     def lowering(self) -> AbstractContextManager[None]:
         """Return a context in which JAX lowers the graph."""
 
-    def laid_out(self, compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
+    def laid_out(self, compiled: object, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
         """Return the JAX sharding that the compiled function expects for each input."""
 
-    def constants(self, compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
+    def constants(self, compiled: object, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
         """Put the hoisted constants of a compiled function on its devices."""
 
-    def noted(self, compiled: Any, graph: Any) -> Any:
+    def noted(self, compiled: object, graph: Any) -> Any:
         """Return the compiled function, wrapped if its calls must be recorded."""
 
 

@@ -210,7 +210,8 @@ class _Run:
             for x in equation.inputs:
                 self.consumers.setdefault(x, []).append(equation)
         self.suggested = suggestions(graph)
-        self.suggested.update({y: name for y, name in zip(graph.outputs, suggested, strict=False) if name})
+        named = zip(graph.outputs, suggested, strict=False)
+        self.suggested.update({y: n for y, n in named if n})  # type: ignore[misc]  # constants may get names
         for equation in graph.equations:
             self.equation(equation)
 

@@ -243,7 +243,9 @@ class Drawing:
                     start.results[origin.is_derivative][repr(x.type)] = None
             origins.update((y, box) for y in equation.outputs)
             for inner, operands in _inner(equation):
-                within = {v: origins[x] for v, x in zip(inner.inputs, operands, strict=False) if x in origins}
+                within: dict[Any, Any] = {
+                    v: origins[x] for v, x in zip(inner.inputs, operands, strict=False) if x in origins
+                }
                 self._walk(inner, within)
                 results = zip(equation.outputs, inner.outputs, strict=False)
                 origins.update((y, within[z]) for y, z in results if isinstance(within.get(z), _Box))

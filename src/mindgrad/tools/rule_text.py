@@ -138,8 +138,8 @@ def _lines(
     return expressions(graph, [label for label, _ in nonzero], names) + zero
 
 
-def _depth(equation: Equation, made: set[Any]) -> int:
-    below = [x.made_by for x in equation.inputs if x in made and x.made_by is not None]
+def _depth(equation: Equation, made: set[Variable]) -> int:
+    below = [x.made_by for x in equation.inputs if type(x) is Variable and x in made and x.made_by]
     return 1 + max((_depth(e, made) for e in below), default=0)
 
 

@@ -13,9 +13,10 @@ MindSpore and PyTorch. Therefore cotangents are conjugated before and after the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, live_equations
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.passes.forward_loops import pull_through_loops
 from mindgrad.core.passes.mode_choice import pull_by_series, push_series
@@ -28,11 +29,11 @@ from mindgrad.core.transforms.reverse import pull_back
 __all__ = ["forward_rule", "pull", "push", "reverse_rule"]
 
 
-def _conjugate(atom: Any) -> Any:
+def _conjugate(atom: Atom) -> Atom:
     return conj(atom) if atom.type.dtype.kind == "complex" else atom
 
 
-def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+def reverse_rule(builder: Builder, xs: Atoms, ys: Atoms, cts: Tangents) -> list[Atom]:
     """Emit ``J(x)ᵀ ct``; a cotangent ``None`` means ones.
 
     :func:`pull` passes it to ``record.transformed`` as ``transform``.
@@ -41,7 +42,7 @@ def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequen
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
-def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+def forward_rule(builder: Builder, xs: Atoms, ys: Atoms, ts: Tangents) -> list[Atom]:
     """Emit ``J(x) t``; a tangent ``None`` means zeros.
 
     :func:`push` passes it to ``record.transformed`` as ``transform``.
@@ -51,7 +52,7 @@ def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequenc
     return [tangent_or_zero(y, tangents) for y in ys]
 
 
-def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
+def _pulled_along(builder: Builder, xs: Atoms, ys: Atoms, cts: Tangents) -> list[Atom] | None:
     """Emit ``J(x)ᵀ ct`` by forward mode; return ``None`` if reverse mode is cheaper."""
     if any(y.type.dtype.kind != "float" for y in ys):
         return None

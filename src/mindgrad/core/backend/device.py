@@ -21,6 +21,7 @@ from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.graph import Graph, calls_back, communicates
 from mindgrad.core.ir.kernels import numpy_kernel, runs_functions, set_kernel_runner
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.placement import has_joined, must_join
 
 __all__ = [
@@ -116,7 +117,7 @@ _host_calls: dict[Any, int] = {}
 _SIGNATURES = 4096
 
 
-def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: Statics) -> Any:
     """Run one eager operator on the selected device, or on the host.
 
     XLA compiles an operator once per signature, which takes about 0.1 s on a GPU. A training step has

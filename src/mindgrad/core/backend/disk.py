@@ -46,6 +46,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from mindgrad.core.backend.custom_calls import described, is_prepared
@@ -344,7 +345,7 @@ def _machine() -> str:
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
 
-def _settings_of(jax: Any) -> str:
+def _settings_of(jax: ModuleType) -> str:
     """Return the values of the JAX settings that can affect compiled code."""
     idle = ("cache", "log", "dump", "traceback", "transfer_guard", "garbage")
     held = jax.config.values.items()

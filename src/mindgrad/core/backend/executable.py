@@ -49,8 +49,8 @@ class Executable:
 
     def __init__(
         self,
-        run: Callable[..., Any],
-        extra: Sequence[Any],
+        run: Callable,
+        extra: Sequence,
         calls_back: bool = False,
         may_take_long: bool = False,
         layouts: Sequence[Any] | None = None,
@@ -68,7 +68,7 @@ class Executable:
         """Return whether a call may run so long that a user wants to interrupt it."""
         return type(self.run) is _LongRun and self.run.seconds > HOST.interrupted_seconds
 
-    def run_uninterrupted(self, *operands: Any) -> Any:
+    def run_uninterrupted(self, *operands: object) -> Any:
         """Call ``run`` without interruptible waiting, for callers that defer signals."""
         run = self.run
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
@@ -98,22 +98,22 @@ class _LongRun:
 
     __slots__ = ("_finished", "_quick_calls", "_run", "_uncalled", "seconds")
 
-    def __init__(self, run: Callable[..., Any], finished: Callable[[Callable[..., Any]], Any]) -> None:
+    def __init__(self, run: Callable, finished: Callable[[Callable[..., Any]], Any]) -> None:
         self._uncalled, self._finished = run, finished
         self._run = finished(copy(run))
         self._quick_calls = 0
         self.seconds = math.inf
 
-    def __call__(self, *operands: Any) -> Any:
+    def __call__(self, *operands: object) -> Any:
         if self._quick_calls >= HOST.quick_calls:
             return self._timed(self._run, *operands)
         return self._timed(partial(interruptible, note=_STILL_RUNS), self._to_end, *operands)
 
-    def uninterrupted(self, *operands: Any) -> Any:
+    def uninterrupted(self, *operands: object) -> Any:
         """Call the compiled function in this thread; signals are handled after the call."""
         return self._timed(self._to_end, *operands)
 
-    def _timed(self, run: Callable[..., Any], *operands: Any) -> Any:
+    def _timed(self, run: Callable, *operands: object) -> Any:
         start = perf_counter()
         self.seconds = math.inf
         try:
@@ -125,17 +125,17 @@ class _LongRun:
         self._quick_calls = self._quick_calls + 1 if seconds < HOST.quick_seconds else 0
         return results
 
-    def _to_end(self, *operands: Any) -> Any:
+    def _to_end(self, *operands: object) -> Any:
         results = self._run(*operands)
         for each in results:
             each.block_until_ready()
         return results
 
 
-def noting(run: Callable[..., Any]) -> Callable[..., Any]:
+def noting(run: Callable) -> Callable[..., Any]:
     """Wrap ``run`` so that Ctrl-C can interrupt a later wait for its results."""
 
-    def call(*operands: Any) -> Any:
+    def call(*operands: object) -> Any:
         results = run(*operands)
         note_long(results)
         return results
@@ -143,15 +143,15 @@ def noting(run: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
+def _as_it_is(run: Callable) -> Callable[..., Any]:
     return run
 
 
-def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
+def to_end(run: Callable) -> Callable[..., Any]:
     """Wrap ``run`` so that a call returns only after all callbacks, such as printing."""
     jax = jax_module()
 
-    def wait(*operands: Any) -> Any:
+    def wait(*operands: object) -> Any:
         try:
             results = run(*operands)
             for each in results:

@@ -22,6 +22,7 @@ from mindgrad.core.ir.finite import first_fault, refuse_fault
 from mindgrad.core.ir.graph import Graph, Variable, is_communication, is_finite, silent
 from mindgrad.core.ir.kernels import numpy_kernel, runs_on_host
 from mindgrad.core.ir.rewriting import without_rewrites
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import TensorType, type_of
 from mindgrad.core.primitives.logic import isfinite, logical_and
 from mindgrad.core.primitives.reduction import reduce_all
@@ -33,7 +34,7 @@ __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 _SIGNATURES = 256
 
 
-def traced_plainly(trace: Callable[[], Any]) -> Graph:
+def traced_plainly(trace: Callable) -> Graph:
     """Return the graph of ``trace()`` without rewrites.
 
     :func:`locate_fault` evaluates it, because rewrites may remove or combine the equation that is at fault.
@@ -42,7 +43,7 @@ def traced_plainly(trace: Callable[[], Any]) -> Graph:
         return trace().graph
 
 
-def are_finite(results: Sequence[Any]) -> bool:
+def are_finite(results: Sequence[Array]) -> bool:
     """Whether all elements of ``results``, on the host or a device, are finite."""
     if runs_on_host():
         return all(is_finite(np.asarray(y)) for y in results)
@@ -71,7 +72,7 @@ def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any
     return lambda arrays: bool(executable.run(arrays, [], executable.extra)[0])
 
 
-def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
+def checked(run: Callable, plain: Graph) -> Callable[..., Any]:
     """Add a check of its results to ``run``.
 
     Args:
@@ -93,7 +94,7 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
     return run_checked
 
 
-def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
+def locate_fault(graph: Graph, arrays: Sequence[Array]) -> None:
     """Raise an error for the first equation that computes a NaN or infinity.
 
     An equation counts if its operands are finite and its NaN or infinity reaches a result. If the graph
@@ -131,7 +132,7 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
         )
 
 
-def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
+def _refuse_first(graph: Graph, arrays: Sequence[Array]) -> None:
     """Raise an error for the first faulty equation of a graph without communication.
 
     NumPy evaluates the graph forward. A backward search from the results that are not finite then ignores

@@ -37,7 +37,7 @@ from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.source import LOWERING, unchanged_source
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import DType
-from mindgrad.core.ir.graph import Constant, Graph, Variable, all_equations
+from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable, all_equations
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
 
@@ -92,7 +92,7 @@ class _Encoder:
         constants: list[Any] = []
         lines: list[Any] = []
 
-        def number(atom: Any) -> int:
+        def number(atom: Atom) -> int:
             if atom not in numbers:
                 if type(atom) is Variable:
                     raise _Unknown

@@ -46,7 +46,7 @@ class _HostArray:
 
     def __init__(self, array: np.ndarray, key: int) -> None:
         self.reference = weakref.ref(array, lambda _: _known.pop(key, None))
-        self.is_infinite = not is_finite(array)
+        self.is_infinite = not is_finite(array)  # type: ignore[arg-type]  # an element has these attributes
         self.moved: tuple[Any, Any] | None = None
         self.has_come = False
 
@@ -69,7 +69,7 @@ def is_infinite(array: Any) -> bool:
     """
     if type(array) is np.ndarray and array.size > _FEW:
         return _facts(array).is_infinite
-    return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
+    return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)  # type: ignore[arg-type]  # an element has these attributes
 
 
 def on_device(array: Any, type_: TensorType) -> Any:

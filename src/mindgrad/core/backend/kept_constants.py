@@ -19,12 +19,13 @@ constants.
 from __future__ import annotations
 
 import math
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import UNIFORM
 
 __all__ = ["hidden", "kept_constants"]
@@ -125,7 +126,7 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     return _Collected(0.0, 0.0, least, most) if is_inside and not cancels else None
 
 
-def hidden(jax: Any, operand: Any) -> Any:
+def hidden(jax: ModuleType, operand: Any) -> Any:
     """Apply an optimization barrier to ``operand``, which hides its value from XLA."""
     return jax.lax.optimization_barrier(operand)
 
@@ -155,8 +156,8 @@ def _is_quotient(equation: Equation) -> bool:
     return primitive.kind == "pointwise multilinear" and primitive.linear_in == (0,)
 
 
-def _is_step(equation: Equation, x: Any) -> bool:
-    if not equation.outputs:  # the equation has only a side effect, such as printing
+def _is_step(equation: Equation, x: Atom) -> bool:
+    if not equation.outputs:  # the equation has only an effect, such as printing
         return False
     result = equation.outputs[0].type.dtype
     if equation.primitive.kind == "pointwise constant":
@@ -164,14 +165,14 @@ def _is_step(equation: Equation, x: Any) -> bool:
     return equation.primitive.axes is UNIFORM and result.kind in ("int", "uint")
 
 
-def _unmoved(x: Any) -> Any:
+def _unmoved(x: Atom) -> Any:
     """Follow ``x`` back through operators that only move elements (transposes, …)."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]
     return x
 
 
-def _is_rounded(divisor: Any) -> bool:
+def _is_rounded(divisor: Atom) -> bool:
     """Return whether ``divisor`` is a float constant that is not a power of two.
 
     Only the reciprocal of a power of two is exact.

@@ -15,7 +15,7 @@ __all__ = ["OBSERVERS", "observe"]
 OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 
-def observe(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
+def observe(name: str, graph: Graph, parameters: Sequence[object]) -> None:
     """Call the observers whose context option, such as ``save_graphs``, is set.
 
     Args:

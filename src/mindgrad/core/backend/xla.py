@@ -23,6 +23,8 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Graph, Variable, calls_back, communicates
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Module
+from mindgrad.core.ir.types import TensorType
 from mindgrad.core.placement import Layout, communication
 
 __all__ = [
@@ -39,7 +41,7 @@ _selection: Callable[[], Any] | None = None
 _used: set[Any] = set()
 
 
-def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
+def lower(primitive: Primitive, *operands: Array, **parameters: object) -> Any:
     """Apply the XLA rule of ``primitive`` to JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
@@ -47,14 +49,14 @@ def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
     return primitive.xla(jax, *operands, **parameters)
 
 
-def _constant(jax: Any, atom: Constant) -> Any:
+def _constant(jax: Module, atom: Constant) -> Any:
     if atom.is_splat:
         element = atom.value[()]
         return jax.lax.broadcast(element, atom.shape) if atom.shape else jax.numpy.asarray(element)
     return _repeated(jax, atom, jax.numpy.asarray(atom.smallest()))
 
 
-def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
+def _repeated(jax: Module, atom: Constant, smallest: Any) -> Any:
     if smallest.shape == atom.shape:
         return smallest
     return jax.lax.broadcast_in_dim(smallest, atom.shape, tuple(range(len(atom.shape))))
@@ -101,7 +103,7 @@ class _Shared:
         return function
 
 
-def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: bool = False) -> list[Any]:
+def _run(graph: Graph, arguments: Sequence[Array], shared: _Shared, *, is_marked: bool = False) -> list[Any]:
     """Evaluate ``graph`` on JAX arrays or tracers.
 
     If ``is_marked`` is true, the last result is an array that depends on all collectives of the graph.
@@ -138,7 +140,7 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
     return [*results, order.mark(values)] if is_marked and order is not None else results
 
 
-def _nested(graph: Graph, shared: _Shared, *arguments: Any) -> list[Any]:
+def _nested(graph: Graph, shared: _Shared, *arguments: Array) -> list[Any]:
     return _run(graph, arguments, shared)
 
 
@@ -158,7 +160,7 @@ def needs_x64(graph: Graph) -> bool:
     JAX needs ``enable_x64`` for such a graph.
     """
 
-    def wide(type: Any) -> bool:
+    def wide(type: TensorType) -> bool:
         return type.dtype.itemsize * (1 if type.dtype.kind != "complex" else 0.5) > 4
 
     atoms = [*graph.inputs, *graph.outputs]
@@ -370,13 +372,13 @@ def device_count() -> int:
     return _count(_selected())
 
 
-def use_device(device: Any) -> None:
+def use_device(device: object) -> None:
     """Set the JAX device of later compilations; ``None`` for the CPU."""
     global _device, _selection
     _device, _selection = device, None
 
 
-def use_device_later(selection: Callable[[], Any]) -> None:
+def use_device_later(selection: Callable) -> None:
     """Let ``selection`` set the device at the next compilation.
 
     Selecting a device starts the runtime of JAX, which must not happen earlier.
@@ -403,7 +405,7 @@ def _target() -> Any:
     return _device
 
 
-def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
+def _scoped(function: Callable, x64: bool) -> Callable[..., Any]:
     """Wrap ``function`` so that it runs on the selected device.
 
     If ``x64`` is true, JAX uses 64-bit types in its calls.
@@ -412,7 +414,7 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
     device = _target()
     if device is not None:
 
-        def run_there(*arguments: Any) -> Any:
+        def run_there(*arguments: object) -> Any:
             with jax.default_device(device), jax.enable_x64(x64 or jax.config.jax_enable_x64):
                 return function(*arguments)
 
@@ -420,7 +422,7 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
     if not x64:
         return function
 
-    def run_wide(*arguments: Any) -> Any:
+    def run_wide(*arguments: object) -> Any:
         with jax.enable_x64(True):
             return function(*arguments)
 

@@ -7,7 +7,6 @@ callback stores the original exception, and the caller of the compiled function 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 
 __all__ = ["CallbackError", "is_noted", "note", "raise_noted"]
 
@@ -21,7 +20,7 @@ class CallbackError(Exception):
     """
 
 
-def is_noted(exc_info: Any) -> bool:
+def is_noted(exc_info: tuple | None) -> bool:
     """Check whether a log record's ``exc_info`` contains a stored callback error."""
     return exc_info is not None and exc_info[0] is CallbackError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 __all__ = ["array_table", "captioned", "text_table", "tree_html"]
 
@@ -59,7 +59,7 @@ def _number(value: Any) -> str:
     return f"{float(value):.5g}"
 
 
-def array_table(array: NDArray[Any]) -> str:
+def array_table(array: np.ndarray) -> str:
     """Format an array with at most two axes as a table, and other arrays as text.
 
     >>> import numpy as np

@@ -12,7 +12,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import currentframe
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 __all__ = [
     "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning", "caller_frame",
@@ -164,7 +167,7 @@ class Attributed:
 
     __slots__ = ("_attribute", "_before")
 
-    def __init__(self, attribute: Callable[[Any], tuple[str, int]]) -> None:
+    def __init__(self, attribute: Callable) -> None:
         self._attribute = attribute
 
     def __enter__(self) -> None:
@@ -179,7 +182,7 @@ def pullback_lines() -> Iterator[None]:
     """Mark operators in a block as part of a derivative rule of the user."""
     attribute = _thread.attribute
 
-    def of_pullback(frame: Any) -> Line:
+    def of_pullback(frame: FrameType) -> Line:
         source = attribute(frame) if attribute else (frame.f_code.co_filename, frame.f_lineno)
         line = Line(source)
         line.cell, line.layer = getattr(source, "cell", ""), getattr(source, "layer", "")
@@ -241,7 +244,7 @@ def warn_user(message: str, category: type[UserWarning] = UserWarning, topic: st
 _registries: dict[str, dict[Any, Any]] = {}
 
 
-def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
+def warn_at(source: tuple | None, message: str, category: type[UserWarning]) -> None:
     """Issue a warning at ``source``, or at the user's line if ``source`` is unknown."""
     if not source or not source[0]:
         warn_user(message, category)

@@ -22,9 +22,12 @@ import sys
 import types
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from mindgrad.core.base.location import PACKAGE, user_frame
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 __all__ = [
     "HELPER", "CompileError", "SourceLocation", "before_trimming", "keeps_own_frames", "located_text",
@@ -116,8 +119,8 @@ def refuse(
     reason: str,
     instead: str = "",
     *,
-    frame: Any = None,
-    at: SourceLocation | tuple[Any, ...] | None = None,
+    frame: FrameType | None = None,
+    at: SourceLocation | tuple | None = None,
     is_final: bool = False,
 ) -> NoReturn:
     """Raise a :class:`CompileError` with a location, a reason, and a fix.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from types import FrameType
 from typing import Any
 
 from mindgrad.core.base._cpython import handler_of, set_handler
@@ -36,7 +37,7 @@ class Deferred:
             self._restore()
             raise
 
-    def _defer(self, number: int, frame: Any) -> None:
+    def _defer(self, number: int, frame: FrameType | None) -> None:
         self._arrived.append((self._handlers[number], number, frame))
 
     def _restore(self) -> BaseException | None:
@@ -56,7 +57,7 @@ class Deferred:
                 raised = error
         return raised
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         raised = self._restore()
         if raised is not None:
             raise raised

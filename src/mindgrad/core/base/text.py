@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 __all__ = ["tensor_format", "tensor_repr", "tensor_str"]
 
@@ -46,12 +46,12 @@ class _Style(NamedTuple):
     aligned: bool  # whether all values are padded to the width of the widest one
 
 
-def _general(value: Any) -> str:
+def _general(value: float) -> str:
     """Format a number with six significant digits, in fixed or exponent notation."""
     return f"{float(value):g}"
 
 
-def _general_complex(value: Any) -> str:
+def _general_complex(value: complex) -> str:
     return f"{value.real:g}{value.imag:+g}j"
 
 
@@ -64,12 +64,12 @@ _COMPLEX = _Style(_general_complex, _general_complex, per_line=24, aligned=False
 _PLAIN = _Style(str, str, per_line=24, aligned=True)  # for integers and other dtypes
 
 
-def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+def _is_bfloat16(dtype: np.dtype) -> bool:
     # compare names: NumPy itself has no bfloat16, which the package ml_dtypes adds
     return dtype.name == "bfloat16"
 
 
-def _style(dtype: np.dtype[Any]) -> _Style:
+def _style(dtype: np.dtype) -> _Style:
     if _is_bfloat16(dtype):
         return _BRAIN_FLOAT
     if dtype.kind == "f":
@@ -81,7 +81,7 @@ def _is_shortened(length: int, ndim: int) -> bool:
     return length > (_LONGEST_VECTOR if ndim == 1 else _LONGEST_DIMENSION)
 
 
-def _shown_values(array: NDArray[Any], ndim: int) -> Iterator[Any]:
+def _shown_values(array: np.ndarray, ndim: int) -> Iterator[Any]:
     """Yield the values that are shown as Python scalars.
 
     Args:
@@ -133,7 +133,7 @@ def _nested_text(texts: Iterator[str], shape: Sequence[int], depth: int, ndim: i
     return "[" + body + "]"
 
 
-def _value_text(array: NDArray[Any]) -> str:
+def _value_text(array: np.ndarray) -> str:
     if array.size == 0:
         return ""
     style = _style(array.dtype)
@@ -148,7 +148,7 @@ def _value_text(array: NDArray[Any]) -> str:
     return _nested_text(iter(texts), array.shape, 0, array.ndim)
 
 
-def tensor_str(array: NDArray[Any]) -> str:
+def tensor_str(array: np.ndarray) -> str:
     """Format a tensor for ``str``, in the same way as NumPy formats the array.
 
     bfloat16 is converted to float32. ``np.set_printoptions`` applies to this function, and not to ``repr``.
@@ -161,7 +161,7 @@ def tensor_str(array: NDArray[Any]) -> str:
     return str(array.astype(np.float32) if _is_bfloat16(array.dtype) else array)
 
 
-def tensor_repr(array: NDArray[Any], dtype_name: str) -> str:
+def tensor_repr(array: np.ndarray, dtype_name: str) -> str:
     """Format a tensor for ``repr``, and as an element of a container.
 
     NaN is printed without its sign.
@@ -183,7 +183,7 @@ def tensor_repr(array: NDArray[Any], dtype_name: str) -> str:
     return f"Tensor(shape=[{shape}], dtype={dtype_name}, value={gap}{_value_text(array)})"
 
 
-def tensor_format(array: NDArray[Any], specification: str) -> str:
+def tensor_format(array: np.ndarray, specification: str) -> str:
     """Format each element of a tensor by a format specification.
 
     A tensor with one element is formatted like a Python scalar, without brackets.

@@ -28,7 +28,7 @@ _LEAVES: set[type] = set()
 _LEAVES_KNOWN = 256
 
 
-def flatten(tree: Any) -> tuple[list[Any], Any]:
+def flatten(tree: object) -> tuple[list[Any], Any]:
     """Return the leaves of ``tree`` in order, and the structure for :func:`unflatten`.
 
     >>> from mindgrad.core.base.tree import flatten, unflatten
@@ -51,7 +51,7 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
 # dataclass
 
 
-def _describe(tree: Any, leaves: list[Any]) -> Any:
+def _describe(tree: object, leaves: list) -> Any:
     kind: Any = type(tree)
     if not isinstance(tree, (tuple, list, dict)):
         if not is_record(kind):
@@ -83,17 +83,17 @@ def attributes_of(record: Any) -> dict[str, Any]:
     return held
 
 
-def is_leaf(structure: Any) -> bool:
+def is_leaf(structure: object) -> bool:
     """Check whether the structure describes a tree that is a single leaf."""
     return structure is _LEAF
 
 
-def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
+def unflatten(structure: Any, leaves: Sequence[object]) -> Any:
     """Rebuild a tree from its structure and its leaves."""
     return _rebuild(structure, iter(leaves))
 
 
-def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
+def _rebuild(structure: tuple, leaves: Iterator[object]) -> Any:
     if structure is _LEAF:
         return next(leaves)
     kind = structure[0]
@@ -115,7 +115,7 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     return mapping
 
 
-def _sequence(kind: Any, items: list[Any]) -> Any:
+def _sequence(kind: Any, items: list) -> Any:
     """Create a tuple or list of type ``kind`` without calling its constructor.
 
     The constructor may check the types of the items, and reject the placeholders used during tracing.
@@ -130,7 +130,7 @@ def _sequence(kind: Any, items: list[Any]) -> Any:
         return kind(items)
 
 
-def record_of(kind: type, attributes: dict[str, Any]) -> Any:
+def record_of(kind: type, attributes: dict[str, object]) -> Any:
     """Create an instance of the dataclass ``kind`` without calling its constructor."""
     record: Any = object.__new__(kind)
     for name, value in attributes.items():
@@ -138,13 +138,13 @@ def record_of(kind: type, attributes: dict[str, Any]) -> Any:
     return record
 
 
-def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
+def map_leaves(function: Callable, tree: object) -> Any:
     """Apply ``function`` to every leaf of ``tree``."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [function(leaf) for leaf in leaves])
 
 
-def differences(before: Any, after: Any, path: str = "") -> str:
+def differences(before: tuple, after: tuple, path: str = "") -> str:
     """Describe the first difference between two structures; ``""`` if they are equal.
 
     >>> from mindgrad.core.base.tree import differences, flatten
@@ -164,13 +164,13 @@ def differences(before: Any, after: Any, path: str = "") -> str:
     return ""
 
 
-def _said(structure: Any) -> str:
+def _said(structure: tuple) -> str:
     if structure is _LEAF:
         return "a single value"
     return f"a {structure[0].__name__} of {len(structure[-1])}"
 
 
-def steps(structure: Any) -> list[str]:
+def steps(structure: tuple) -> list[str]:
     """Return the access path of each item of a container: ``[0]``, ``['a']``, ``.x``."""
     if len(structure) == 2:
         return [f"[{index}]" for index in range(len(structure[1]))]
@@ -180,7 +180,7 @@ def steps(structure: Any) -> list[str]:
     return [f".{name}" for name in names]
 
 
-def paths(structure: Any, path: str = "") -> list[str]:
+def paths(structure: tuple, path: str = "") -> list[str]:
     """Return the access paths of all leaves of a structure, in order.
 
     >>> from mindgrad.core.base.tree import flatten, paths

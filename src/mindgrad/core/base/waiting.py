@@ -44,7 +44,7 @@ class _Job:
 
     __slots__ = ("arguments", "ended", "error", "function", "result")
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, function: Callable, arguments: tuple) -> None:
         self.function, self.arguments = function, arguments
         self.result: Any = None
         self.error: BaseException | None = None
@@ -107,7 +107,7 @@ def _wait_at_exit() -> None:
         job.ended.acquire(timeout=max(0.0, latest - time.monotonic()))
 
 
-def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "") -> Any:
+def interruptible(function: Callable, *arguments: object, note: str = "") -> Any:
     """Return ``function(*arguments)``, and run signal handlers during the call.
 
     If a handler raises an exception, the call continues in a worker, and its result or error is discarded.
@@ -142,7 +142,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "")
     return job.result
 
 
-def note_long(results: Sequence[Any]) -> None:
+def note_long(results: Sequence[object]) -> None:
     """Register results of a compiled function that a user may want to interrupt."""
     global _is_long_unseen
     if results and hasattr(results[0], "is_ready"):

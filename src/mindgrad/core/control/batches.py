@@ -11,13 +11,11 @@ the same for samples whose iterations have ended. If no sample takes a branch, t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms, BatchAxes
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.batching import at_front
@@ -71,7 +69,7 @@ def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
 
 
-def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[list[Any], list[int | None]]:
+def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[list[Atom], list[int | None]]:
     inputs = [
         builder.input(_batched_type(v.type, size) if flag else v.type, tainted=v.tainted)
         for v, flag in zip(graph.inputs, flags, strict=True)
@@ -95,22 +93,22 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
         flags = more
 
 
-def fronted(size: int, xs: Sequence[Any], at: Sequence[int | None], flags: Flags) -> list[Any]:
+def fronted(size: int, xs: Atoms, at: BatchAxes, flags: Flags) -> list[Atom]:
     """Move or add a leading batch axis on each operand whose flag is true."""
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
-def any_of(predicates: Any) -> Any:
+def any_of(predicates: Atom) -> Atom:
     """Return whether at least one sample's predicate is true."""
     return reduce_any(predicates, axes=(0,))
 
 
-def chosen(predicates: Any, a: Any, b: Any) -> Any:
+def chosen(predicates: Atom, a: Atom, b: Atom) -> Atom:
     """Return ``a`` for samples whose predicate is true, and ``b`` for other samples."""
     return select(broadcast_in_dim(predicates, shape=a.shape, dims=(0,)), a, b)
 
 
-def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
+def only_for(predicates: Atom, xs: Atoms, flags: Flags) -> list[Atom]:
     """Replace the operands of samples whose predicate is false by safe values.
 
     These are the operands of the first sample whose predicate is true.

@@ -26,11 +26,14 @@ The functions of this module build XLA loops. They receive the ``jax`` module as
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mindgrad.core.ir import settings
 from mindgrad.core.ir.cost_model import DEVICES, costs
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Module, Stored
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
@@ -59,7 +62,7 @@ def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
     return slots
 
 
-def _put(jax: Any, buffers: Sequence[Any], slot: Any, xs: Sequence[Any]) -> tuple[Any, ...]:
+def _put(jax: Module, buffers: Sequence[Array], slot: Array, xs: Sequence[Array]) -> tuple[Array, ...]:
     zero = jax.numpy.int32(0)
     return tuple(
         [
@@ -71,21 +74,21 @@ def _put(jax: Any, buffers: Sequence[Any], slot: Any, xs: Sequence[Any]) -> tupl
     )
 
 
-def _get(jax: Any, buffers: Sequence[Any], slot: Any) -> tuple[Any, ...]:
+def _get(jax: Module, buffers: Sequence[Array], slot: Array) -> tuple[Array, ...]:
     return tuple([jax.lax.squeeze(_rows(jax, buffer, slot, 1), (0,)) for buffer in buffers])
 
 
-def _empty(jax: Any, xs: Sequence[Any], slots: int) -> tuple[Any, ...]:
+def _empty(jax: Module, xs: Sequence[Array], slots: int) -> tuple[Array, ...]:
     return tuple([jax.numpy.zeros((slots, *x.shape), x.dtype) for x in xs])
 
 
 def save(
-    jax: Any,
-    continues: Callable[[Any], Any],
-    step: Callable[[Any], Any],
-    carry: Sequence[Any],
+    jax: Module,
+    continues: Callable,
+    step: Callable,
+    carry: Sequence[Array],
     slots: int,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """Emit the forward pass: a loop that saves some of its carries.
 
     Args:
@@ -102,11 +105,11 @@ def save(
     loop, np = jax.lax.while_loop, jax.numpy
     zero, one = np.int32(0), np.int32(1)
 
-    def segment(state: Any) -> Any:
+    def segment(state: tuple) -> tuple:
         x, iterations, period, slot, buffers = state
         is_full = slot == slots
 
-        def move(inner: Any) -> Any:
+        def move(inner: tuple) -> tuple:
             to, held = inner
             return to + one, _put(jax, held, to, _get(jax, held, 2 * to))
 
@@ -136,7 +139,7 @@ def save(
     return (*x, iterations, period, *buffers)
 
 
-def _saves_every(buffers: Sequence[Any]) -> bool:
+def _saves_every(buffers: Sequence[Array]) -> bool:
     """Return whether carries are so large that the forward pass saves the first K."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
@@ -165,19 +168,19 @@ class Iteration(NamedTuple):
             cotangents of the constants. It is called only if ``rows`` exceeds 1.
     """
 
-    step: Callable[[Any], Any]
-    expensive: Callable[[Sequence[Any]], Any]
-    coefficients: Callable[[Sequence[Any], Sequence[Any]], Any]
-    pull: Callable[[Any, Any], Any]
-    totals: Callable[[Any, Any], Any]
+    step: Callable
+    expensive: Callable
+    coefficients: Callable
+    pull: Callable
+    totals: Callable
 
 
 class Saved(NamedTuple):
     """The iteration count, period, and buffers that :func:`save` returns."""
 
-    iterations: Any
-    period: Any
-    buffers: Sequence[Any]
+    iterations: Stored
+    period: Stored
+    buffers: Sequence
 
 
 class ReverseIterations:
@@ -194,7 +197,7 @@ class ReverseIterations:
     """
 
     def __init__(
-        self, jax: Any, iteration: Iteration, saved: Saved, needed: Sequence[int], slots: int, rows: int
+        self, jax: Module, iteration: Iteration, saved: Saved, needed: Sequence[int], slots: int, rows: int
     ) -> None:
         self.jax, self.np, self.loop = jax, jax.numpy, jax.lax.while_loop
         self.zero, self.one = self.np.int32(0), self.np.int32(1)
@@ -203,7 +206,7 @@ class ReverseIterations:
         self.needed, self.slots, self.rows = needed, slots, rows
         self.is_saved = _saves_every(saved.buffers)
 
-    def run(self, cotangents: Sequence[Any], sums: Sequence[Any]) -> tuple[Any, ...]:
+    def run(self, cotangents: Sequence[Array], sums: Sequence[Array]) -> tuple[Array, ...]:
         """Return the cotangents of the constants and of the first carry.
 
         Args:
@@ -214,7 +217,7 @@ class ReverseIterations:
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
         if not self.needed:  # the coefficients do not depend on the carry, so the iterations need no replay
             last = (self.iterations - 1) // self.rows
-            start: Any = (last, self.iterations, tuple(sums), tuple(cotangents), (), after)
+            start: tuple = (last, self.iterations, tuple(sums), tuple(cotangents), (), after)
             state = self.loop(lambda state: state[0] >= 0, self._chunk, start)
             return (*state[2], *state[3])
         last = np.where(self.iterations > 0, ((self.iterations - 1) // slots) * slots, -self.one)
@@ -227,7 +230,7 @@ class ReverseIterations:
         state = self.loop(lambda state: state[0] >= 0, self._block, start)
         return (*state[1], *state[2])
 
-    def _chunk(self, state: Any) -> Any:
+    def _chunk(self, state: tuple) -> tuple:
         """Process up to ``rows`` iterations of a block, the last unprocessed ones."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
@@ -244,7 +247,7 @@ class ReverseIterations:
         residuals = self.coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in saved]), ())
         after = _put(jax, after, iterations_left, cts)
 
-        def back(inner: Any) -> Any:
+        def back(inner: tuple) -> tuple:
             k, after = inner
             pulled = self.pull(_get(jax, residuals, k), _get(jax, after, k + one))
             return k - one, _put(jax, after, k, pulled)
@@ -257,7 +260,7 @@ class ReverseIterations:
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after
 
-    def _block(self, state: Any) -> Any:
+    def _block(self, state: tuple) -> tuple:
         """Process the block that starts at iteration ``first``, or approach it.
 
         If the carry at the start of the block is not known, replay about half of the blocks between the
@@ -284,7 +287,7 @@ class ReverseIterations:
         first = np.where(is_here, first - slots, first)
         return first, sums, cts, saved, after, stack, places, np.where(is_here, depth, depth + one)
 
-    def _replayed(self, x: Any, saved: Any, is_block: Any, count: Any) -> tuple[Any, Any]:
+    def _replayed(self, x: tuple, saved: tuple, is_block: Array, count: Array) -> tuple[tuple, tuple]:
         """Replay ``count`` iterations from the carry ``x``.
 
         Args:
@@ -300,7 +303,7 @@ class ReverseIterations:
         jax, np, zero, rows = self.jax, self.np, self.zero, self.rows
         saved = _put(jax, saved, zero, [x[k] for k in self.needed])
 
-        def advance(inner: Any) -> Any:
+        def advance(inner: tuple) -> tuple:
             # store the new carry after the step, for the next iteration. If each iteration stored the old
             # carry before its step, XLA would copy the carry
             k, x, saved = inner
@@ -324,7 +327,7 @@ class ReverseIterations:
         return x, saved
 
 
-def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:
+def _once(jax: Module, always: Array, compute: Callable, xs: Sequence[Array]) -> tuple[Array, ...]:
     """Return ``compute(xs)``, in a branch so that XLA does not compute it twice.
 
     Args:
@@ -341,7 +344,7 @@ def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any
     )
 
 
-def _rows(jax: Any, buffer: Any, first: Any, rows: int) -> Any:
+def _rows(jax: Module, buffer: Array, first: Array, rows: int) -> Array:
     zero = jax.numpy.int32(0)
     return jax.lax.dynamic_slice(
         buffer,

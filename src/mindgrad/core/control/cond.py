@@ -17,8 +17,8 @@ for all samples if at least one sample takes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import (
     any_of,
@@ -50,7 +50,7 @@ from mindgrad.core.control.subgraphs import (
 )
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, silent
+from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
@@ -63,10 +63,13 @@ from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Tangent, Tangents
+
 __all__ = ["cond", "zero_graph"]
 
 
-def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> Any:
+def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> tuple[TensorType, ...]:
     if predicate.dtype.kind != "bool" or predicate.shape:
         raise TypeError(f"For 'cond', the predicate must be a scalar (0-D) Bool tensor, but got {predicate}.")
     for graph in (true, false):
@@ -82,15 +85,15 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     return true_types
 
 
-def _numpy(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
+def _numpy(predicate: Array, *xs: Array, true: Graph, false: Graph) -> tuple:
     return tuple(evaluate(true if predicate else false, xs))
 
 
-def _xla(jax: Any, predicate: Any, *xs: Any, true: Any, false: Any) -> Any:
+def _xla(jax: Module, predicate: Array, *xs: Array, true: Callable, false: Callable) -> tuple:
     return jax.lax.cond(predicate, true, false, *xs)
 
 
-def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
+def _simplify(predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> Atoms | None:
     if isinstance(predicate, Constant):
         return tuple(current().inline(true if predicate.is_all(True) else false, xs))
     branches = {"true": marked(true, xs), "false": marked(false, xs)}
@@ -99,14 +102,14 @@ def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
     return None
 
 
-def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: Graph) -> tuple[Any, Any]:
+def _jvp_with_values(xs: Atoms, ts: Tangents, true: Graph, false: Graph) -> tuple[Atoms, Tangents]:
     active_inputs = active(ts[1:])
     active_outputs = tuple(sorted({*reach(true, active_inputs), *reach(false, active_inputs)}))
     count = len(true.outputs)
-    result: list[Any] = [None] * count
+    result: list[Tangent] = [None] * count
     if not active_outputs:
         return cond(*xs, true=true, false=false), result
-    directions = [ts[1 + k] for k in active_inputs]
+    directions: list[Atom] = [ts[1 + k] for k in active_inputs]  # type: ignore[misc]  # they are active
     if any(t.linear for t in directions):
         ys, tangents = _linear(xs, (true, false), directions, active_inputs, active_outputs)
     else:
@@ -122,9 +125,9 @@ def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: G
 
 
 def _linear(
-    xs: Sequence[Any], branches: tuple[Graph, Graph], directions: list[Any], active_inputs: tuple[int, ...],
+    xs: Atoms, branches: tuple[Graph, Graph], directions: list[Atom], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Atoms, Atoms]:  # fmt: skip
     """Emit a ``cond`` for values and residuals, and a linear one for tangents.
 
     Returns:
@@ -134,7 +137,7 @@ def _linear(
     types, places = _shared_slots(parts)
     primal, linear = [], []
     for part, at in zip(parts, places, strict=True):
-        slots: list[Any] = [None] * len(types)
+        slots: list[Variable | None] = [None] * len(types)
         for residual, k in zip(part.residuals, at, strict=True):
             slots[k] = residual
         primal.append(part.primal([zeros(t) if x is None else x for x, t in zip(slots, types, strict=True)]))
@@ -169,7 +172,7 @@ def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[i
     return types, places
 
 
-def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false: Graph) -> list[Any]:
+def _transpose(cts: Atoms, predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> list[Tangent]:
     directions = tuple([k for k, x in enumerate(xs) if x.linear])
     residuals = [x for x in xs if not x.linear]
     present = tuple([k for k, ct in enumerate(cts) if not is_zero(ct)])
@@ -182,7 +185,7 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
         outputs = [of[k] if k in of else zeros(xs[k].type) for k in cotangents]
         graphs.append(Graph(graph.inputs, graph.equations, outputs))
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
-    result: list[Any] = [None] * (1 + len(xs))
+    result: list[Tangent] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
         # A branch does not use this operand, so the cotangent of the operand is zero if this branch runs. The
         # mark MASKED makes the product of this zero and an infinite value zero instead of NaN
@@ -209,7 +212,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [
-            zero_graph(other) if graph is None else graph
+            zero_graph(other) if graph is None else graph  # type: ignore[arg-type]  # one is a graph
             for graph, other in zip(graphs, reversed(graphs), strict=True)
         ]
         (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)
@@ -220,7 +223,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
 # -- Taylor series --------------------------------------------------------------------------------
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     true, false = equation.parameters["true"], equation.parameters["false"]
     (predicate, *xs), is_same = starts_of(equation.inputs, coefficients)
     active_inputs = varying(coefficients[1:])
@@ -238,7 +241,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 # -- batching -------------------------------------------------------------------------------------
 
 
-def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: Graph, false: Graph) -> Any:
+def _batch(size: int, operands: Atoms, at: BatchAxes, true: Graph, false: Graph) -> tuple:
     predicate, *xs = operands
     flags = tuple([axis is not None for axis in at[1:]])
     xs = fronted(size, xs, at[1:], flags)
@@ -270,7 +273,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
         yield Inner(equation.parameters[name], equation.inputs[1:])
 
 
-cond = Primitive(
+cond: Primitive[tuple[Atom, ...]] = Primitive(
     "cond",
     "control",
     type_rule=_types,

@@ -15,12 +15,12 @@ cotangent. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, fronted
 from mindgrad.core.control.loop_patterns import customized
 from mindgrad.core.ir.build import Builder, building, current
-from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Effects, InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
@@ -28,10 +28,13 @@ from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.transforms.reverse import pull_back
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
+
 __all__ = ["custom", "custom_tangent"]
 
 
-def _split(operands: Sequence[Any], outputs: int, inputs: int) -> tuple[Any, Any, Any]:
+def _split(operands: Sequence, outputs: int, inputs: int) -> tuple[Sequence, Sequence, Sequence]:
     ys, rest = operands[:outputs], operands[outputs:]
     return ys, rest[:inputs], rest[inputs:]
 
@@ -51,9 +54,7 @@ def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
         return builder.close(pull_back(builder, cotangents, results, tangents))
 
 
-def _jvp(
-    y: Any, operands: Sequence[Any], ts: Sequence[Any], pullback: Graph, outputs: int, inputs: int
-) -> Sequence[Any]:
+def _jvp(y: Atoms, operands: Atoms, ts: Tangents, pullback: Graph, outputs: int, inputs: int) -> Tangents:
     _, xs, extras = _split(operands, outputs, inputs)
     _, x_tangents, _ = _split(ts, outputs, inputs)
     if all(t is None for t in x_tangents):
@@ -68,11 +69,8 @@ def _jvp(
     return current().inline(transposed, [*xs, *y, *at, *extras, *directions])
 
 
-def _batch(
-    size: int, operands: Sequence[Any], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
-) -> Any:
-    # `ys` and `xs` get a batch axis, because the cotangents of samples differ. Samples may share an extra
-    # operand
+def _batch(size: int, operands: Atoms, at: BatchAxes, pullback: Graph, outputs: int, inputs: int) -> tuple:
+    # `ys` and `xs` get a batch axis, because samples have different cotangents. Extras can be shared
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
     batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
@@ -82,7 +80,7 @@ def _batch(
     return results, [0] * outputs
 
 
-custom = Primitive(
+custom: Primitive[tuple[Atom, ...]] = Primitive(
     "custom",
     "control",
     work=FREE,
@@ -100,13 +98,13 @@ custom = Primitive(
 )
 
 
-def _tangent_type(*types: TensorType, pullback: Graph, outputs: int, inputs: int) -> Any:
+def _tangent_type(*types: TensorType, pullback: Graph, outputs: int, inputs: int) -> tuple[TensorType, ...]:
     return types[inputs : inputs + outputs]
 
 
 def _tangent_transpose(
-    cts: Sequence[Any], *operands: Any, pullback: Graph, outputs: int, inputs: int
-) -> list[Any]:
+    cts: Atoms, *operands: Atom, pullback: Graph, outputs: int, inputs: int
+) -> list[Tangent]:
     count = len(operands) - inputs
     xs, ys, extras = (
         operands[:inputs],
@@ -117,13 +115,13 @@ def _tangent_transpose(
     return [None] * count + list(pulled)
 
 
-def _never(*_: Any, **__: Any) -> Any:
+def _never(*_: object, **__: object) -> tuple:
     raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
 
 
 #: The linear map ``t ↦ J t`` of a function with a custom VJP. It exists only while reverse mode builds a
 #: graph: transposition replaces it by the pullback. Therefore ``transpose`` is its only rule
-custom_tangent = Primitive(
+custom_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "custom_tangent",
     "control",
     type_rule=_tangent_type,

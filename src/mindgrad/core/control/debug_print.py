@@ -14,8 +14,8 @@ on one device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,18 +25,22 @@ from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.callback import from_words, in_words
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Stored
+
 __all__ = ["show"]
 
 
-def _numpy(*xs: Any, function: Callable[..., Any]) -> tuple[()]:
+def _numpy(*xs: Stored, function: Callable) -> tuple[()]:
     function(*[np.asarray(x) for x in xs])
     return ()
 
 
-def _xla(jax: Any, *xs: Any, function: Callable[..., Any]) -> tuple[()]:
+def _xla(jax: Module, *xs: Stored, function: Callable) -> tuple[()]:
     types = [np.dtype(x.dtype) for x in xs]
 
-    def call(*values: Any) -> None:
+    def call(*values: Array) -> None:
         try:
             function(
                 *[from_words(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)]
@@ -48,8 +52,8 @@ def _xla(jax: Any, *xs: Any, function: Callable[..., Any]) -> tuple[()]:
     return ()
 
 
-def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Callable[..., Any]) -> Any:
-    def each(*values: Any) -> None:
+def _batch(size: int, xs: Atoms, at: BatchAxes, function: Callable) -> tuple:
+    def each(*values: Stored) -> None:
         for position in range(size):
             function(*[x if axis is None else x[position] for x, axis in zip(values, at, strict=True)])
 
@@ -58,7 +62,7 @@ def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Cal
     return (), ()
 
 
-show = Primitive(
+show: Primitive[tuple[Atom, ...]] = Primitive(
     "show",
     "control",
     work=FREE,

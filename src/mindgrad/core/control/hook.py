@@ -13,8 +13,8 @@ second derivative through the hook raises ``RuntimeError``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,10 +26,14 @@ from mindgrad.core.ir.types import type_of
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Tangents
+
 __all__ = ["hook"]
 
 
-def _call(*cts: Any, function: Any) -> tuple[np.ndarray, ...]:
+def _call(*cts: Atom, function: Callable) -> tuple[Array, ...]:
     cotangents = [np.asarray(ct) for ct in cts]
     returned = function(tuple(make_tensor(ct, type_of(ct)) for ct in cotangents))
     if returned is None:
@@ -43,7 +47,7 @@ def _call(*cts: Any, function: Any) -> tuple[np.ndarray, ...]:
     return tuple(_checked(new, old) for new, old in zip(listed, cotangents, strict=True))
 
 
-def _checked(new: Any, old: np.ndarray) -> np.ndarray:
+def _checked(new: Array, old: Array) -> Array:
     if new is None:
         return old
     if not isinstance(new, Tensor):
@@ -56,7 +60,7 @@ def _checked(new: Any, old: np.ndarray) -> np.ndarray:
     return new.host_array().astype(old.dtype)
 
 
-def _batch(size: int, cts: Sequence[Any], at: Sequence[int | None], function: Any) -> Any:
+def _batch(size: int, cts: Atoms, at: BatchAxes, function: Callable) -> tuple:
     def rows(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         arrays = [gradient.numpy() for gradient in gradients]
         seen = [_call(*[array[row] for array in arrays], function=function) for row in range(size)]
@@ -67,13 +71,13 @@ def _batch(size: int, cts: Sequence[Any], at: Sequence[int | None], function: An
     return hook(*operands, function=rows), 0
 
 
-def _jvp(_: Any, cts: Sequence[Any], ts: Sequence[Any], function: Any) -> Sequence[Any]:
+def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
     traced = getattr(function, "graph", None)
     if traced is not None:
         program = traced(*[ct.type for ct in cts])
         active_inputs = active(ts)
         pushed = forward_body(program, active_inputs, tuple(range(len(cts))))
-        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]
+        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]  # type: ignore[list-item]  # they are active
     raise RuntimeError(
         "cannot differentiate a gradient that passed through a hook, because the derivative of a Python "
         "hook is unknown. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
@@ -81,11 +85,11 @@ def _jvp(_: Any, cts: Sequence[Any], ts: Sequence[Any], function: Any) -> Sequen
     )
 
 
-def _compiled(*_: Any, **__: Any) -> Any:
+def _compiled(*_: object, **__: object) -> tuple:
     raise RuntimeError("a gradient hook cannot run inside a compiled function.")
 
 
-hook = Primitive(
+hook: Primitive[tuple[Atom, ...]] = Primitive(
     "hook",
     "control",
     work=FREE,

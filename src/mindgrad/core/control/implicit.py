@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +25,16 @@ from mindgrad.core.control.batches import Flags, batched_graph, fronted
 from mindgrad.core.control.subgraphs import active, forward_body, marked, reach, split
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Graph, Variable, without_effects
+from mindgrad.core.ir.graph import Atom, Graph, Variable, without_effects
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.reverse import pull_back
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Static, Tangent, Tangents
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
@@ -135,7 +138,7 @@ def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_sol
 
 def _refuse_affine(product: Graph, consts: int) -> None:
     """Raise ``ValueError`` if ``product`` is affine, ``A x + k`` with nonzero ``k``."""
-    dependent: set[Any] = set(product.inputs[consts:])
+    dependent: set[Atom] = set(product.inputs[consts:])
     for equation in product.equations:
         if dependent.isdisjoint(equation.inputs):
             continue
@@ -171,7 +174,7 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
     return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 
 
-def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+def _change(graph: Graph, consts: Atoms, xs: Atoms, ts: Tangents) -> list[Tangent]:
     """Emit the tangents of ``graph`` for tangents of ``consts`` at fixed ``xs``.
 
     The derivative is built as a separate graph, which is then inlined. If ``graph`` itself was inlined and
@@ -182,9 +185,9 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
     operands = [*consts, *xs]
     graph = marked(without_effects(graph), operands)
     reached = reach(graph, moving) if moving else ()
-    directions = [ts[k] for k in moving]
+    directions: list[Atom] = [ts[k] for k in moving]  # type: ignore[misc]  # they are active
     count, builder = len(graph.outputs), current()
-    tangents: list[Any] = [None] * count
+    tangents: list[Tangent] = [None] * count
     if not reached:
         return tangents
     if any(t.linear for t in directions):
@@ -199,32 +202,32 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
     return tangents
 
 
-def _solved(system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]) -> list:
+def _solved(system: System, consts: Atoms, bs: Tangents, types: Sequence[TensorType]) -> Tangents:
     if all(b is None for b in bs):
         return [None] * len(types)
     operands = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
     return linear_solve(*consts, *operands, system=system, solution=system.solution)
 
 
-def _difference(a: Any, b: Any) -> Any:
+def _difference(a: Tangent, b: Tangent) -> Tangent:
     return a if b is None else -b if a is None else a - b
 
 
 # -- linear systems --------------------------------------------------------------------------------
 
 
-def _solve_types(*types: TensorType, system: System, solution: Graph) -> Any:
+def _solve_types(*types: TensorType, system: System, solution: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in solution.inputs])
     if types != expected:
         raise TypeError(f"For 'linear_solve', the system takes {expected}, but the operands are {types}.")
     return tuple([y.type for y in solution.outputs])
 
 
-def _solve_numpy(*operands: Any, system: System, solution: Graph) -> Any:
+def _solve_numpy(*operands: Array, system: System, solution: Graph) -> tuple:
     return tuple(evaluate(solution, operands))
 
 
-def _solve_jvp(y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> list[Any]:
+def _solve_jvp(y: Atoms, operands: Atoms, ts: Tangents, **parameters: Static) -> Tangents:
     system, count = parameters["system"], parameters["system"].consts
     consts = operands[:count]
     changed = _change(system.product, consts, y, ts[:count])
@@ -232,13 +235,13 @@ def _solve_jvp(y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], **p
     return _solved(system, consts, bs, [b.type for b in operands[count:]])
 
 
-def _solve_transpose(cts: Sequence[Any], *operands: Any, system: System, solution: Graph) -> list[Any]:
+def _solve_transpose(cts: Atoms, *operands: Atom, system: System, solution: Graph) -> list[Tangent]:
     consts = operands[: system.consts]
     pulled = _solved(system.transposed, consts, cts, [ct.type for ct in cts])
     return [None] * system.consts + list(pulled)
 
 
-def _solve_batch(size: int, operands: Any, at: Sequence[int | None], system: System, solution: Graph) -> Any:
+def _solve_batch(size: int, operands: Atoms, at: BatchAxes, system: System, solution: Graph) -> tuple:
     flags = tuple([axis is not None for axis in at[: system.consts]])
     bs = (True,) * (len(operands) - system.consts)
     made = system.batched(flags, size)
@@ -246,7 +249,7 @@ def _solve_batch(size: int, operands: Any, at: Sequence[int | None], system: Sys
     return found, [0] * len(found)
 
 
-linear_solve = Primitive(
+linear_solve: Primitive[tuple[Atom, ...]] = Primitive(
     "linear_solve",
     "control",
     type_rule=_solve_types,
@@ -264,8 +267,8 @@ linear_solve = Primitive(
 
 
 def _root_jvp(
-    y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], function: Graph, system: System, count: int
-) -> list[Any]:
+    y: Atoms, operands: Atoms, ts: Tangents, function: Graph, system: System, count: int
+) -> Tangents:
     consts = operands[count:]
     changed = _change(function, consts, y, ts[count:])
     bs = [None if each is None else -each for each in changed]
@@ -273,8 +276,8 @@ def _root_jvp(
 
 
 def _root_batch(
-    size: int, operands: Any, at: Sequence[int | None], function: Graph, system: System, count: int
-) -> Any:
+    size: int, operands: Atoms, at: BatchAxes, function: Graph, system: System, count: int
+) -> tuple:
     flags = tuple([axis is not None for axis in at[count:]])
     ys = (True,) * count
     solution = root(
@@ -286,7 +289,7 @@ def _root_batch(
     return solution, [0] * count
 
 
-root = Primitive(
+root: Primitive[tuple[Atom, ...]] = Primitive(
     "root",
     "control",
     work=FREE,

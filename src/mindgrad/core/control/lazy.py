@@ -11,18 +11,21 @@ each lazy equation by its graph, and value numbering merges common subexpression
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Lazy, Primitive
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.forward import forward
 from mindgrad.core.transforms.taylor import taylor
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Rule, Tangent, Tangents, TypeRule
 
 __all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 
@@ -45,7 +48,7 @@ def expand_lazy(graph: Graph) -> Graph:
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
-        values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        values: dict[Atom, Atom] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
             operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])
             made = _settled_equation(builder, equation, operands)
@@ -53,7 +56,7 @@ def expand_lazy(graph: Graph) -> Graph:
         return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
 
 
-def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
+def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Atom, ...]) -> Atoms:
     if (lazy := equation.primitive.lazy) is not None:
         return builder.inline(expand_lazy(lazy.expand(**equation.parameters)), operands)
     programs = {name: expand_lazy(inner) for name, inner in equation.graphs.items()}
@@ -68,18 +71,18 @@ def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
     return forward(graph, active)
 
 
-def pushed(graph: Graph, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Sequence[Any]:
+def pushed(graph: Graph, ys: Atoms, xs: Atoms, ts: Tangents) -> Tangents:
     """Emit the tangents of a lazy equation from its expansion ``graph``.
 
     ``xs`` and ``ts`` are its operands and their tangents, and ``ys`` are its results.
     """
     active = tuple([k for k, t in enumerate(ts) if t is not None])
-    return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]
+    return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]  # type: ignore[list-item]  # they are active
 
 
 def series(
-    graph: Graph, equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
-) -> list[list[Any]]:
+    graph: Graph, equation: Equation, coefficients: Sequence[Tangents], order: int
+) -> list[list[Tangent]]:
     """Emit the Taylor coefficients of a lazy equation from its expansion ``graph``."""
     moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
     starts = [
@@ -94,9 +97,7 @@ def series(
     return [[values[k], *rest[k * order : (k + 1) * order]] for k in range(count)]
 
 
-def lazy_primitive(
-    name: str, expand: Callable[..., Graph], type_rule: Callable[..., Any], taint: Callable[..., str]
-) -> Primitive:
+def lazy_primitive(name: str, expand: Rule, type_rule: TypeRule, taint: Rule) -> Primitive:
     """Create a lazy primitive with one result.
 
     Args:
@@ -105,10 +106,10 @@ def lazy_primitive(
         type_rule, taint: fields of the ``Primitive``.
     """
 
-    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Tangent:
         return pushed(expand(**parameters), [y], xs, ts)[0]
 
-    def batch(size: int, xs: Any, at: Any, **parameters: Any) -> Any:
+    def batch(size: int, xs: Atoms, at: BatchAxes, **parameters: object) -> tuple:
         found, places = push_batch(expand(**parameters), xs, at, size)
         return found[0], places[0]
 
@@ -128,6 +129,6 @@ def lazy_primitive(
     )
 
 
-def never(*_: Any, **__: Any) -> Any:
+def never(*_: object, **__: object) -> tuple:
     """Raise ``RuntimeError``: lazy equations must be expanded before compilation."""
     raise RuntimeError("a lazy derivative was not expanded before compilation.")

@@ -13,11 +13,15 @@ The equation is emitted only if ``x_i`` is a vector and ``G`` has no control flo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.lazy import lazy_primitive
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Static
 
 __all__ = ["lazy_hessian"]
 
@@ -35,7 +39,7 @@ def _type(*types: TensorType, program: Graph, argnum: int, whole: Whole) -> Tens
     return types[argnum].with_shape((*program.outputs[0].shape, *shape, *shape))
 
 
-def _taint(*xs: Any, **parameters: Any) -> str:
+def _taint(*xs: Atom, **parameters: Static) -> str:
     return "starts" if _expanded(**parameters).outputs[0].tainted else "passes"
 
 

@@ -14,17 +14,16 @@ graphs. The argument ``patterns`` contains the pattern of each operand; ``None``
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.graph import Atom, Equation, Graph
+from mindgrad.core.ir.rules import Propagation, Stored
 
 __all__ = ["branched", "customized", "looped", "scanned"]
 
 
-def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def branched(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of the results of a ``cond``."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
@@ -37,7 +36,7 @@ def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     ]
 
 
-def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def scanned(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of the results of a scan."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
@@ -47,7 +46,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     values = [run.known(x) for x in equation.inputs]
     carry, carry_values = list(patterns[first:end]), values[first:end]
     sizes = [v.type.size for v in body.inputs[end:]]
-    ys: list[list[Any]] = [[None] * length for _ in body.outputs[end - first :]]
+    ys: list[list] = [[None] * length for _ in body.outputs[end - first :]]
     iterations = range(length)
     for iteration in reversed(iterations) if parameters.get("reverse", False) else iterations:
         slices = [
@@ -66,7 +65,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
 
 
-def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def looped(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of the results of a ``while`` loop."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
@@ -78,14 +77,12 @@ def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return [*outputs[:carries], *([None, None] if saved else []), *saved]
 
 
-def _settled(
-    run: Any, equation: Equation, patterns: list[Any], body: Graph, first: int, end: int
-) -> list[Any]:
+def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, first: int, end: int) -> list:
     """Return sparsity patterns of loop results that hold for any iteration count."""
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
-        slices.append(None if p is None else run.grouped(p, group, v.type.size))
+        slices.append(None if p is None else run.grouped(p, group, v.type.size))  # type: ignore[arg-type]  # p has rows
     values = [run.known(x) for x in equation.inputs[:first]]
     carry = list(patterns[first:end])
     for _ in range(costs().pattern_iterations):
@@ -103,13 +100,13 @@ def _settled(
     return run.mixed(patterns, equation.outputs)
 
 
-def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def customized(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity patterns of a custom VJP, derived from its pullback."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
     cts = range(inputs + outputs, inputs + 2 * outputs)
     backwards = run.by_inputs(pullback, cts)
-    by_output: list[Any] = []
+    by_output: list[Atom] = []
     start = 0
     for y in equation.outputs:
         parts = []
@@ -122,5 +119,5 @@ def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return outputs
 
 
-def _count(pattern: Any) -> int:
+def _count(pattern: Stored) -> int:
     return 0 if pattern is None else pattern.nnz

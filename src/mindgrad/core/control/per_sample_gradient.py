@@ -23,12 +23,12 @@ Operands are the operands of ``program``, then a cotangent for each of its outpu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from mindgrad.core.control.lazy import expand_lazy, lazy_primitive
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.graph import Atom, Equation, Graph
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.movement_fusion import PARTS
 from mindgrad.core.primitives.static_slices import concatenate, slice
@@ -51,19 +51,21 @@ def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part
     return _gradient(program, argnum)
 
 
-def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
+def written_out(equation: Equation, operands: Atoms) -> Atom:
     """Emit the gradient as concatenated columns, each computed by a separate graph."""
     axis = equation.parameters["axis"]
     made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
     return concatenate(*made, axis=axis)
 
 
-def _column(equation: Equation, operands: Sequence[Any], j: int) -> Any:
+def _column(equation: Equation, operands: Atoms, j: int) -> Atom:
     program, argnum, axis, carried, part = equation.parameters.values()
     return current().inline(part(program, argnum, axis, carried, j), operands)[0]
 
 
-def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
+def _part(
+    equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]
+) -> Atom | None:
     """Emit a slice of the gradient; ``None`` if the slice spans more than one column."""
     axis = equation.parameters["axis"]
     j = start[axis]
@@ -74,11 +76,11 @@ def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], stride
     return slice(found, start=start, limit=limit, strides=tuple(strides))
 
 
-def _type(*types: TensorType, argnum: int, **_: Any) -> TensorType:
+def _type(*types: TensorType, argnum: int, **_: object) -> TensorType:
     return types[argnum]
 
 
-def _taint(*xs: Any, program: Graph, argnum: int, axis: int, carried: tuple, part: Part) -> str:
+def _taint(*xs: Atom, program: Graph, argnum: int, axis: int, carried: tuple, part: Part) -> str:
     return "starts" if part(program, argnum, axis, carried, 0).outputs[0].tainted else "passes"
 
 

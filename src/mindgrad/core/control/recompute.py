@@ -25,7 +25,7 @@ Reverse mode costs one more run of the body. Limits:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, batched_outputs, fronted
 from mindgrad.core.control.cond import cond, zero_graph
@@ -44,7 +44,7 @@ from mindgrad.core.control.subgraphs import (
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Constant, Equation, Graph, silent, without_effects
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, silent, without_effects
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
@@ -55,27 +55,30 @@ from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.core.transforms.zero_gradients import paths_of_block
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
+
 __all__ = ["recomputed"]
 
 
-def _types(*types: TensorType, body: Graph) -> Any:
+def _types(*types: TensorType, body: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in body.inputs])
     if expected != types:
         raise TypeError(f"For 'recomputed', the body takes {expected}, but the operands have types {types}.")
     return tuple([y.type for y in body.outputs])
 
 
-def _simplify(*xs: Any, body: Graph) -> Any:
+def _simplify(*xs: Atom, body: Graph) -> Atoms | None:
     now = marked(body, xs)
     return recomputed(*xs, body=now) if now is not body else None
 
 
-def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> tuple[Any, Any]:
+def _jvp_with_values(xs: Atoms, ts: Tangents, body: Graph) -> tuple[Atoms, Tangents]:
     active_inputs = active(ts)
     active_outputs = reach(body, active_inputs)
     count = len(body.outputs)
-    result: list[Any] = [None] * count
-    directions = [ts[k] for k in active_inputs]
+    result: list[Tangent] = [None] * count
+    directions: list[Atom] = [ts[k] for k in active_inputs]  # type: ignore[misc]  # they are active
     if active_outputs and not any(t.linear for t in directions):
         results = recomputed(*xs, *directions, body=forward_body(body, active_inputs, active_outputs))
         ys, tangents = results[:count], results[count:]
@@ -90,14 +93,14 @@ def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> tuple
     return ys, result
 
 
-def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], body: Graph) -> Any:
+def _batch(size: int, operands: Atoms, at: BatchAxes, body: Graph) -> tuple:
     flags = tuple([axis is not None for axis in at])
     out_flags = batched_outputs(body, flags, size)
     made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, out_flags, size))
     return made, [0 if want else None for want in out_flags]
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     body = equation.parameters["body"]
     xs, is_same = starts_of(equation.inputs, coefficients)
     active_inputs = varying(coefficients)
@@ -109,7 +112,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     return series_results(results, count, results[count:], active_outputs, order)
 
 
-recomputed = Primitive(
+recomputed: Primitive[tuple[Atom, ...]] = Primitive(
     "recomputed",
     "control",
     type_rule=_types,
@@ -146,7 +149,7 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
         return builder.close(pulled)
 
 
-def _always(atoms: Sequence[Any]) -> Any:
+def _always(atoms: Atoms) -> Atom | None:
     """Emit a predicate that is always true but unknown at compile time.
 
     It compares the first element of one of ``atoms``: ``a < 1 or a >= 1 or isnan(a)``. The result is ``None``
@@ -164,18 +167,18 @@ def _always(atoms: Sequence[Any]) -> Any:
 
 
 def _transpose(
-    cts: Sequence[Any],
-    *operands: Any,
+    cts: Atoms,
+    *operands: Atom,
     body: Graph,
     active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
-) -> list[Any]:
+) -> list[Tangent]:
     count = len(operands) - len(active_inputs)
     pullback = _pullback(body, active_inputs, active_outputs)
     inputs = [*operands[:count], *cts]
     predicate = _always([*cts, *operands[:count]])
     if predicate is None:
-        pulled = current().inline(pullback, inputs)
+        pulled: Atoms = current().inline(pullback, inputs)
     else:
         pulled = cond(predicate, *inputs, true=pullback, false=zero_graph(pullback))
     return [None] * count + list(pulled)
@@ -187,13 +190,13 @@ def _tangent_types(
     return tuple([body.outputs[k].type for k in active_outputs])
 
 
-def _never(*_: Any, **__: Any) -> Any:
+def _never(*_: object, **__: object) -> tuple:
     raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
 
 
 #: The linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph:
 #: transposition replaces it by the pullback. Therefore ``transpose`` is its only rule
-recomputed_tangent = Primitive(
+recomputed_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "recomputed_tangent",
     "control",
     type_rule=_tangent_types,

@@ -21,11 +21,10 @@ a matrix product or another library routine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mindgrad.core.control.subgraphs import Split, in_loop, split
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.work import flops_of
 
@@ -81,15 +80,15 @@ class PartialEval:
             groups[(k >= consts) + (k >= consts + carries)].append(direction)
         inputs = [*outside, *groups[0], *groups[1], *streamed, *reused, *stacked, *groups[2]]
         again = [e for e in part.equations if e in plan.again]
-        self.linear = Graph(inputs, [*again, *part.linear], part.tangents)
+        self.linear = Graph(inputs, [*again, *part.linear], part.tangents)  # type: ignore[arg-type]  # variables
 
 
-def _is_known(atom: Any) -> bool:
+def _is_known(atom: Atom) -> bool:
     return type(atom) is Variable and not atom.linear
 
 
 def _cheapest_plan(
-    part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Any], length: int
+    part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Atom], length: int
 ) -> _Plan:
     """Choose one of the two plans for a scan of ``length`` iterations.
 
@@ -130,15 +129,15 @@ class _Plan:
     def __init__(
         self, equations: Sequence[Equation], fixed: Sequence[Variable], scanned: Sequence[Variable]
     ) -> None:
-        self.streamed: dict[Variable, None] = {}
-        self.stacked: dict[Variable, None] = {}
-        self.outside: dict[Variable, None] = {}
+        self.streamed: dict[Atom, None] = {}
+        self.stacked: dict[Atom, None] = {}
+        self.outside: dict[Atom, None] = {}
         self.invariant: dict[Equation, None] = {}
         self.again: dict[Equation, None] = {}
         self._equations = equations
         self._scanned = set(scanned)
         self._fixed = set(fixed)
-        self._made_by: dict[Variable, Equation] = {}
+        self._made_by: dict[Atom, Equation] = {}
         for equation in equations:
             self._made_by.update((y, equation) for y in equation.outputs)
             if not equation.has_effect and all(
@@ -147,7 +146,7 @@ class _Plan:
                 self.invariant[equation] = None
                 self._fixed.update(equation.outputs)
 
-    def stacked_bytes(self, ys: set[Any]) -> int:
+    def stacked_bytes(self, ys: set[Atom]) -> int:
         """Return the number of bytes that an iteration stacks, except for outputs ``ys``."""
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
@@ -158,7 +157,7 @@ class _Plan:
         """
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
-    def keep_least(self, needed: set[Variable]) -> None:
+    def keep_least(self, needed: set[Atom]) -> None:
         """By the second plan, make the residuals ``needed`` available to the linear part."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
@@ -174,7 +173,7 @@ class _Plan:
                 waiting.update((x, None) for x in equation.inputs if not self._is_there(x))
         self.stacked.update(waiting)
 
-    def keep(self, x: Any) -> None:
+    def keep(self, x: Atom) -> None:
         """By the first plan, make the residual ``x`` available to the linear part."""
         if not self._is_there(x):
             if self._is_free(x):
@@ -182,7 +181,7 @@ class _Plan:
             else:
                 self.stacked[x] = None
 
-    def _is_there(self, x: Any) -> bool:
+    def _is_there(self, x: Atom) -> bool:
         """Return whether the linear part can read ``x`` without recomputation.
 
         If ``x`` depends only on constants of the loop, add it to ``outside``. If it is a slice of a scanned
@@ -196,7 +195,7 @@ class _Plan:
                 return True
         return False
 
-    def _is_free(self, x: Variable) -> bool:
+    def _is_free(self, x: Atom) -> bool:
         """Return whether few, cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):
@@ -211,7 +210,7 @@ class _Plan:
             waiting.extend(equation.inputs)
         return False
 
-    def _make_again(self, x: Variable) -> None:
+    def _make_again(self, x: Atom) -> None:
         equation = self._made_by[x]
         if equation not in self.again:
             self.again[equation] = None

@@ -50,7 +50,7 @@ from mindgrad.core.control.subgraphs import (
 )
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, silent
+from mindgrad.core.ir.graph import Atom, Equation, Graph, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
@@ -386,7 +386,7 @@ def _simplify(
     return scan(*operands, body=simplified, length=length, consts=consts, carries=carries, reverse=reverse)
 
 
-scan = Primitive(
+scan: Primitive[tuple[Atom, ...]] = Primitive(
     "scan",
     "control",
     type_rule=_types,

@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import bool_
@@ -21,12 +20,14 @@ from mindgrad.core.ir.graph import (
     DISCARDS,
     INHERITED,
     STEADY,
+    Atom,
     Graph,
     Variable,
     live_equations,
     without_effects,
 )
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
 from mindgrad.core.primitives.exact_zeros import has_cuts, nonzeros
 from mindgrad.core.primitives.kinds import full, zeros
 from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
@@ -85,7 +86,7 @@ def is_in_loop() -> bool:
     return _local.depth > 0
 
 
-def active(ts: Sequence[Any]) -> Indices:
+def active(ts: Tangents) -> Indices:
     """Return the positions of the tangents that are nonzero."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
@@ -93,7 +94,7 @@ def active(ts: Sequence[Any]) -> Indices:
 # -- marks of values (see ``ir.graph``) ----------------------------------------------------------
 
 
-def marks_of(atoms: Iterable[Any]) -> Indices:
+def marks_of(atoms: Iterable[Atom]) -> Indices:
     """Return, for each of ``atoms``, the marks that results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
@@ -120,7 +121,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
         return builder.close(outputs)
 
 
-def _unmark_covered(atoms: Sequence[Any]) -> None:
+def _unmark_covered(atoms: Atoms) -> None:
     """Remove the mark ``DISCARDS`` from values without zeros of slices or lookups.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
@@ -130,7 +131,7 @@ def _unmark_covered(atoms: Sequence[Any]) -> None:
             atom.tainted &= ~DISCARDS
 
 
-def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
+def marked(graph: Graph, operands: Atoms) -> Graph:
     """Return a copy of ``graph`` whose inputs also have the marks of ``operands``.
 
     All other values inherit these marks.
@@ -139,7 +140,7 @@ def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
 
-def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
+def marked_loop(body: Graph, operands: Atoms, consts: int, carries: int) -> Graph:
     """Return a copy of a loop body whose inputs also have the marks of ``operands``.
 
     An iteration can add marks to the carry of the next iteration. The marks are therefore propagated until
@@ -201,13 +202,13 @@ def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> 
 
 def _pushed(
     graph: Graph, active_inputs: Iterable[int]
-) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
+) -> tuple[Builder, list[Variable], list[Variable], list[Atom], dict[Atom, Atom]]:
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
         directions = builder.inputs_like(graph.inputs[i] for i in active_inputs)
         outputs = builder.inline(graph, inputs)
-        tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(active_inputs, directions, strict=True)}
+        tangents: dict[Atom, Atom] = {inputs[i]: t for i, t in zip(active_inputs, directions, strict=True)}
         push_tangents(list(builder.equations), tangents)
     return builder, inputs, directions, outputs, tangents
 
@@ -271,9 +272,7 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
     return Graph(series.inputs, live_equations(series.equations, outputs), outputs)
 
 
-def series_operands(
-    xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
-) -> list[Any]:
+def series_operands(xs: Atoms, coefficients: Sequence[Tangents], active_inputs: Iterable[int]) -> list[Atom]:
     """Return the coefficients of order 1 and higher of the operands ``active_inputs``.
 
     A coefficient that is ``None`` becomes a constant zero.
@@ -282,26 +281,26 @@ def series_operands(
 
 
 def series_results(
-    ys: Sequence[Any], count: int, coefficients: Sequence[Any], active_outputs: Sequence[int], order: int
-) -> list[list[Any]]:
+    ys: Atoms, count: int, coefficients: Tangents, active_outputs: Sequence[int], order: int
+) -> list[list[Tangent]]:
     """Return the Taylor coefficients of each of ``count`` outputs.
 
     Each list contains the coefficients of order 0 to ``order``. Coefficient 0 is the value in ``ys``. For the
     outputs ``active_outputs``, ``coefficients`` contains the higher coefficients. For other outputs, they are
     ``None``, which means zero.
     """
-    result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
+    result: list[list[Tangent]] = [[y, *[None] * order] for y in ys[:count]]
     for at, k in enumerate(active_outputs):
         result[k][1:] = coefficients[at * order : (at + 1) * order]
     return result
 
 
-def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
+def varying(coefficients: Sequence[Tangents]) -> Indices:
     """Return the positions of operands with a nonzero coefficient of order ≥ 1."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
-def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
+def starts_of(xs: Atoms, coefficients: Sequence[Tangents]) -> tuple[list[Atom], bool]:
     """Return coefficient 0 of each operand, and whether they all equal ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
@@ -330,7 +329,7 @@ class Split:
             self.directions, tangents = linearize(builder, [self.inputs[i] for i in active_inputs], outputs)
             self.outputs = [builder.value(y) for y in outputs]
         self.tangents = [
-            zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in active_outputs
+            zeros(self.outputs[k].type) if (t := tangents[k]) is None else t for k in active_outputs
         ]
         self.linear = live_equations(builder.linear_equations, self.tangents)
         used = dict.fromkeys(x for e in self.linear for x in e.inputs if type(x) is Variable and not x.linear)
@@ -340,12 +339,12 @@ class Split:
         self.residuals = [x for x in used if x not in known]
         self.equations = builder.equations
 
-    def primal(self, residuals: Sequence[Any]) -> Graph:
+    def primal(self, residuals: Atoms) -> Graph:
         """Return the nonlinear part as a graph ``inputs ↦ (*outputs, *residuals)``."""
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
-    def linear_graph(self, residuals: Sequence[Any]) -> Graph:
+    def linear_graph(self, residuals: Sequence[Variable]) -> Graph:
         """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
 
         ``residuals`` must contain all inputs and residuals that the linear part uses.

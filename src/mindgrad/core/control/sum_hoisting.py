@@ -13,15 +13,15 @@ loop must stack only the *leaves*, the values from which the sums are computed: 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Generator, Mapping, Sequence
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import float32
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Rule, Tangent
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.contraction import dot
@@ -48,24 +48,24 @@ class Totals:
     """
 
     def __init__(
-        self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Any], stacked: Sequence[Any] = ()
+        self, graph: Graph, varying: Sequence[Variable], outputs: Atoms, stacked: Atoms = ()
     ) -> None:
         self._stacked = set(stacked)
         self._equations = graph.equations
-        self._made_by: dict[Variable, Equation] = {}
+        self._made_by: dict[Atom, Equation] = {}
         self._varying = set(varying)
         for equation in graph.equations:
             self._made_by.update((y, equation) for y in equation.outputs)
             if any(x in self._varying for x in equation.inputs if type(x) is Variable):
                 self._varying.update(equation.outputs)
         self._outputs = list(outputs)
-        self.leaves: dict[Variable, None] = {}
+        self.leaves: dict[Atom, None] = {}
         self._plan()
 
-    def is_fixed(self, x: Any) -> bool:
+    def is_fixed(self, x: Atom) -> bool:
         return type(x) is not Variable or x not in self._varying
 
-    def _parts(self, x: Variable) -> tuple[Any, ...]:
+    def _parts(self, x: Atom) -> tuple[Atom, ...]:
         """Return the operands that can be summed instead of ``x``.
 
         The sum of ``x`` is then computed from their sums. If the result is empty, ``x`` or its factors must
@@ -118,7 +118,7 @@ class Totals:
             known = dict(zip([*inputs, *values], [*fixed, *builder.inline(part, fixed)], strict=True))
             return builder.close(self.emit(known, stacks, count, None))
 
-    def emit(self, fixed: dict[Any, Any], stacks: dict[Any, Any], count: int, weights: Any) -> list[Any]:
+    def emit(self, fixed: Mapping, stacks: Mapping, count: int, weights: Tangent) -> list[Atom]:
         """Emit the sums into the current builder.
 
         Args:
@@ -130,17 +130,17 @@ class Totals:
                 matrix product with these ones, which is faster than ``reduce_sum``. If XLA could infer the
                 ones, it would convert the product to a sum. ``None``: use ``reduce_sum``.
         """
-        sums: dict[Any, Any] = {}
+        sums: dict[Atom, Atom] = {}
 
-        def value(x: Any) -> Any:
+        def value(x: Atom) -> Atom:
             return fixed[x] if type(x) is Variable else x
 
-        def total(x: Any) -> Generator[Any, Any, Any]:
+        def total(x: Atom) -> Generator[object, Atom, Atom]:
             if x not in sums:
                 sums[x] = yield from make(x)
             return sums[x]
 
-        def make(x: Any) -> Generator[Any, Any, Any]:
+        def make(x: Atom) -> Generator[object, Atom, Atom]:
             if self.is_fixed(x):
                 return value(x) * full(x.type, count)
             equation, parts = self._made_by.get(x), self._parts(x)
@@ -178,14 +178,14 @@ def _is_contraction(primitive: Primitive) -> bool:
     return _is_product(primitive) and primitive.algebra.contracted is not None
 
 
-def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
+def _contracted(equation: Equation, stacks: Mapping) -> Atom:
     """Compute Σ_t a_t b_t by one contraction of the stacks of both operands."""
     xs = [stacks[x] for x in equation.inputs]
-    total: Any = equation.primitive.algebra.contracted
+    total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # a contraction
     return total(xs, (0,) * len(xs), **equation.parameters)
 
 
-def _weighed(weights: Any, stack: Any) -> Any:
+def _weighed(weights: Tangent, stack: Atom) -> Atom:
     """Sum ``stack`` over axis 0, by a product with ``weights`` if possible."""
     shape = stack.shape[1:]
     if weights is None or stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:

@@ -19,15 +19,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from mindgrad.core.control.lazy import expand_lazy, never, pushed, series
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Lazy, Primitive
 from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.transforms.axis_propagation import Carried, alignment
 from mindgrad.core.transforms.batch import push_batch
@@ -53,15 +53,13 @@ def _types(*types: TensorType, program: Graph, argnum: int, order: int) -> tuple
     return tuple([y.type for y in program.outputs for _ in range(order)])
 
 
-def _is_same(first: Any, second: Any) -> bool:
+def _is_same(first: Tangent, second: Tangent) -> bool:
     if first is second:
         return True
-    return type(first) is not Variable and type(second) is not Variable and first.key == second.key
+    return type(first) is not Variable and type(second) is not Variable and first.key == second.key  # type: ignore[union-attr]  # one tangent is given
 
 
-def _jvp(
-    ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], program: Graph, argnum: int, order: int
-) -> Sequence[Any]:
+def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, program: Graph, argnum: int, order: int) -> Tangents:
     active = tuple([k for k, t in enumerate(ts) if t is not None])
     if active == (argnum,) and _is_same(ts[argnum], xs[-1]):
         SERIES.fired()
@@ -69,7 +67,7 @@ def _jvp(
         count = len(program.outputs)
         rows = [longer[k * (order + 1) : (k + 1) * (order + 1)] for k in range(count)]
         return [(k + 1) * row[k] for row in rows for k in range(1, order + 1)]
-    directions = [ts[k] for k in active]
+    directions: list[Atom] = [ts[k] for k in active]  # type: ignore[misc]  # they are active
     if len(active) == 1 and active[0] < len(program.inputs) and not directions[0].linear:
         return taylor_coefficients(
             *xs, directions[0], program=_alone(program, argnum, order), argnum=active[0], order=1
@@ -91,11 +89,11 @@ def _alone(program: Graph, argnum: int, order: int) -> Graph:
         return builder.close(taylor_coefficients(*inputs, program=program, argnum=argnum, order=order))
 
 
-def _batch(size: int, xs: Any, at: Any, program: Graph, argnum: int, order: int) -> Any:
+def _batch(size: int, xs: Atoms, at: Sequence[int | None], program: Graph, argnum: int, order: int) -> tuple:
     return push_batch(expanded(program, argnum, order), xs, at, size)
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     """Return the Taylor series of each coefficient ``y_k`` (rule ``series``).
 
     Along the direction ``d`` of the equation, ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``, where ``C`` is
@@ -118,7 +116,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     return series(expanded(program, argnum, count), equation, coefficients, order)
 
 
-def _moves_along(coefficients: Sequence[Sequence[Any]], argnum: int) -> bool:
+def _moves_along(coefficients: Sequence[Tangents], argnum: int) -> bool:
     """Return whether only input ``argnum`` varies, along the equation's direction."""
     for k, series_ in enumerate(coefficients):
         first = 2 if k == argnum else 1
@@ -127,7 +125,7 @@ def _moves_along(coefficients: Sequence[Sequence[Any]], argnum: int) -> bool:
     return coefficients[argnum][1] is not None and _is_same(coefficients[argnum][1], coefficients[-1][0])
 
 
-def _taint(*xs: Any, program: Graph, argnum: int, order: int) -> str:
+def _taint(*xs: Atom, program: Graph, argnum: int, order: int) -> str:
     outputs = expanded(program, argnum, 1).outputs
     return "starts" if any(y.tainted for y in outputs) else "passes"
 
@@ -141,7 +139,7 @@ def _passage(equation: Equation) -> Callable[[int, int, int], int | None]:
     program, argnum, order = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
 
     def through(operand: int, index: int, axis: int) -> int | None:
-        y: Any = program.outputs[index // order]
+        y = program.outputs[index // order]
         carried = _of_input(program, argnum if operand == len(program.inputs) else operand).get(y)
         return None if carried is None else carried[axis]
 
@@ -153,7 +151,7 @@ def _of_input(program: Graph, argnum: int) -> dict[Variable, Carried]:
     return alignment(program.equations, program.inputs[argnum])
 
 
-taylor_coefficients = Primitive(
+taylor_coefficients: Primitive[tuple[Atom, ...]] = Primitive(
     "taylor_coefficients",
     "control",
     type_rule=_types,

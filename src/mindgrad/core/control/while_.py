@@ -61,7 +61,7 @@ from mindgrad.core.control.subgraphs import (
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Equation, Graph, Variable, silent
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import REGISTRY, InnerGraphs, Primitive
@@ -280,8 +280,8 @@ def _jvp_with_values(
             tangents = results[carries : carries + len(moving)]
             # the last results are the buffers of saved values and of saved tangents. The original loop has
             # only the buffers of values, so return only these
-            saved = len(_saved_types([y.type for y in body.outputs], slots))
-            ys = (*results[:carries], *results[carries + len(moving) :][:saved])
+            buffers = len(_saved_types([y.type for y in body.outputs], slots))
+            ys = (*results[:carries], *results[carries + len(moving) :][:buffers])
         else:
             ys, tangents = run_loop(loop, xs, slots), ()
     of_ys: list[Any] = [None] * len(ys)
@@ -467,7 +467,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
         yield Inner(equation.parameters[name], equation.inputs, iterations, is_known=False)
 
 
-while_ = Primitive(
+while_: Primitive[tuple[Atom, ...]] = Primitive(
     "while",
     "control",
     type_rule=_types,

@@ -44,7 +44,7 @@ from mindgrad.core.control.while_ import (
 )
 from mindgrad.core.control.while_reverse_step import Marks, linear_iteration, reverse_iteration
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import INHERITED, Equation, Graph, without_effects
+from mindgrad.core.ir.graph import INHERITED, Atom, Equation, Graph, without_effects
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
@@ -80,7 +80,7 @@ def _tangent_transpose(
 #: Linear map to the tangents of the components ``moving`` of the last carry. Its arguments are the tangents
 #: of the constants ``active_consts`` and of the components ``start`` of the first carry. It exists only while
 #: reverse mode builds a graph: transposition replaces it by ``while_pullback``
-while_tangent = Primitive(
+while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_tangent",
     "control",
     type_rule=_tangent_types,
@@ -413,7 +413,7 @@ def reverse_of(pullback: Pullback) -> Graph:
     return reverse_iteration(body, consts, pullback.active_consts, pullback.moving, pullback.marks)
 
 
-while_pullback = Primitive(
+while_pullback: Primitive[tuple[Atom, ...]] = Primitive(
     "while_pullback",
     "control",
     type_rule=_pullback_types,
@@ -454,7 +454,7 @@ def _pullback_tangent_transpose(
 #: Linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
 #: constants ``turned``, of the components ``start`` of the first carry, and of the cotangents of the
 #: components ``rated`` of the last carry. It exists only while reverse mode builds a graph
-while_pullback_tangent = Primitive(
+while_pullback_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_pullback_tangent",
     "control",
     type_rule=_pullback_types,

@@ -121,7 +121,7 @@ def _in_sequence(
     found = [x for x in (*_operands(waiting), *pulled.outputs) if x in varying and x not in linear]
     coefficients = list(dict.fromkeys(found))
     equations = [*[e for e in ready if varying.isdisjoint(e.outputs)], *waiting]
-    inputs = [*pulled.inputs[:fixed], *coefficients, *cts]
+    inputs: list = [*pulled.inputs[:fixed], *coefficients, *cts]
     totals, step, joined = [
         Graph(inputs, live_equations(equations, outputs), outputs)
         for outputs in (

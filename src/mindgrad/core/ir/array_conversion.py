@@ -5,12 +5,12 @@ from __future__ import annotations
 import array as buffers
 import math
 import reprlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, as_dtype, bfloat16, float32, int64
+from mindgrad.core.ir.rules import Array, Element, NumpyType, Stored
 
 __all__ = [
     "array_of", "array_of_object", "initialized", "is_other_array", "is_shareable", "of_type",
@@ -33,7 +33,7 @@ _shortened.maxlist = _shortened.maxtuple = 8
 _shortened.maxstring = _shortened.maxother = 60
 
 
-def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> np.ndarray:
+def array_of(data: object, dtype: DType | None, element: Callable[[object], object]) -> Array:
     """Create a new array from ``data``.
 
     Args:
@@ -78,7 +78,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
     return of_type(array, dtype)
 
 
-def array_of_object(data: Any) -> np.ndarray:
+def array_of_object(data: object) -> Array:
     """Convert an array of another library, a ``range``, or a buffer to a NumPy array.
 
     Raises:
@@ -89,7 +89,7 @@ def array_of_object(data: Any) -> np.ndarray:
         if isinstance(data, (range, buffers.array, memoryview)) or hasattr(kind, "__array__"):
             return np.asarray(data)
         if hasattr(kind, "__dlpack__"):
-            return np.from_dlpack(data)
+            return np.from_dlpack(data)  # type: ignore[arg-type]  # its class has __dlpack__
     except Exception as error:
         raise TypeError(
             f"For 'Tensor', the elements of the input_data of type {kind.__name__} cannot be read: "
@@ -102,13 +102,13 @@ def array_of_object(data: Any) -> np.ndarray:
     )
 
 
-def is_other_array(data: Any) -> bool:
+def is_other_array(data: object) -> bool:
     """Return whether ``data`` is an array of another library than NumPy."""
     kind = type(data)
     return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
 
 
-def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
+def of_type(array: Array | Element, dtype: DType) -> Array:
     """Copy ``array`` to the element type ``dtype``.
 
     If ``array`` is complex and ``dtype`` is real, the imaginary part is dropped.
@@ -124,34 +124,34 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
     return copy
 
 
-def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _aligned(shape: tuple[int, ...], dtype: NumpyType) -> Array:
     """Create an uninitialized array at an aligned address (``_ALIGNMENT``)."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
     first = -memory.__array_interface__["data"][0] % _ALIGNMENT
     return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
 
 
-def is_shareable(array: Any, dtype: DType) -> bool:
+def is_shareable(array: object, dtype: DType) -> bool:
     """Return whether tensors can share ``array`` instead of copying it.
 
     The array must be large, and must own its memory or be the result of :func:`_aligned`.
     """
     if type(array) is not np.ndarray or array.nbytes < _LARGE or array.dtype != dtype.numpy:
         return False
-    memory: Any = array.base
+    memory = array.base
     if memory is None:
         return True
     return type(memory) is np.ndarray and memory.base is None and memory.nbytes == array.nbytes + _ALIGNMENT
 
 
-def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
+def _with_elements(data: object, element: Callable[[object], object]) -> object:
     """Apply ``element`` to every element of nested lists or tuples."""
     if isinstance(data, (list, tuple)):
         return [_with_elements(each, element) for each in data]
     return element(data)
 
 
-def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
+def initialized(init: object, shape: int | Iterable[int] | None, dtype: object) -> Array:
     """Create an array filled by a number or an initializer; ``None`` means zeros.
 
     In MindSpore, the elements of ``Tensor(shape=..., dtype=...)`` are uninitialized.
@@ -178,7 +178,7 @@ def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
     return array
 
 
-def tensor_element(data: Any) -> Any:
+def tensor_element(data: Stored) -> object:
     """Return the array of a tensor in a list, and any other element unchanged.
 
     Raises:

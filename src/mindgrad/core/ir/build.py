@@ -14,9 +14,9 @@ A value *moves* if it depends differentiably on an input of the derivative that 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,17 +26,17 @@ from mindgrad.core.ir.graph import (
     INFINITE,
     INHERITED,
     MASKED,
+    Atom,
     Constant,
     Equation,
     Graph,
     Variable,
     live_equations,
 )
+from mindgrad.core.ir.rules import Array, Atoms, Results, Rule, Statics
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from mindgrad.core.ir.primitive import Primitive
 
 __all__ = [
@@ -94,13 +94,13 @@ def building(builder: Builder) -> Iterator[Builder]:
 
 
 def is_tainted(
-    primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: int | None = None
+    primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics, passed: int | None = None
 ) -> int:
     """Return the marks of the results of ``primitive`` on the operands ``inputs``.
 
     ``passed`` is the union of the inherited marks of the operands. Default: computed from ``inputs``.
     """
-    taint: Any = primitive.taint
+    taint: str | int | Rule = primitive.taint
     if callable(taint):
         taint = taint(*inputs, **parameters)
     if taint == "stops":
@@ -109,10 +109,10 @@ def is_tainted(
         passed = 0
         for atom in inputs:
             passed |= atom.tainted & INHERITED
-    return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)
+    return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)  # type: ignore[operator]  # other values are marks
 
 
-def pass_taint(old: Any, new: Any) -> None:
+def pass_taint(old: Atom, new: Atom) -> None:
     """Copy the marks of ``old`` to ``new``, the value that replaces it.
 
     If ``new`` is a constant, only marks in ``SET_LATER`` are copied, because its elements are known.
@@ -123,7 +123,7 @@ def pass_taint(old: Any, new: Any) -> None:
         new.tainted |= old.tainted & INHERITED
 
 
-def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
+def _is_equal(a: Array, b: Array) -> bool:
     """Return whether two arrays are equal, byte by byte; false for large arrays."""
     if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
@@ -147,22 +147,22 @@ class Builder:
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
         #: cache of derivative graphs. The keys identify the differentiated graphs (``trace.record``)
-        self.derived: dict[Any, Any] = {}
+        self.derived: dict[Hashable, tuple[Graph, Graph | None]] = {}
         #: operands of all operators that the traced function called. Contains operands of operators that
         #: constant folding or simplification has removed
-        self.operands: set[Any] = set()
-        self._table: dict[Any, Any] = {}
-        self._constants: dict[Any, Constant] = {}
+        self.operands: set[Atom] = set()
+        self._table: dict[Hashable, Results] = {}
+        self._constants: dict[Hashable, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
-        self._inlined: dict[Any, list[Any]] = {}
+        self._inlined: dict[tuple[Graph | Atom, ...], list[Atom]] = {}
         #: maps each variable or constant that was passed to :meth:`rebind` to its replacement
-        self._rebound: dict[Any, Any] = {}
+        self._rebound: dict[Atom, Atom] = {}
         #: whether the builder is building a derivative
         self.is_differentiating = False
         #: cache of masks of exact zeros (``primitives.exact_zeros``), valid for one derivative
-        self.nonzeros: dict[Any, Any] = {}
+        self.nonzeros: dict[tuple[Atom, int | None], Atom | None] = {}
         #: values of the masks of exact zeros that depend only on constants
-        self.known_masks: dict[Any, Any] = {}
+        self.known_masks: dict[Atom, Array | None] = {}
         #: Whether all inputs with infinite elements have the mark ``INFINITE``. True in eager mode, but not
         #: in compiled functions, whose input values are unknown
         self.knows_infinite = False
@@ -170,8 +170,8 @@ class Builder:
         #: While a linear equation is transposed, the mask contains only the inputs on which its operands
         #: depend
         self.moving: int | None = -1
-        self._moves: dict[Any, int] = {}
-        self._always_move: list[Any] = []
+        self._moves: dict[Atom, int] = {}
+        self._always_move: list[Atom] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
         """Create an input of the graph, or, if ``linear``, a tangent that is not an input."""
@@ -180,11 +180,11 @@ class Builder:
             self.inputs.append(variable)
         return variable
 
-    def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
+    def inputs_like(self, atoms: Iterable[Atom]) -> list[Variable]:
         """Create graph inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
-    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+    def constant(self, value: Array, type: TensorType | None = None) -> Constant:
         """Return a constant with the given value, one object for equal constants."""
         return self._kept(Constant(value, type))
 
@@ -210,10 +210,10 @@ class Builder:
     def trace(
         self,
         primitive: Primitive,
-        inputs: tuple[Any, ...],
-        parameters: dict[str, Any],
+        inputs: tuple[Atom, ...],
+        parameters: Statics,
         source: tuple[str, int] | None,
-    ) -> Any:
+    ) -> Results:
         """Emit an operator that the traced function called at the line ``source``."""
         self.source = source
         result = self.emit(primitive, inputs, parameters)
@@ -225,10 +225,10 @@ class Builder:
     def emit(
         self,
         primitive: Primitive,
-        inputs: tuple[Any, ...],
-        parameters: dict[str, Any],
+        inputs: tuple[Atom, ...],
+        parameters: Statics,
         counterparts: tuple[Variable, ...] | None = None,
-    ) -> Any:
+    ) -> Results:
         """Emit an equation that applies ``primitive``, and return its result.
 
         If ``counterparts`` is given, the results have the types of these variables, and the type rule is not
@@ -259,7 +259,7 @@ class Builder:
             if simpler is not None:
                 return simpler
         if folds and inputs:
-            folded = self._fold(primitive, inputs, parameters)
+            folded = self._fold(primitive, inputs, parameters)  # type: ignore[arg-type]  # all are constants
             if folded is not None:
                 folded.marks |= tainted & SET_LATER
                 return folded
@@ -275,7 +275,7 @@ class Builder:
         if primitive.multiple:
             types = types if counterparts is None else [y.type for y in counterparts]
             outputs = tuple([Variable(each, linear, tainted) for each in types])
-            result: Any = outputs
+            result: Variable | tuple[Variable, ...] = outputs
         else:
             result = Variable(types if counterparts is None else counterparts[0].type, linear, tainted)
             outputs = (result,)
@@ -287,12 +287,14 @@ class Builder:
             self._table[key] = result
         return result
 
-    def _key(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+    def _key(self, primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics) -> Hashable:
         if primitive.algebra.commutative and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         return primitive, inputs, tuple(parameters.items())
 
-    def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
+    def _fold(
+        self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: Statics
+    ) -> Constant | None:
         """Evaluate an operator on constants; ``None`` if the constants are too large."""
         if (
             primitive.multiple
@@ -317,7 +319,7 @@ class Builder:
                 return self.constant(np.asarray(value, result_type.dtype.numpy))
         return None
 
-    def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
+    def emit_again(self, equation: Equation, operands: Atoms, **changed: object) -> tuple[Atom, ...]:
         """Emit the operator of ``equation`` on ``operands``, with parameters ``changed``.
 
         Returns the results. The new equation has the source line of ``equation``, or the current line if
@@ -339,12 +341,12 @@ class Builder:
                 pass_taint(old, new)
         return results
 
-    def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
+    def inline(self, graph: Graph, inputs: Atoms) -> list[Atom]:
         """Emit the equations of ``graph`` on ``inputs`` and return its outputs."""
         call = (graph, *inputs)
         if call in self._inlined:  # the same graph was inlined with the same inputs, so its results exist
             return list(self._inlined[call])
-        values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        values: dict[Variable, Atom] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
             operands = [values[atom] if type(atom) is Variable else atom for atom in equation.inputs]
             values.update(zip(equation.outputs, self.emit_again(equation, operands), strict=True))
@@ -355,19 +357,19 @@ class Builder:
 
     # -- dependence on the inputs of a derivative ---------------------------------------------------
 
-    def differentiate(self, inputs: Iterable[Any]) -> None:
+    def differentiate(self, inputs: Iterable[Atom]) -> None:
         """Start to build a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
-    def let_move(self, atom: Any) -> None:
+    def let_move(self, atom: Atom) -> None:
         """Make :meth:`moves` return true for ``atom``, in this and in later derivatives."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
-    def moves(self, atom: Any) -> bool:
+    def moves(self, atom: Atom) -> bool:
         """Return whether ``atom`` depends differentiably on an input in ``moving``."""
         if type(atom) is not Variable or self.moving is EVERYTHING:
             return type(atom) is Variable
@@ -389,14 +391,14 @@ class Builder:
 
     # -- replacement of loops by loops that also compute derivatives -------------------------------
 
-    def value(self, atom: Any) -> Any:
+    def value(self, atom: Atom) -> Atom:
         """Return the replacement of ``atom`` (:meth:`rebind`), or ``atom`` itself."""
         rebound = self._rebound
         while atom in rebound:
             atom = rebound[atom]
         return atom
 
-    def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
+    def rebind(self, atoms: Atoms, values: Atoms) -> None:
         """Replace ``atoms`` by ``values`` in outputs and in equations emitted later."""
         for old, new in zip(atoms, values, strict=True):
             if new is old:
@@ -425,7 +427,7 @@ class Builder:
         for equation in emitted:
             yield equation, equation in selection
 
-    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
+    def again(self, equation: Equation, simplifies: bool = True) -> Atoms:
         """Emit ``equation`` again during a :meth:`replay`, and return its results.
 
         Operands that have been replaced are read from :meth:`value`. If there are any and ``simplifies`` is
@@ -441,7 +443,7 @@ class Builder:
             if not is_kept:
                 inputs = tuple([self.value(x) if type(x) is Variable else self._kept(x) for x in inputs])
             key = self._key(equation.primitive, inputs, equation.parameters)
-            result: Any = self._table.get(key)
+            result: Results = self._table.get(key)
             if result is None:
                 emitted = equation if is_kept else self._copied(equation, inputs)
                 self.equations.append(emitted)
@@ -453,7 +455,7 @@ class Builder:
         return results
 
     @staticmethod
-    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+    def _copied(equation: Equation, inputs: tuple[Atom, ...]) -> Equation:
         """Copy ``equation``, and replace its operands by ``inputs``."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
@@ -462,7 +464,7 @@ class Builder:
             output.made_by = copy
         return copy
 
-    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+    def close(self, outputs: Atoms, inputs: Sequence[Variable] | None = None) -> Graph:
         """Return the graph that computes ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)

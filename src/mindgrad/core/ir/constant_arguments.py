@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from typing import Any
 
 __all__ = ["any_constant", "is_constant", "mark"]
 
 #: maps the ``id`` of each tensor with ``const_arg=True`` to a weak reference to the tensor
-_MARKED: dict[int, weakref.ref[Any]] = {}
+_MARKED: dict[int, weakref.ref[object]] = {}
 
 
-def mark(tensor: Any, is_marked: Any = True) -> None:
+def mark(tensor: object, is_marked: object = True) -> None:
     """Mark ``tensor`` as a constant, or remove the mark.
 
     Raises:
@@ -34,11 +33,11 @@ def mark(tensor: Any, is_marked: Any = True) -> None:
         _MARKED.pop(key, None)
 
 
-def is_constant(tensor: Any) -> bool:
+def is_constant(tensor: object) -> bool:
     """Return whether ``tensor`` is a compile-time constant (``const_arg=True``)."""
     return bool(_MARKED) and id(tensor) in _MARKED
 
 
-def any_constant(values: Iterable[Any]) -> bool:
+def any_constant(values: Iterable[object]) -> bool:
     """Return whether ``values`` contain a tensor with ``const_arg=True``."""
     return bool(_MARKED) and any(id(x) in _MARKED for x in values)

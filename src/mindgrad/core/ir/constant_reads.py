@@ -8,7 +8,10 @@ it can read the values of its inputs without a warning.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.scope import Scope
 
 __all__ = ["constants_below", "is_constant"]
 
@@ -34,10 +37,10 @@ class constants_below:
     def __enter__(self) -> None:
         self.before, _local.level = _local.level, self.level
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         _local.level = self.before
 
 
-def is_constant(scope: Any) -> bool:
+def is_constant(scope: Scope) -> bool:
     """Return whether code may now read tensors of ``scope`` without a warning."""
     return scope.level <= _local.level

@@ -5,10 +5,12 @@ A :class:`DType` prints as MindSpore prints it (``str``: ``Float32``; ``repr``: 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Hashable
 
 import ml_dtypes
 import numpy as np
+
+from mindgrad.core.ir.rules import NumpyType
 
 __all__ = ["DTYPES", "DType", "as_dtype", "promote", "promote_scalar"]
 
@@ -50,10 +52,10 @@ class DType:
         "rank",
     )
 
-    def __init__(self, name: str, identifier: str, storage: Any, kind: str) -> None:
+    def __init__(self, name: str, identifier: str, storage: np.typing.DTypeLike, kind: str) -> None:
         self.name = name
         self.identifier = identifier
-        self.numpy = np.dtype(storage)
+        self.numpy: NumpyType = np.dtype(storage)
         self.kind = kind
         self.is_float = kind == "float"
         self.is_inexact = kind in ("float", "complex")
@@ -62,7 +64,7 @@ class DType:
         self.rank = ("bool", "int", "uint", "float", "complex").index(kind)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> NumpyType:
         """The NumPy dtype, so that ``np.zeros(3, mindgrad.float32)`` works."""
         return self.numpy
 
@@ -82,7 +84,7 @@ class DType:
 
     __hash__ = object.__hash__
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable, tuple[str]]:
         return (as_dtype, (self.identifier,))
 
 
@@ -107,12 +109,12 @@ DTYPES: tuple[DType, ...] = (
     float16, float32, float64, bfloat16, complex64, complex128,
 )  # fmt: skip
 
-_BY_NUMPY: dict[Any, DType] = {d.numpy: d for d in DTYPES}
+_BY_NUMPY: dict[Hashable, DType] = {d.numpy: d for d in DTYPES}
 _BY_NAME: dict[str, DType] = {d.identifier: d for d in DTYPES} | {d.name: d for d in DTYPES}
 _BY_PYTHON: dict[type, DType] = {bool: bool_, int: int64, float: float32, complex: complex64}
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(value: object) -> DType:
     """Return the :class:`DType` that ``value`` denotes.
 
     ``value`` is a DType, a NumPy dtype, a Python type, or a string.
@@ -132,7 +134,8 @@ def as_dtype(value: Any) -> DType:
         dtype = None
     if dtype is None:
         try:
-            dtype = _BY_NUMPY.get(np.dtype(value).newbyteorder("="))
+            known: NumpyType = np.dtype(value)  # type: ignore[call-overload]  # other objects raise TypeError
+            dtype = _BY_NUMPY.get(known.newbyteorder("="))
         except TypeError:
             dtype = None
     if dtype is None:

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.base.location import Located
-from mindgrad.core.ir.graph import Constant, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable
+from mindgrad.core.ir.rules import Array, Stored
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 
 __all__ = ["evaluate", "inline"]
 
 
-def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
+def evaluate(graph: Graph, inputs: Sequence[Array]) -> list[Array]:
     """Return the outputs of ``graph`` on NumPy ``inputs``.
 
     Raises:
         TypeError: If the type of an input differs from the type in the graph.
     """
-    values: dict[Variable, Any] = {}
+    values: dict[Variable, Stored] = {}
     for variable, array in zip(graph.inputs, inputs, strict=True):
         array = np.asarray(array)
         if array.shape != variable.shape or array.dtype != variable.type.dtype.numpy:
@@ -47,12 +47,12 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
 
 def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
     """Apply the operators of ``graph`` to ``tensors``, as a Python function would."""
-    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
+    values: dict[Atom, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
 
-    def read(atom: Any) -> Tensor:
+    def read(atom: Atom) -> Tensor:
         tensor = values.get(atom)
         if tensor is None:
-            constant: Constant = atom
+            constant: Constant = atom  # type: ignore[assignment]  # all variables have values
             tensor = values[atom] = make_tensor(constant.value, constant.type)
         return tensor
 

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from mindgrad.core.base.location import located_source, user_frame
 from mindgrad.core.base.refusal import SourceLocation, located_text, location_of
 from mindgrad.core.ir.graph import DerivativeOf, is_finite
+from mindgrad.core.ir.rules import Array, Results, Source, Statics, Stored
 from mindgrad.core.ir.types import type_of
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.primitive import Primitive
 
 __all__ = ["check_kernel", "first_fault", "refuse_fault"]
 
 
-def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def first_fault(operands: Sequence[Stored], results: Sequence[Stored], parameters: Statics) -> Array | None:
     """Return the first result with an unexpected infinity or NaN, or ``None``.
 
     If all operands are finite, every infinity or NaN is unexpected. If an operand is infinite, only NaN is
@@ -45,11 +49,13 @@ def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dic
     return faulty if all(map(isfinite, numbers)) else None
 
 
-def _has_nan(array: np.ndarray) -> bool:
+def _has_nan(array: Array) -> bool:
     return array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
-def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, parameters: dict[str, Any]) -> None:
+def check_kernel(
+    primitive: Primitive, operands: Sequence[Stored], results: Results, parameters: Statics
+) -> None:
     """Check the results of an eager kernel.
 
     Raises:
@@ -63,7 +69,7 @@ def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, paramete
         refuse_fault(primitive.name, operands, faulty, location)
 
 
-def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source: Any) -> NoReturn:
+def refuse_fault(name: str, operands: Sequence[Stored], faulty: Array, source: Source) -> NoReturn:
     """Raise the error for a result that is not finite.
 
     Args:
@@ -97,7 +103,7 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
     raise FloatingPointError(located_text(reason, instead, location))
 
 
-def _range(operand: np.ndarray) -> str:
+def _range(operand: Array) -> str:
     if not operand.size or operand.dtype.kind == "c":
         return str(type_of(operand))
     return f"{type_of(operand)} from {operand.min()} to {operand.max()}"

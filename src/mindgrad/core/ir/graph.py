@@ -16,23 +16,25 @@ from __future__ import annotations
 
 import cmath
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from keyword import iskeyword
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, final
 
 import numpy as np
 
 from mindgrad.core.base.location import Line
 from mindgrad.core.ir.memo import interned, memoized
+from mindgrad.core.ir.rules import Array, Atoms, Operand, Rule, Statics
 from mindgrad.core.ir.types import TensorType, type_of
 
 if TYPE_CHECKING:
+    from mindgrad.core.ir.dtype import DType
     from mindgrad.core.ir.primitive import Primitive
 
 __all__ = [
-    "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom",
-    "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
+    "ABSORBING", "APPLY", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM",
+    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
     "derivative_of", "is_finite", "silent", "without_effects",
 ]  # fmt: skip
 
@@ -58,11 +60,11 @@ INHERITED = INFINITE | MASKED | CUT | DISCARDS
 #: marks of factors: a product with such a factor can contain zero times infinity, which must be zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
-_NO_GRAPHS: dict[str, Any] = {}
-_SMALL = 64  # constants with at most this many elements are compared by value, larger ones by identity
+_NO_GRAPHS: dict[str, Graph] = {}
+_SMALL = 64  # constants with at most this many elements are compared by value
 
 
-def is_finite(array: Any) -> bool:
+def is_finite(array: Array) -> bool:
     """Return whether all elements of a NumPy array are finite."""
     if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to dtypes of extensions, such as bfloat16
         return True
@@ -73,17 +75,15 @@ def is_finite(array: Any) -> bool:
     return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
 
 
-class Atom:
-    """A value in a graph: a :class:`Variable` or a :class:`Constant`."""
+#: functions that apply Python's operators to atoms. ``primitives.arithmetic`` fills this table
+APPLY: dict[str, Rule] = {}
+
+
+class _Arithmetic:
+    """Base class of the two atoms, with Python's operators."""
 
     __slots__ = ()
     type: TensorType
-    linear: bool
-    tainted: int
-
-    #: functions that implement Python's arithmetic operators for atoms; ``primitives.arithmetic`` adds them
-    #: to this dict
-    operators: dict[str, Callable[..., Any]] = {}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -91,54 +91,55 @@ class Atom:
         return self.type.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The element type of the value."""
         return self.type.dtype
 
-    def __add__(self, other: Any) -> Any:
-        return Atom.operators["add"](self, other)
+    def __add__(self, other: Operand) -> Atom:
+        return APPLY["add"](self, other)
 
-    def __radd__(self, other: Any) -> Any:
-        return Atom.operators["add"](other, self)
+    def __radd__(self, other: Operand) -> Atom:
+        return APPLY["add"](other, self)
 
-    def __sub__(self, other: Any) -> Any:
-        return Atom.operators["sub"](self, other)
+    def __sub__(self, other: Operand) -> Atom:
+        return APPLY["sub"](self, other)
 
-    def __rsub__(self, other: Any) -> Any:
-        return Atom.operators["sub"](other, self)
+    def __rsub__(self, other: Operand) -> Atom:
+        return APPLY["sub"](other, self)
 
-    def __mul__(self, other: Any) -> Any:
-        return Atom.operators["mul"](self, other)
+    def __mul__(self, other: Operand) -> Atom:
+        return APPLY["mul"](self, other)
 
-    def __rmul__(self, other: Any) -> Any:
-        return Atom.operators["mul"](other, self)
+    def __rmul__(self, other: Operand) -> Atom:
+        return APPLY["mul"](other, self)
 
-    def __truediv__(self, other: Any) -> Any:
-        return Atom.operators["div"](self, other)
+    def __truediv__(self, other: Operand) -> Atom:
+        return APPLY["div"](self, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
-        return Atom.operators["div"](other, self)
+    def __rtruediv__(self, other: Operand) -> Atom:
+        return APPLY["div"](other, self)
 
-    def __pow__(self, other: Any) -> Any:
-        return Atom.operators["pow"](self, other)
+    def __pow__(self, other: Operand) -> Atom:
+        return APPLY["pow"](self, other)
 
-    def __neg__(self) -> Any:
-        return Atom.operators["neg"](self)
+    def __neg__(self) -> Atom:
+        return APPLY["neg"](self)
 
-    def __lt__(self, other: Any) -> Any:
-        return Atom.operators["less"](self, other)
+    def __lt__(self, other: Operand) -> Atom:
+        return APPLY["less"](self, other)
 
-    def __le__(self, other: Any) -> Any:
-        return Atom.operators["less_equal"](self, other)
+    def __le__(self, other: Operand) -> Atom:
+        return APPLY["less_equal"](self, other)
 
-    def __gt__(self, other: Any) -> Any:
-        return Atom.operators["greater"](self, other)
+    def __gt__(self, other: Operand) -> Atom:
+        return APPLY["greater"](self, other)
 
-    def __ge__(self, other: Any) -> Any:
-        return Atom.operators["greater_equal"](self, other)
+    def __ge__(self, other: Operand) -> Atom:
+        return APPLY["greater_equal"](self, other)
 
 
-class Variable(Atom):
+@final
+class Variable(_Arithmetic):
     """A value defined by an equation, or an input of its graph.
 
     Attributes:
@@ -159,7 +160,8 @@ class Variable(Atom):
         return f"<variable {self.type}>"
 
 
-class Constant(Atom):
+@final
+class Constant(_Arithmetic):
     """A value known when the graph is built.
 
     A *splat* is a constant whose elements are all equal. Only one element is stored, together with the full
@@ -169,7 +171,7 @@ class Constant(Atom):
     __slots__ = ("_tainted", "is_splat", "key", "marks", "type", "value")
     linear = False
 
-    def __init__(self, value: np.ndarray, type: TensorType | None = None) -> None:
+    def __init__(self, value: Array, type: TensorType | None = None) -> None:
         self.value = np.asarray(value)
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
@@ -177,8 +179,8 @@ class Constant(Atom):
         self.marks = 0  #: marks of the cotangents that constant folding combined into this constant
         small = self.value.size <= _SMALL
         if small:
-            self.key: Any = (self.type, self.value.shape, self.value.tobytes())
-        else:  # large constants are equal only if they share their memory, so that no elements are compared
+            self.key: tuple = (self.type, self.value.shape, self.value.tobytes())
+        else:  # large constants are equal only if they are the same memory, so that no elements are compared
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
@@ -189,11 +191,11 @@ class Constant(Atom):
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         """Return the value in its full shape; for a splat, this is a read-only view."""
         return np.broadcast_to(self.value, self.type.shape)
 
-    def smallest(self) -> np.ndarray:
+    def smallest(self) -> Array:
         """Return the value with size 1 along each axis that repeats one element."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
@@ -205,6 +207,10 @@ class Constant(Atom):
 
     def __repr__(self) -> str:
         return f"<constant {self.type} {self.value if self.is_splat else '…'}>"
+
+
+#: a value in a graph
+Atom: TypeAlias = Variable | Constant
 
 
 class DerivativeOf(tuple):
@@ -247,8 +253,8 @@ class Equation:
     def __init__(
         self,
         primitive: Primitive,
-        inputs: tuple[Any, ...],
-        parameters: dict[str, Any],
+        inputs: tuple[Atom, ...],
+        parameters: Statics,
         outputs: tuple[Variable, ...],
         source: tuple[str, int] | None = None,
     ) -> None:
@@ -293,19 +299,14 @@ class Graph:
     #: function that checks every new graph (``ir.verify``); ``None``: graphs are not checked
     verifier: Callable[[Graph], None] | None = None
 
-    def __init__(
-        self,
-        inputs: Sequence[Variable],
-        equations: Sequence[Equation],
-        outputs: Sequence[Any],
-    ) -> None:
+    def __init__(self, inputs: Sequence[Variable], equations: Sequence[Equation], outputs: Atoms) -> None:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
         #: cache of results that were computed from this graph (``ir.memo``)
-        self.derived: dict[Any, Any] = {}
+        self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # each key has its type
         if Graph.verifier is not None:
             Graph.verifier(self)
 
@@ -323,7 +324,7 @@ class Graph:
         """Return whether the graph computes a float16 or bfloat16 value."""
         return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
 
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[tuple, tuple, tuple]:
         """Return a cache key that is equal for two graphs with the same structure.
 
         Two such graphs have the same primitives, parameters, types, and constants, but different ``Variable``
@@ -335,10 +336,10 @@ class Graph:
             key = self.derived["key"] = self._key()
         return key
 
-    def _key(self) -> tuple[Any, ...]:
-        numbers: dict[Any, int] = {v: k for k, v in enumerate(self.inputs)}
+    def _key(self) -> tuple[tuple, tuple, tuple]:
+        numbers: dict[Variable, int] = {v: k for k, v in enumerate(self.inputs)}
 
-        def named(atom: Any) -> Any:
+        def named(atom: Atom) -> Hashable:
             return numbers[atom] if type(atom) is Variable else atom.key
 
         rows = []
@@ -362,13 +363,13 @@ class Graph:
         return counts
 
 
-def _interned(value: Any) -> Any:
+def _interned(value: object) -> object:
     if isinstance(value, tuple):
         return tuple(map(_interned, value))
     return interned(value) if isinstance(value, Graph) else value
 
 
-def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
+def live_equations(equations: Sequence[Equation], outputs: Iterable[Atom]) -> list[Equation]:
     """Return the equations on which ``outputs`` depend, and equations with effects.
 
     The result has the order of ``equations``.
@@ -432,7 +433,7 @@ def without_effects(graph: Graph) -> Graph:
     return Graph(graph.inputs, live_equations(equations, graph.outputs), graph.outputs)
 
 
-def silent(parameters: dict[str, Any]) -> dict[str, Any]:
+def silent(parameters: Statics) -> Statics:
     """Remove side effects (:func:`without_effects`) from graphs in ``parameters``."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 

@@ -23,9 +23,13 @@ maps do not contain index arithmetic.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.ir.types import Shape
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom, Equation
 
 __all__ = [
     "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
@@ -81,7 +85,7 @@ class Arrangement(NamedTuple):
     operands: Sequence[Labels]
     results: Sequence[Labels]
     sizes: Mapping[int, int]
-    parameters: Mapping[str, Any]
+    parameters: Statics
 
 
 class Relabeling(NamedTuple):
@@ -93,7 +97,7 @@ class Relabeling(NamedTuple):
         swaps: whether the two operands of a product must be exchanged.
     """
 
-    parameters: dict[str, Any]
+    parameters: Statics
     results: tuple[Labels, ...]
     swaps: bool = False
 
@@ -104,7 +108,7 @@ class Axes:
     #: whether :meth:`preferred` can return an order of axes. If not, it always returns ``None``
     prefers: bool = False
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         """Return the index map of an equation with operands of the given shapes."""
         raise NotImplementedError
 
@@ -119,7 +123,7 @@ class Axes:
         """
         return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
-    def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
+    def preferred(self, axes: IndexMap, parameters: Statics) -> tuple[Labels, ...] | None:
         """Return the order of operand axes for which CPU kernels are fast, or ``None``.
 
         Args:
@@ -132,7 +136,7 @@ class Axes:
 class Uniform(Axes):
     """Axes of a pointwise operator: all operands and the result have the same labels."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0]))) if shapes else ()
         return IndexMap((labels,) * len(shapes), (labels,))
 
@@ -146,7 +150,7 @@ class Uniform(Axes):
 UNIFORM = Uniform()
 
 
-def index_map(equation: Any) -> IndexMap | None:
+def index_map(equation: Equation) -> IndexMap | None:
     """Return the index map of ``equation``; ``None`` if its primitive has no ``axes``.
 
     >>> from mindgrad.core.ir.build import Builder, building
@@ -161,7 +165,7 @@ def index_map(equation: Any) -> IndexMap | None:
     return None if axes is None else axes.index_map([x.shape for x in equation.inputs], equation.parameters)
 
 
-def repetition(atom: Any) -> tuple[Any, Labels] | None:
+def repetition(atom: Atom) -> tuple[Atom, Labels] | None:
     """Return the value that ``atom`` broadcasts, and the positions of its axes.
 
     Returns ``None`` if ``atom`` does not repeat a value along new axes.
@@ -188,7 +192,7 @@ def repetition(atom: Any) -> tuple[Any, Labels] | None:
     return (equation.inputs[0], dims) if list(dims) == sorted(dims) else None
 
 
-def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
+def label_sizes(equation: Equation, axes: IndexMap) -> dict[int, int]:
     """Return a dict from every label in the index map of ``equation`` to its size.
 
     For a windowed label, the sizes of operands and results can differ. The dict contains one of them.
@@ -201,7 +205,7 @@ def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
 
 
 def relabeled(
-    equation: Any,
+    equation: Equation,
     axes: IndexMap,
     operands: Sequence[Labels],
     results: Sequence[Labels],
@@ -224,4 +228,4 @@ def relabeled(
     new = Arrangement(
         operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters
     )
-    return equation.primitive.axes.relabeled(axes, new)
+    return equation.primitive.axes.relabeled(axes, new)  # type: ignore[union-attr]  # it returned `axes`

@@ -6,10 +6,11 @@ on which operands. If a primitive has no such rule, each of its graphs runs once
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.rules import Atoms
 
 __all__ = ["Inner", "inner_programs"]
 
@@ -26,7 +27,7 @@ class Inner(NamedTuple):
     """
 
     graph: Graph
-    operands: Sequence[Any]
+    operands: Atoms
     times: int = 1
     is_known: bool = True
 

@@ -7,15 +7,15 @@ warnings is 10× faster than ``np.errstate``, which takes as long as three kerne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import Context
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Kernel, Results, Rule, Statics, Stored
 from mindgrad.core.ir.tensor import Tensor
 
 __all__ = [
@@ -35,7 +35,7 @@ def _silent_context() -> Context:
     return context
 
 
-def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def silently(function: Kernel, arguments: Sequence[Stored], parameters: Statics) -> Results:
     """Call ``function`` without NumPy warnings.
 
     ``function`` must not call user functions, because they would run in another ``contextvars`` context.
@@ -50,7 +50,7 @@ def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters:
         _FREE.append(context)
 
 
-def numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def numpy_kernel(primitive: Primitive, arrays: Sequence[Stored], parameters: Statics) -> Results:
     """Run the NumPy kernel of ``primitive``, which returns an array or a tuple."""
     if primitive.kind == "control":  # `runs_functions(primitive)`, inlined for speed
         with np.errstate(all="ignore"):
@@ -63,15 +63,15 @@ def runs_functions(primitive: Primitive) -> bool:
     return primitive.kind == "control"
 
 
-_run_kernel: Callable[..., Any] = numpy_kernel
+_run_kernel: Rule = numpy_kernel
 #: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether eager mode also
 #: skips the check of kernel results by ``_check``
 _is_plain = _is_direct = True
 #: function that checks the results of each eager kernel, for the option ``debug_nans``; ``None``: no check
-_check: Callable[..., None] | None = None
+_check: Rule | None = None
 
 
-def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
+def set_kernel_runner(runner: Rule | None) -> None:
     """Set the function that runs eager kernels; ``None`` for NumPy kernels.
 
     The function is called as ``runner(primitive, arrays, parameters)``.
@@ -82,7 +82,7 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
     _is_direct = _is_plain and _check is None
 
 
-def set_kernel_check(check: Callable[..., None] | None) -> None:
+def set_kernel_check(check: Rule | None) -> None:
     """Set the function that checks the results of eager kernels; ``None``: no check.
 
     The function is called as ``check(primitive, arrays, results, parameters)``.
@@ -97,7 +97,7 @@ def is_checking_kernels() -> bool:
     return _check is not None
 
 
-def _run_checked(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def _run_checked(primitive: Primitive, arrays: Sequence[Stored], parameters: Statics) -> Results:
     results = _run_kernel(primitive, arrays, parameters)
     if _check is not None:
         _check(primitive, arrays, results, parameters)
@@ -109,13 +109,13 @@ def runs_on_host() -> bool:
     return _is_plain
 
 
-def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
+def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
     """Run the kernel of ``primitive`` on ``tensors``; return an array or a tuple."""
     plain = _is_plain
     pointwise = primitive.pointwise
-    arrays: list[Any] = []
+    arrays: list[Stored] = []
     for tensor in tensors:
-        array: Any = tensor._array
+        array = tensor._array
         if type(array) is not np.ndarray:
             if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
                 array = tensor.host_array()
@@ -138,7 +138,7 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
         _FREE.append(context)
 
 
-def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_arrays(steps: Sequence[tuple], slots: list[Stored]) -> None:
     """Run operators in order. Their operands and results are elements of the list ``slots``.
 
     A step is ``(primitive, operand slots, result slots, parameters)``, where a slot is an index into
@@ -149,7 +149,7 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
             run_step(step, slots)
 
 
-def run_step(step: tuple, slots: list[Any]) -> None:
+def run_step(step: tuple, slots: list[Stored]) -> None:
     """Run one step of :func:`run_arrays` with the current warning settings."""
     primitive, operands, results, parameters = step
     arrays = [slots[position] for position in operands]
@@ -176,7 +176,7 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
         kernel = np.broadcast_to if primitive is None else primitive.numpy
         parameters = {"shape": parameters} if primitive is None else parameters
         if len(operands) == 1:
-            source: Any = operands[0]
+            source = operands[0]
         else:
             source = itemgetter(*operands) if operands else _no_arrays
         is_multiple = primitive is not None and primitive.multiple
@@ -184,7 +184,7 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
     return compact
 
 
-def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Any]) -> None:
+def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Stored]) -> None:
     """Run the steps of :func:`compacted`, and free arrays after their last use.
 
     ``dead`` contains, for each step, the slots to empty after it.
@@ -195,11 +195,11 @@ def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: l
             slots[position] = None
 
 
-def _no_arrays(_: list[Any]) -> tuple[()]:
+def _no_arrays(_: list[Stored]) -> tuple[()]:
     return ()
 
 
-def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_compact(steps: Sequence[tuple], slots: list[Stored]) -> None:
     """Run the steps of :func:`compacted`; the caller wraps it in :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:

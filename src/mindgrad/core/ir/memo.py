@@ -11,9 +11,9 @@ A memoized function must depend only on its arguments. A repeated call costs one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
 
 __all__ = ["forget", "interned", "memoized", "retained"]
 
+P = ParamSpec("P")
 Result = TypeVar("Result")
 
-_graphs: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
+_graphs: WeakValueDictionary[Hashable, Graph] = WeakValueDictionary()
 
 #: number of most recent graphs that :func:`retained` keeps alive
 _RETAINED = 256
 
 
-def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
+def memoized(function: Callable[Concatenate[Graph, P], Result]) -> Callable[Concatenate[Graph, P], Result]:
     """Decorator that computes ``function(graph, …)`` once and stores it in the graph."""
 
     @wraps(function)
-    def once(graph: Graph, *arguments: Any, **options: Any) -> Result:
+    def once(graph: Graph, *arguments: P.args, **options: P.kwargs) -> Result:
         key = (function, arguments, *options.items()) if options else (function, arguments)
         if key not in graph.derived:
             graph.derived[key] = function(graph, *arguments, **options)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from mindgrad.core.base.tree import attributes_of, is_record, record_of
 from mindgrad.core.ir.constant_arguments import is_constant
 from mindgrad.core.ir.tensor import Tensor
+
+Marked: TypeAlias = Any  # type: ignore[explicit-any]  # a copy of a subclass of the class of the argument
 
 __all__ = ["MutableFloat", "MutableInt", "MutableScalar", "is_mutable", "mutable", "plain_kind"]
 
@@ -62,7 +64,7 @@ _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.item
 
 
 @lru_cache(maxsize=256)
-def _marked(kind: Any) -> Any:
+def _marked(kind: type) -> type:
     """Return a subclass of ``kind`` that marks its instances as ``mutable``."""
     if kind in _CONTAINERS:
         return kind
@@ -73,7 +75,7 @@ def _marked(kind: Any) -> Any:
     return made
 
 
-def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
+def mutable(input_data: object, dynamic_len: bool = False) -> Marked:
     """Mark a number or a container of tensors or numbers as differentiable data.
 
     Args:
@@ -112,7 +114,7 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
         )
     if isinstance(input_data, (Tensor, bool)):
         return Tensor(input_data) if is_constant(input_data) else input_data
-    kind: Any = type(input_data)
+    kind: type = type(input_data)
     if isinstance(input_data, tuple):
         return tuple.__new__(_marked(kind), map(_inside, input_data))
     if isinstance(input_data, list):
@@ -135,18 +137,18 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     )
 
 
-def _inside(value: Any) -> Any:
+def _inside(value: object) -> Marked:
     return None if value is None else mutable(value)
 
 
-def _is_record(value: Any) -> bool:
-    kind: Any = type(value)
+def _is_record(value: object) -> bool:
+    kind: type = type(value)
     return is_record(kind)
 
 
-def _of_field(value: Any) -> Any:
+def _of_field(value: object) -> Marked:
     """Mark the containers in a field of a dataclass, but not its numbers."""
-    kind: Any = type(value)
+    kind: type = type(value)
     if isinstance(value, tuple):
         return tuple.__new__(_marked(kind), map(_of_field, value))
     if isinstance(value, list):
@@ -161,7 +163,7 @@ def _of_field(value: Any) -> Any:
     return value
 
 
-def is_mutable(value: Any) -> bool:
+def is_mutable(value: object) -> bool:
     """Return whether ``value`` is a result of ``mutable``."""
     return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
 

@@ -7,11 +7,15 @@ computes their values later (``eager.deferral``). Until then, ``tensor._array`` 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mindgrad.core.ir.rules import Array, NumpyType, Stored
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["PendingArray", "host_copy", "resolved"]
 
@@ -30,14 +34,14 @@ class PendingArray:
 
     __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")
 
-    def __init__(self, deferral: Any, number: int, type: TensorType) -> None:
+    def __init__(self, deferral: Stored, number: int, type: TensorType) -> None:
         self.deferral = deferral
         self.number = number
         self.type = type
-        self.value: Any = None
-        self.shadow: Any = None
+        self.value: Stored = None
+        self.shadow: Tensor | None = None
 
-    def get(self) -> Any:
+    def get(self) -> Stored:
         """Return the array. If it has no value yet, compute the value first."""
         return self.deferral.requested(self) if self.value is None else self.value
 
@@ -57,23 +61,23 @@ class PendingArray:
         return self.type.size
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> NumpyType:
         """The element type as a NumPy dtype."""
         return self.type.dtype.numpy
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumpyType | None = None, copy: bool | None = None) -> Array:
         return np.array(np.broadcast_to(np.asarray(self.get()), self.type.shape), dtype, copy=copy)
 
-    def __jax_array__(self) -> Any:
+    def __jax_array__(self) -> Stored:
         return self.get()
 
 
-def resolved(array: Any) -> Any:
+def resolved(array: Stored) -> Stored:
     """Return the computed value of a pending array; return other arrays unchanged."""
     return array.get() if type(array) is PendingArray else array
 
 
-def host_copy(array: Any) -> np.ndarray:
+def host_copy(array: Stored) -> Array:
     """Copy a device array to the host, as a NumPy array.
 
     Raises:

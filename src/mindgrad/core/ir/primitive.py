@@ -52,12 +52,12 @@ and ``p`` a partial derivative. The fields are:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from mindgrad.core.ir import build
+from mindgrad.core.ir import build, rules
 from mindgrad.core.ir.graph import Atom, Constant, Variable
 from mindgrad.core.ir.index_map import UNIFORM, Axes
 from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
@@ -101,8 +101,8 @@ class Algebra(NamedTuple):
 
     commutative: bool = False
     stops: bool = False
-    recurrence: Callable[..., Any] | None = None
-    contracted: Callable[..., Any] | None = None
+    recurrence: rules.Rule | None = None
+    contracted: rules.Rule | None = None
 
 
 class InnerGraphs(NamedTuple):
@@ -126,9 +126,9 @@ class InnerGraphs(NamedTuple):
     run: bool = True
     replaceable: bool = False
     by_user: bool = False
-    programs: Callable[..., Any] | None = None
-    iteration: Callable[..., Any] | None = None
-    paths: Callable[..., Any] | None = None
+    programs: rules.Rule | None = None
+    iteration: rules.Rule | None = None
+    paths: rules.Rule | None = None
 
 
 class Lazy(NamedTuple):
@@ -143,9 +143,9 @@ class Lazy(NamedTuple):
             (``transforms.axis_propagation``).
     """
 
-    expand: Callable[..., Any]
+    expand: rules.Rule
     closed: bool = False
-    passage: Callable[..., Any] | None = None
+    passage: rules.Rule | None = None
 
 
 #: most operators have no effects
@@ -154,7 +154,11 @@ _NO_IDENTITIES = Algebra()
 _ALL_RUN = InnerGraphs()
 
 
-class Primitive:
+#: result of a call on atoms: an atom, or a tuple of atoms if the primitive is ``multiple``
+R = TypeVar("R", covariant=True)
+
+
+class Primitive(Generic[R]):
     """One operator. Calling it on variables and constants emits an equation."""
 
     __slots__ = (
@@ -169,17 +173,17 @@ class Primitive:
         name: str,
         kind: str,
         *,
-        type_rule: Callable[..., Any],
-        numpy: Callable[..., Any],
-        xla: str | Callable[..., Any],
-        jvp: Callable[..., Any] | None = None,
-        jvp_with_values: Callable[..., Any] | None = None,
-        transpose: Callable[..., Any] | None = None,
-        batch: Callable[..., Any] | None = None,
-        series: Callable[..., Any] | None = None,
-        simplify: Callable[..., Any] | None = None,
-        pattern: Callable[..., Any] | None = None,
-        taint: str | Callable[..., str | int] = "stops",
+        type_rule: rules.TypeRule,
+        numpy: rules.Kernel,
+        xla: str | rules.XlaKernel,
+        jvp: rules.Jvp | None = None,
+        jvp_with_values: rules.JvpWithValues | None = None,
+        transpose: rules.Transpose | None = None,
+        batch: rules.Batch | None = None,
+        series: rules.Rule | None = None,
+        simplify: rules.Rule | None = None,
+        pattern: rules.Rule | None = None,
+        taint: str | rules.Rule = "stops",
         multiple: bool = False,
         linear_in: Sequence[int] | None = None,
         moves: bool = False,
@@ -189,7 +193,7 @@ class Primitive:
         axes: Axes | None = None,
         work: Work | None = None,
         symbol: str | None = None,
-        samples: Any = None,
+        samples: tuple | list | None = None,
         effects: Effects = PURE,
         algebra: Algebra = _NO_IDENTITIES,
         inner: InnerGraphs = _ALL_RUN,
@@ -255,23 +259,23 @@ class Primitive:
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 
-    def __call__(self, *operands: Any, **parameters: Any) -> Any:
+    def __call__(self, *operands: rules.Operand, **parameters: object) -> R:
         """Emit the operator. Python numbers get the type of the first other operand."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 operands = lift(operands)
                 break
-        return build.current().emit(self, operands, parameters)
+        return build.current().emit(self, operands, parameters)  # type: ignore[arg-type]  # atoms
 
 
-def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
+def _tangents_of(jvp_with_values: rules.JvpWithValues) -> rules.Jvp:
     return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
 
 
-def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def lift(operands: tuple[rules.Operand, ...]) -> tuple[Atom, ...]:
     """Convert Python numbers to constants with the type of the first other operand."""
-    like = next(operand for operand in operands if isinstance(operand, Atom)).type
+    like = next(operand for operand in operands if isinstance(operand, (Variable, Constant))).type
     return tuple(
-        operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)
-        for operand in operands
+        x if isinstance(x, (Variable, Constant)) else Constant(np.asarray(x, like.dtype.numpy), like)
+        for x in operands
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.kernels import run_kernel, runs_functions, runs_on_host
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Results, Statics, Stored
 from mindgrad.core.ir.scope import Scope, as_it_is, held_constant, identity, lifted
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 
@@ -45,17 +45,17 @@ class Recorder(Scope):
         # inlines `Scope.__init__` for speed, because each call of a gradient function creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
-        self.values: list[Any] = []
+        self.values: list[Stored] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
         #: maps the index of an entry without a derivative to its source line, for warnings about zero
         #: gradients
-        self.lines: dict[int, Any] = {}
+        self.lines: dict[int, tuple[str, int]] = {}
         #: Indices of recorded values. A function that was differentiated inside this scope depends smoothly
         #: on them, so its gradient is not zero by mistake (``transforms.zero_gradients``)
         self.differentiated: dict[int, None] = {}
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[tuple[int, Hashable], int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
 
     def input(self, tensor: Tensor) -> Tensor:
@@ -85,8 +85,8 @@ class Recorder(Scope):
         return number
 
     def record(
-        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, computed: Any = None
-    ) -> Any:
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics, computed: Results = None
+    ) -> Results:
         if len(tensors) == 1 and tensors[0]._scope is self:
             numbers: tuple[int, ...] = (tensors[0]._atom,)
         else:
@@ -108,7 +108,7 @@ class Recorder(Scope):
         tensor._scope, tensor._atom = self, first
         return tensor
 
-    def handed_over(self) -> list[Any]:
+    def handed_over(self) -> list[Stored]:
         """Return the values for the gradient, and remove large values from this scope.
 
         The gradient frees each value after its last use. If a removed value is needed later, :meth:`lift`
@@ -155,7 +155,7 @@ class Recorder(Scope):
             computed = run_kernel(primitive, operands, dict(parameters))
             values = list(computed) if primitive.multiple else [computed]
         traced = [t._scope for t in operands if t.is_traced]
-        results: Any = map(make_tensor, values)
+        results: Results = map(make_tensor, values)
         if traced:
             result = tuple(values) if primitive.multiple else values[0]
             scope, line = max(traced, key=lambda scope: scope.level), self.lines.get(entry)
@@ -178,8 +178,8 @@ class LocatedRecorder(Recorder):
         self.sources: list[tuple[str, int]] = []
 
     def record(
-        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, computed: Any = None
-    ) -> Any:
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics, computed: Results = None
+    ) -> Results:
         result = super().record(primitive, tensors, parameters, computed)
         self.sources.append(user_location())
         return result

@@ -21,17 +21,18 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from mindgrad.core.base.location import user_location
 from mindgrad.core.ir.build import Builder
-from mindgrad.core.ir.graph import Variable
+from mindgrad.core.ir.graph import Atom, Equation, Variable
 from mindgrad.core.ir.kernels import run_kernel
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Kernel, Results, Statics, Stored
 from mindgrad.core.ir.tensor import Tensor, assign, make_tensor
 from mindgrad.core.ir.types import TensorType
 
@@ -48,6 +49,31 @@ LEFT_BEHIND = (
 )
 
 
+#: a level, and the function that converts values up to this level to constants (:func:`hold_constant`)
+ConstantBlock = tuple[int, Callable[[Tensor], Tensor] | None]
+
+
+#: the class of a scope
+S = TypeVar("S", bound="Scope")
+
+
+class Deferral(Protocol):
+    """A deferred eager call, which receives the operators of its thread (``eager``)."""
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics, /) -> Results: ...
+    def requested(self, pending: PendingArray, /) -> Stored: ...
+    def lifted(self, tensor: Tensor, /) -> Tensor: ...
+    def detached(self, tensor: Tensor, /) -> Tensor: ...
+    def stores(self, parameter: Tensor, /) -> None: ...
+    def new_scope(self) -> DeferredScope: ...
+    def opens(self, scope: DeferredScope, tensors: Sequence[Tensor], /) -> list[Tensor]: ...
+    def closes(self, scope: DeferredScope, /) -> None: ...
+    def returns(self, scope: DeferredScope, recorded: object, /) -> None: ...
+    def recording(self, scope: DeferredScope, /) -> tuple[Scope, list[Tensor]] | None: ...
+    @property
+    def finishes(self) -> Kernel: ...
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
@@ -55,7 +81,7 @@ class _Local(threading.local):
         self.body: BodyScope | None = None
         #: the deferred eager call that records the operators of this thread; ``None`` if operators are not
         #: deferred
-        self.deferral: Any = None
+        self.deferral: Deferral | None = None
         #: the derivative treats values as constants if their scope is nested at most this deep
         #: (:func:`hold_constant`)
         self.constant_level = 0
@@ -77,17 +103,17 @@ def outermost_program() -> GraphScope | None:
     return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
-def current_deferral() -> Any:
+def current_deferral() -> Deferral | None:
     """Return the deferred call that receives operators on this thread, or ``None``."""
     return _local.deferral
 
 
-def defer_to(deferral: Any) -> None:
+def defer_to(deferral: Deferral | None) -> None:
     """Let ``deferral`` receive this thread's operators; ``None`` ends the deferral."""
     _local.deferral = deferral
 
 
-def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
+def hold_constant(block: ConstantBlock) -> ConstantBlock:
     """Treat values of outer scopes as constants on this thread.
 
     Args:
@@ -102,7 +128,7 @@ def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple
     return before
 
 
-def constant_block() -> tuple[int, Callable[[Tensor], Tensor] | None]:
+def constant_block() -> ConstantBlock:
     """Return the level and the function set by :func:`hold_constant`."""
     return _local.constant_level, _local.as_constant
 
@@ -117,7 +143,7 @@ class executing:
 
     __slots__ = ("before", "constants", "deferral", "scopes")
 
-    def __init__(self, scopes: list[Scope], deferral: Any = None) -> None:
+    def __init__(self, scopes: list[Scope], deferral: Deferral | None = None) -> None:
         self.scopes = scopes
         self.deferral = deferral
 
@@ -127,7 +153,7 @@ class executing:
         local.scopes, local.body, local.deferral = self.scopes, None, self.deferral
         self.constants = hold_constant((0, None))
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         _local.scopes, _local.body, _local.deferral = self.before
         hold_constant(self.constants)
 
@@ -138,15 +164,15 @@ def innermost() -> Scope | None:
     return scopes[-1] if scopes else None
 
 
-class opened:
+class opened(Generic[S]):
     """Context manager that opens ``scope``, and closes it at the end of the block."""
 
     __slots__ = ("deferral", "outer_body", "scope")
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: S) -> None:
         self.scope = scope
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> S:
         local, scope = _local, self.scope
         scopes = local.scopes
         scopes.append(scope)
@@ -159,7 +185,7 @@ class opened:
                 local.body = scope
         return scope
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         local, scope = _local, self.scope
         local.scopes.pop()
         scope.level = 0
@@ -217,7 +243,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
         value._scope.rebound.append(weakref.ref(tensor))
 
 
-def identity(tensor: Tensor) -> Any:
+def identity(tensor: Tensor) -> tuple[int, Hashable]:
     """Return a cache key that is equal for two Tensor objects with the same value.
 
     The key consists of the ``id`` of the scope and the atom, or of the ``id`` of the array and the type.
@@ -254,9 +280,9 @@ class Scope:
 
     def __init__(self) -> None:
         self.level = 0
-        self.runs: dict[int, Any] | None = None
+        self.runs: dict[int, Stored] | None = None
         self.bindings: dict[int, Tensor] = {}
-        self.written: dict[int, Any] = {}
+        self.written: dict[int, Stored] = {}
         self.rebound: list[weakref.ref[Tensor]] = []
         self.restored: dict[int, tuple[Tensor, Tensor, tuple[str, int] | None]] = {}
         self.opaque = False
@@ -272,7 +298,7 @@ class Scope:
         """Create an input of this scope for ``tensor``, a value from outside the scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         """Apply ``primitive`` to ``tensors`` inside this scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
@@ -293,16 +319,16 @@ class DeferredScope(Scope):
 
     __slots__ = ("deferral", "index", "shadow")
 
-    def __init__(self, deferral: Any, index: int) -> None:
+    def __init__(self, deferral: Deferral, index: int) -> None:
         super().__init__()
-        self.deferral = deferral
+        self.deferral: Deferral | None = deferral
         self.index = index
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         # executed if a function is compiled inside a gradient call, for operators whose operands are all
         # created outside the function
-        return self.deferral.record(primitive, tensors, parameters)
+        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # the call runs
 
 
 class GraphScope(Scope):
@@ -331,9 +357,9 @@ class GraphScope(Scope):
         self.builder = Builder()
         self.captures: list[tuple[Variable, Tensor]] = []
         self.parameters: list[Tensor] = []
-        self.dependencies: dict[int, tuple[Any, int]] = {}
-        self.differentiated: list[Any] = []
-        self._captured: dict[int, Any] = {}
+        self.dependencies: dict[int, tuple[object, int]] = {}
+        self.differentiated: list[tuple[Sequence[Equation], Atoms, list[tuple[Variable, Tensor]]]] = []
+        self._captured: dict[tuple[int, Hashable], tuple[Atom, Stored, Stored]] = {}
         self.has_scalars = False
 
     def input(self, tensor: Tensor) -> Tensor:
@@ -353,11 +379,11 @@ class GraphScope(Scope):
         """Create an input of the graph that is not captured, such as a loop carry."""
         return make_tensor(None, type, self, self.builder.input(type))
 
-    def tensor(self, atom: Any) -> Tensor:
+    def tensor(self, atom: Atom) -> Tensor:
         """Create a tensor of this scope for the variable or constant ``atom``."""
         return make_tensor(None, atom.type, self, atom)
 
-    def atom(self, tensor: Tensor) -> Any:
+    def atom(self, tensor: Tensor) -> Atom:
         """Return the variable or constant of ``tensor``; capture outside tensors."""
         if tensor._scope is self:
             return tensor._atom
@@ -368,8 +394,9 @@ class GraphScope(Scope):
         array = tensor._array
         is_value = array is not None and (np.ndim(array) > 0 or type(array) is PendingArray)
         if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
-            atom: Any = self._variable(tensor)
-            self._capture(atom, tensor)
+            variable = self._variable(tensor)
+            self._capture(variable, tensor)
+            atom: Atom = variable
         elif array is None:
             raise RuntimeError(LEFT_BEHIND)
         else:
@@ -388,7 +415,7 @@ class GraphScope(Scope):
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])
         result = self.builder.trace(primitive, atoms, parameters, user_location())
         if primitive.multiple:
@@ -430,7 +457,7 @@ def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         hold_constant(block)
 
 
-def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
+def apply(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Results:
     """Apply ``primitive``: run it, record it, defer it, or emit an equation.
 
     The types of ``tensors`` must already be promoted to operand types that the primitive accepts.

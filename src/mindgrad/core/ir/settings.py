@@ -6,13 +6,15 @@ Upper layers define further options with :func:`define`.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = ["define", "get", "options", "store", "version"]
 
-#: maps option names to values. Frequently executed code reads this dict directly; only :func:`store` changes
-#: it
-options: dict[str, Any] = {
+Setting: TypeAlias = Any  # type: ignore[explicit-any]  # each option has its type
+
+#: maps names of options to values. Frequently executed code reads this dict directly; :func:`store` sets
+#: options
+options: dict[str, Setting] = {
     "device_target": "CPU",
     "device_id": 0,
     # maximum number of carries that a `while` loop saves for reverse mode
@@ -30,17 +32,17 @@ options: dict[str, Any] = {
 version = 0
 
 
-def define(name: str, default: Any) -> None:
+def define(name: str, default: object) -> None:
     """Add option ``name``, unless it exists."""
     options.setdefault(name, default)
 
 
-def get(name: str) -> Any:
+def get(name: str) -> Setting:
     """Return the value of option ``name``, or ``None`` if it was never set."""
     return options.get(name)
 
 
-def store(name: str, value: Any) -> None:
+def store(name: str, value: object) -> None:
     """Set option ``name``."""
     global version
     options[name] = value

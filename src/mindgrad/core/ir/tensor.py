@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Sequence
 from inspect import CO_GENERATOR
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from mindgrad.core.ir import constant_arguments, constant_reads, unknown_shape
 from mindgrad.core.ir.array_conversion import array_of, initialized, is_shareable, of_type, tensor_element
 from mindgrad.core.ir.dtype import DType, as_dtype
 from mindgrad.core.ir.pending import PendingArray, host_copy
+from mindgrad.core.ir.rules import Array, NumpyType, Scalar, Stored
 from mindgrad.core.ir.types import TensorType, type_of
 
 if TYPE_CHECKING:  # scripts/stubs.py generates this stub from the table of methods
@@ -63,7 +65,7 @@ class Tensor(TensorMembers):
      [0. 1.]]
 
     See Also:
-        :func:`mindgrad.tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Parameter`,
+        :func:`mindgrad.tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Static`,
         :func:`mindgrad.mutable`
     """
 
@@ -77,24 +79,24 @@ class Tensor(TensorMembers):
     #: whether the tensor is a Parameter, whose value compiled functions can read and assign
     is_parameter = False
 
-    _array: Any
+    _array: Stored
     _type: TensorType | None
 
     def __init__(
         self,
-        input_data: Any = None,
-        dtype: Any = None,
-        shape: Any = None,
-        init: Any = None,
+        input_data: object = None,
+        dtype: object = None,
+        shape: int | Sequence[int] | None = None,
+        init: object = None,
         const_arg: bool = False,
-        **unknown: Any,
+        **unknown: object,
     ) -> None:
         if unknown:
             check_keywords("Tensor", unknown, ("input_data", "dtype", "shape", "init", "const_arg"))
         if const_arg is not False:
             constant_arguments.mark(self, const_arg)
-        self._scope: Any = None
-        self._atom: Any = None
+        self._scope: Stored = None
+        self._atom: Stored = None
         if input_data is None and (described := unknown_shape.described(dtype, shape, init)):
             self.__class__, self._type = _WithoutValues, described
             return
@@ -168,7 +170,7 @@ class Tensor(TensorMembers):
 
     # -- value -----------------------------------------------------------------------------------
 
-    def host_array(self) -> np.ndarray:
+    def host_array(self) -> Array:
         """Return the value as a NumPy array that may share memory with tensors.
 
         The caller must not write into the array.
@@ -203,7 +205,7 @@ class Tensor(TensorMembers):
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
 
-    def asnumpy(self) -> np.ndarray:
+    def asnumpy(self) -> Array:
         """Return a copy of the value as a NumPy array.
 
         Writing into the array does not change the tensor. In MindSpore, the array shares the tensor's memory.
@@ -229,7 +231,7 @@ class Tensor(TensorMembers):
         self._leave("asnumpy()")
         return np.array(self.host_array())
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> Array:
         """Return a copy of the value as a NumPy array, as :meth:`asnumpy` does.
 
         Returns:
@@ -247,7 +249,7 @@ class Tensor(TensorMembers):
         """
         return self.asnumpy()
 
-    def read_only_array(self) -> np.ndarray:
+    def read_only_array(self) -> Array:
         """Return the value as a read-only NumPy array that shares memory with tensors.
 
         Returns:
@@ -278,7 +280,7 @@ class Tensor(TensorMembers):
                 "constant with zero gradient. If this is intended, apply stop_gradient(x) first."
             )
 
-    def item(self, *index: int) -> Any:
+    def item(self, *index: int) -> Scalar:
         """Return the only element, or the element at ``index``, as a Python number.
 
         Args:
@@ -309,7 +311,7 @@ class Tensor(TensorMembers):
         self._leave("item()")
         return self.host_array().item(*index)
 
-    def tolist(self) -> Any:
+    def tolist(self) -> Scalar:
         """Return the value as a Python number or nested lists.
 
         Returns:
@@ -328,7 +330,7 @@ class Tensor(TensorMembers):
         self._leave("tolist()")
         return self.host_array().tolist()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumpyType | None = None, copy: bool | None = None) -> Array:
         self.refuse_numpy()
         array = self.read_only_array()
         if dtype is not None:
@@ -363,7 +365,7 @@ class Tensor(TensorMembers):
                 f"compiled and no derivative is wanted."
             )
 
-    def _number(self) -> Any:
+    def _number(self) -> Scalar:
         if self.size != 1:
             raise ValueError(
                 f"Only one element tensors can be converted to Python scalars, but the shape is {self.shape}."
@@ -413,12 +415,12 @@ class Tensor(TensorMembers):
     def __copy__(self) -> Tensor:
         return make_tensor(self._array, self._type, self._scope, self._atom)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         copied = self.__copy__() if self.is_traced else Tensor(self)
         memo[id(self)] = copied
         return copied
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[[object], Tensor], tuple[Array]]:
         return (Tensor, (self.asnumpy(),))
 
     # -- representation --------------------------------------------------------------------------
@@ -476,7 +478,9 @@ def marked(number: int) -> tuple[Tensor, str, SourceLocation]:
     return _marked[number]
 
 
-def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, atom: Any = None) -> Tensor:
+def make_tensor(
+    array: Stored, type: TensorType | None = None, scope: Stored = None, atom: Stored = None
+) -> Tensor:
     """Create a Tensor that holds ``array``, without copying or checking it."""
     tensor = Tensor.__new__(Tensor)
     tensor._array = array
@@ -500,7 +504,7 @@ class Number(Tensor):
 
     __slots__ = ()
 
-    def sample(self) -> Any:
+    def sample(self) -> complex:
         """Return an arbitrary Python number of the same Python type."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
 
@@ -526,16 +530,16 @@ class Number(Tensor):
             )
         return hash(self.item())
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Tensor:
         self._refuse_length(other)
-        return super().__mul__(other)  # type: ignore[misc]
+        return super().__mul__(other)  # type: ignore[misc, operator]  # TensorMembers is for type checkers
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: object) -> Tensor:
         self._refuse_length(other)
-        return super().__rmul__(other)  # type: ignore[misc]
+        return super().__rmul__(other)  # type: ignore[misc, operator]  # as above
 
     @staticmethod
-    def _refuse_length(other: Any) -> None:
+    def _refuse_length(other: object) -> None:
         if isinstance(other, (list, tuple, str, bytes)):
             refuse(
                 f"A {type(other).__name__} is repeated by a number that depends on a tensor, so its "
@@ -557,7 +561,7 @@ def assign(target: Tensor, tensor: Tensor) -> None:
     target._scope, target._atom = tensor._scope, tensor._atom
 
 
-def scalar_tensor(number: Any, like: TensorType) -> Tensor:
+def scalar_tensor(number: complex, like: TensorType) -> Tensor:
     """Return a tensor of type ``like`` whose elements all equal ``number``.
 
     Only one element is stored. The tensor is valid only as an operand of pointwise operators.

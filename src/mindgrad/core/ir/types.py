@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from mindgrad.core.base.location import user_location
 from mindgrad.core.ir.dtype import DType, as_dtype
+from mindgrad.core.ir.rules import Array, Element, NumpyType
 
 __all__ = ["Shape", "TensorType", "tensor_type", "type_of"]
 
@@ -34,7 +32,7 @@ class TensorType:
     def __repr__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
 
-    def __call__(self, dtype: Any = None) -> str:
+    def __call__(self, dtype: object = None) -> str:
         """Return the name of the element type, as ``x.type()`` in MindSpore does.
 
         Raises:
@@ -55,10 +53,10 @@ class TensorType:
 
 # Types are interned: there is one object for each distinct type. Therefore types can be compared by `is`, and
 # the key of a call is hashed fast. The table has one small entry for each (dtype, shape) pair of the process.
-_INTERNED: dict[tuple[Any, Shape], TensorType] = {}
+_INTERNED: dict[tuple[NumpyType, Shape], TensorType] = {}
 
 
-def tensor_type(dtype: Any, shape: Shape) -> TensorType:
+def tensor_type(dtype: object, shape: Shape) -> TensorType:
     """Return the :class:`TensorType` object for this element type and shape.
 
     Equal types are one object.
@@ -87,7 +85,7 @@ def tensor_type(dtype: Any, shape: Shape) -> TensorType:
 _LARGEST = 2**40
 
 
-def type_of(array: np.ndarray | np.generic) -> TensorType:
+def type_of(array: Array | Element) -> TensorType:
     """Return the :class:`TensorType` of a NumPy array or a device array."""
     found = _INTERNED.get((array.dtype, array.shape))
     return tensor_type(array.dtype, array.shape) if found is None else found

@@ -7,15 +7,18 @@ of an axis is ``None``, one compiled function accepts many sizes of this axis
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.core.ir.types import TensorType, tensor_type
 
+if TYPE_CHECKING:
+    pass
+
 __all__ = ["WithoutValues", "described"]
 
 
-def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
+def described(dtype: object, shape: object, init: object) -> TensorType | None:
     """Return the type of ``Tensor(dtype=…, shape=…, init=…)`` if it has no values.
 
     In the shape of the type, −1 means an unknown size, and the shape (−2,) means an unknown number of axes.
@@ -50,5 +53,5 @@ class WithoutValues:
 
     __str__ = __repr__
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> WithoutValues:
         return self

@@ -6,8 +6,6 @@ call code that needs the values of tensors, such as SciPy or sparse derivatives.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindgrad.core.ir.scope import constant_block, current_deferral, defer_to, hold_constant, open_scopes
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 
@@ -33,7 +31,7 @@ class values_only:
         self.deferral = current_deferral()
         defer_to(None)
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         hold_constant(self.before)
         defer_to(self.deferral)
 

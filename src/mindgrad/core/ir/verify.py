@@ -14,10 +14,13 @@ of mindgrad, and with ``MINDGRAD_VERIFY=1`` in the environment, every graph is v
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import is_tainted
 from mindgrad.core.ir.graph import INFINITE, Constant, Equation, Graph, Variable
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.types import TensorType
 
 __all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
 
@@ -52,7 +55,7 @@ def verify(graph: Graph) -> None:
     defined: set[Variable] = set()
     # values that can be infinite, recomputed by the `taint` rules. The marks of operands are not read,
     # because a variable may get a mark after other values were computed from it
-    infinite: set[Any] = set()
+    infinite: set[Variable] = set()
     for position, variable in enumerate(graph.inputs):
         if variable in defined:
             raise _malformed(graph, f"input {position} is an input twice")
@@ -77,7 +80,7 @@ def _verify_types(graph: Graph, equation: Equation, where: str) -> None:
     primitive = equation.primitive
     operands = [atom.type for atom in equation.inputs]
     try:
-        types: Any = primitive.type_rule(*operands, **equation.parameters)
+        types = primitive.type_rule(*operands, **equation.parameters)
     except Exception as error:
         shown = ", ".join(map(str, operands))
         raise _malformed(graph, f"{where}, does not accept operands of the types {shown}: {error}") from error
@@ -89,7 +92,7 @@ def _verify_types(graph: Graph, equation: Equation, where: str) -> None:
         )
 
 
-def _verify_marks(graph: Graph, equation: Equation, infinite: set[Any], where: str) -> None:
+def _verify_marks(graph: Graph, equation: Equation, infinite: set[Variable], where: str) -> None:
     passed = any(x in infinite or (type(x) is Constant and x.tainted & INFINITE) for x in equation.inputs)
     if is_tainted(equation.primitive, equation.inputs, equation.parameters, passed):
         infinite.update(equation.outputs)
@@ -100,7 +103,7 @@ def _verify_marks(graph: Graph, equation: Equation, infinite: set[Any], where: s
         raise _malformed(graph, f"{where}, depends on a tangent and is not marked as linear")
 
 
-def _types(types: tuple[Any, ...]) -> str:
+def _types(types: tuple[TensorType, ...]) -> str:
     return f"({', '.join(map(str, types))})"
 
 

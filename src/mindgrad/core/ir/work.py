@@ -19,7 +19,10 @@ Each primitive has a field ``work``. ``tools.cost`` counts operations with it. `
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Equation
 
 __all__ = [
     "ARITHMETIC", "FREE", "FUNCTION", "LIBRARY", "MOVE", "QUOTIENT", "ROOT", "SHARED_FUNCTION", "VIEW",
@@ -41,7 +44,7 @@ class Work(NamedTuple):
     """
 
     kind: str
-    flops: Callable[[Any], float] | None = None
+    flops: Callable[[Equation], float] | None = None
     products: float = 1.0
     is_shared: bool = False
 
@@ -69,12 +72,12 @@ SHARED_FUNCTION = FUNCTION._replace(is_shared=True)
 LIBRARY = Work("library")
 
 
-def by(flops: Callable[[Any], float]) -> Work:
+def by(flops: Callable[[Equation], float]) -> Work:
     """Return the cost of a library algorithm with ``flops(equation)`` operations."""
     return Work("library", flops)
 
 
-def flops_of(equation: Any) -> int:
+def flops_of(equation: Equation) -> int:
     """Return the number of arithmetic operations of an equation.
 
     >>> from mindgrad.core.ir.build import Builder, building

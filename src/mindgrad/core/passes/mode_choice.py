@@ -43,7 +43,7 @@ from mindgrad.core.control.per_sample_gradient import per_sample_gradient, writt
 from mindgrad.core.control.taylor_coefficients import taylor_coefficients
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
@@ -76,9 +76,9 @@ class _Cut(NamedTuple):
     """
 
     x: Variable
-    values: dict[Variable, Carried]
+    values: dict[Atom, Carried]
     tail: list[Equation]
-    weights: dict[Variable, Any]
+    weights: dict[Atom, Any]
 
     @property
     def columns(self) -> list[int]:
@@ -226,7 +226,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         return None
     places = alignment(live, x)
     fewest = _fewest(live, x, moving, places)
-    values: dict[Variable, Carried] = {}
+    values: dict[Atom, Carried] = {}
     tail: dict[Equation, None] = {}
     waiting = [y for y in ys if y in moving]
     while waiting:

@@ -6,12 +6,13 @@ Python's operators on variables and constants, so that a rule can contain ``1 - 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, Atom, Constant, Variable
+from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Constant, Variable
 from mindgrad.core.ir.primitive import Algebra, Primitive, lift
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
@@ -31,13 +32,27 @@ from mindgrad.core.primitives.patterns import multiplied, selected
 from mindgrad.core.primitives.roots import product_of_roots
 from mindgrad.core.primitives.samples import booleans, case, reals
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Equation
+    from mindgrad.core.ir.rules import (
+        Array,
+        Atoms,
+        Kernel,
+        Module,
+        Operand,
+        Steps,
+        Tangent,
+        Tangents,
+        XlaKernel,
+    )
+
 __all__ = [
     "masked_multiply", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",
     "not_equal", "select", "sub",
 ]  # fmt: skip
 
 
-def _is(atom: Any, number: complex) -> bool:
+def _is(atom: Atom, number: complex) -> bool:
     return type(atom) is Constant and atom.is_all(number)
 
 
@@ -49,7 +64,7 @@ def _is(atom: Any, number: complex) -> bool:
 _LARGEST_FACTOR = 1024
 
 
-def scaled(atom: Any) -> tuple[float, Any]:
+def scaled(atom: Atom) -> tuple[float, Atom]:
     """Split ``atom`` into a numeric factor and the remaining value: 2 x into (2, x)."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
@@ -65,7 +80,7 @@ def scaled(atom: Any) -> tuple[float, Any]:
     return 1, atom
 
 
-def _factor(atom: Any) -> float | None:
+def _factor(atom: Atom) -> float | None:
     """Return the value of a constant that the rules collect as a factor, or ``None``."""
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
@@ -74,12 +89,12 @@ def _factor(atom: Any) -> float | None:
     return number if whole.is_integer() and 0 < abs(number) <= _LARGEST_FACTOR else None
 
 
-def times(factor: float, atom: Any) -> Any:
+def times(factor: float, atom: Atom) -> Atom:
     """Return ``factor · atom``."""
     return -atom if factor == -1 else factor * atom
 
 
-def _collect(c: float, x: Any, d: float, y: Any) -> Any:
+def _collect(c: float, x: Atom, d: float, y: Atom) -> Atom | None:
     """Return a simpler form of ``c x + d y``, or ``None``: 3 x for 2 x + x."""
     if x is y and c + d != 0:
         return times(c + d, x)
@@ -92,7 +107,7 @@ def _collect(c: float, x: Any, d: float, y: Any) -> Any:
     return None
 
 
-def _simplify_add(a: Any, b: Any) -> Any:
+def _simplify_add(a: Atom, b: Atom) -> Atom | None:
     # x + 0 = x. For x = −0, the exact sum is +0, so this rewrite may change the sign of a zero
     if _is(a, 0):
         return b
@@ -104,7 +119,7 @@ def _simplify_add(a: Any, b: Any) -> Any:
     return _collect(*scaled(a), *scaled(b)) if parts is None else parts
 
 
-def _simplify_sub(a: Any, b: Any) -> Any:
+def _simplify_sub(a: Atom, b: Atom) -> Atom | None:
     if _is(b, 0):
         return a
     if not a.type.dtype.is_inexact:
@@ -119,26 +134,26 @@ def _simplify_sub(a: Any, b: Any) -> Any:
     return -(x + b) if c == -1 else None
 
 
-def _sub_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _sub_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     a, b = ts
     if b is None:
         return a
     return -b if a is None else a - b
 
 
-def _add_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _add_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     a, b = ts
     if a is None or b is None:
         return b if a is None else a
     return a + b
 
 
-def _simplify_neg(x: Any) -> Any:
+def _simplify_neg(x: Atom) -> Atom | None:
     factor, rest = scaled(x)
     return None if factor == 1 else times(-factor, rest)
 
 
-def _with_bools(name: str, of_bools: str) -> Any:
+def _with_bools(name: str, of_bools: str) -> XlaKernel:
     """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans.
 
     XLA cannot add Booleans, but NumPy treats their sum as a logical operator.
@@ -183,7 +198,7 @@ sub = pointwise_linear(
 )
 
 
-def _simplify_mul(a: Any, b: Any) -> Any:
+def _simplify_mul(a: Atom, b: Atom) -> Atom | None:
     if _is(a, 1):
         return b
     if _is(b, 1):
@@ -220,19 +235,19 @@ mul = multilinear(
 )
 
 
-def _masked_multiply_numpy(a: Any, b: Any) -> Any:
+def _masked_multiply_numpy(a: Array, b: Array) -> Array:
     result = np.multiply(a, b)
     if np.isfinite(np.add.reduce(result, axis=None)):  # if the sum is finite, no product is 0 · ∞ = NaN
         return result
     return np.where((np.equal(a, 0)) | (np.equal(b, 0)), np.zeros((), result.dtype), result)
 
 
-def _masked_multiply_xla(jax: Any, a: Any, b: Any) -> Any:
+def _masked_multiply_xla(jax: Module, a: Array, b: Array) -> Array:
     zero = jax.numpy.zeros((), a.dtype)
     return jax.numpy.where((a == zero) | (b == zero), zero, a * b)
 
 
-def _simplify_masked_multiply(a: Any, b: Any) -> Any:
+def _simplify_masked_multiply(a: Atom, b: Atom) -> Atom | None:
     for this, other in ((a, b), (b, a)):
         if type(this) is Constant and this.is_splat:
             if _is(this, 0):
@@ -271,7 +286,7 @@ masked_multiply = multilinear(
 )
 
 
-def _divide(a: Any, b: Any) -> Any:
+def _divide(a: Array, b: Array) -> Array:
     # integer division returns an integer, truncated toward zero, as in XLA
     if np.result_type(a).kind in "iub":
         b_safe = np.where(np.equal(b, 0), 1, b)
@@ -280,7 +295,7 @@ def _divide(a: Any, b: Any) -> Any:
     return np.true_divide(a, b)
 
 
-def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
+def _div_transpose(ct: Atom, a: Atom, b: Atom) -> list[Tangent]:
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return [ct / b if a.linear else None, None]
     if not a.linear:
@@ -288,7 +303,7 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
     return [product(1.0 / b, ct) if ct.tainted & ABSORBING else ct / b, None]
 
 
-def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _div_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     """d(a / b) = (da − y db) / b. The form da / b − (y / b) db may overflow."""
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
@@ -300,7 +315,7 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return product(1 / b, da - product(y, db))
 
 
-def _quotient(equation: Any, k: int) -> Any:
+def _quotient(equation: Equation, k: int) -> Steps:
     """Compute Taylor coefficient k of y = a / b from lower coefficients.
 
     From ``y b = a`` follows y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0. If b_0 is 0, an exactly zero numerator
@@ -314,7 +329,7 @@ def _quotient(equation: Any, k: int) -> Any:
             terms.append(product(left, right))
     if terms:
         total = accumulate(terms)
-        top = -total if top is None else top - total
+        top = -total if top is None else top - total  # type: ignore[operator]  # there is a term
     if top is None:
         return None
     below = yield b, 0
@@ -323,7 +338,7 @@ def _quotient(equation: Any, k: int) -> Any:
     return product(1 / (zeros(b.type) if below is None else below), top)
 
 
-div = Primitive(
+div: Primitive[Atom] = Primitive(
     "div",
     "pointwise multilinear",
     symbol="/",
@@ -341,7 +356,7 @@ div = Primitive(
 )
 
 
-def _comparison(name: str, symbol: str, numpy: Any, xla: str, accepts: str = "any") -> Primitive:
+def _comparison(name: str, symbol: str, numpy: Kernel, xla: str, accepts: str = "any") -> Primitive:
     return pointwise_constant(
         name,
         symbol=symbol,
@@ -373,7 +388,7 @@ def _select_type(condition: TensorType, a: TensorType, b: TensorType) -> TensorT
     return a
 
 
-def _simplify_select(condition: Any, a: Any, b: Any) -> Any:
+def _simplify_select(condition: Atom, a: Atom, b: Atom) -> Atom | None:
     if a is b:
         return a
     if type(condition) is Constant and condition.is_splat:
@@ -407,16 +422,16 @@ select = linear(
 )
 
 
-def _operator(primitive: Primitive) -> Any:
-    def apply(a: Any, b: Any) -> Any:
-        if not (isinstance(a, Atom) and isinstance(b, Atom)):
+def _operator(primitive: Primitive) -> Callable[[Operand, Operand], Atom]:
+    def apply(a: Operand, b: Operand) -> Atom:
+        if not (isinstance(a, (Variable, Constant)) and isinstance(b, (Variable, Constant))):
             a, b = lift((a, b))
         return primitive(a, b)
 
     return apply
 
 
-def _power(x: Any, n: Any) -> Any:
+def _power(x: Atom, n: int) -> Atom:
     """Compute ``x ** n`` for a small positive integer ``n`` by multiplications."""
     if n == 2:
         return x * x
@@ -426,7 +441,7 @@ def _power(x: Any, n: Any) -> Any:
     return half * half * x if n % 2 else half * half
 
 
-Atom.operators.update(
+APPLY.update(
     add=_operator(add),
     sub=_operator(sub),
     mul=_operator(mul),

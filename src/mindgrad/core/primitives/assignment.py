@@ -7,11 +7,10 @@ added row or column costs more than any real pair. Therefore the number of real 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import int64
+from mindgrad.core.ir.rules import Array, Module, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.axes import Core
 from mindgrad.core.primitives.kinds import constant
@@ -31,7 +30,7 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
     return cost.with_dtype(int64).with_shape((*cost.shape[:-2], 2, min(cost.shape[-2:])))
 
 
-def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any]:
+def _square(numpy: Module, cost: Array, limit: Array | int, maximize: bool) -> tuple[Stored, Array]:
     """Return the costs of an equivalent square problem, and a mask of its real pairs."""
     rows, columns = cost.shape
     size = max(rows, columns)
@@ -43,7 +42,7 @@ def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any
     return numpy.where(both | neither, wide, 2 * size * (wide.max(initial=0.0) + 1)), both
 
 
-def _found(numpy: Any, row_of_column: Any, both: Any, count: int) -> Any:
+def _found(numpy: Module, row_of_column: Array, both: Array, count: int) -> Array:
     """Return the real pairs, sorted by row; unused entries at the end are −1."""
     column_of_row = numpy.argsort(row_of_column)
     real = numpy.take_along_axis(both, column_of_row[:, None], 1)[:, 0]
@@ -51,7 +50,7 @@ def _found(numpy: Any, row_of_column: Any, both: Any, count: int) -> Any:
     return numpy.where(real[order], numpy.stack([order, column_of_row[order]]), -1).astype(np.int64)
 
 
-def _one_numpy(cost: Any, limit: Any, maximize: bool) -> Any:
+def _one_numpy(cost: Array, limit: Array, maximize: bool) -> Array:
     wide, both = _square(np, cost.astype(np.float64), limit, maximize)
     size = len(wide)
     u, v, partner = np.zeros(size + 1), np.zeros(size + 1), np.zeros(size + 1, int)
@@ -74,19 +73,19 @@ def _one_numpy(cost: Any, limit: Any, maximize: bool) -> Any:
     return _found(np, partner[1:] - 1, both, min(cost.shape))
 
 
-def _numpy(cost: Any, limit: Any, maximize: bool) -> Any:
+def _numpy(cost: Array, limit: Array, maximize: bool) -> Array:
     y = np.full((*cost.shape[:-2], 2, min(cost.shape[-2:])), -1, np.int64)
     for index in np.ndindex(*cost.shape[:-2]) if y.size else ():
         y[index] = _one_numpy(cost[index], limit[index], maximize)
     return y
 
 
-def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
+def _one_xla(jax: Module, cost: Array, limit: Array, maximize: bool) -> Array:
     numpy, lax = jax.numpy, jax.lax
     wide, both = _square(numpy, cost, limit, maximize)
     size = len(wide)
 
-    def search(state: Any) -> Any:
+    def search(state: tuple) -> tuple:
         """Add the closest column to the tree of shortest augmenting paths."""
         at, u, v, partner, way, distance, used = state
         used = used.at[at].set(True)
@@ -102,11 +101,11 @@ def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
         distance = numpy.where(used, distance, distance - step)
         return following, u, v, partner, way, distance, used
 
-    def exchange(state: Any) -> Any:
+    def exchange(state: tuple) -> tuple:
         at, partner, way = state
         return way[at], partner.at[at].set(partner[way[at]]), way
 
-    def add_row(row: Any, state: Any) -> Any:
+    def add_row(row: Array, state: tuple) -> tuple:
         u, v, partner = state
         partner = partner.at[0].set(row)
         distance, used = numpy.full(size + 1, numpy.inf), numpy.zeros(size + 1, bool)
@@ -122,7 +121,7 @@ def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     return _found(numpy, partner[1:] - 1, both, min(cost.shape))
 
 
-def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
+def _xla(jax: Module, cost: Array, limit: Array, maximize: bool) -> Array:
     if not min(cost.shape):
         return jax.numpy.full((*cost.shape[:-2], 2, min(cost.shape[-2:])), -1, np.int64)
     solver = lambda each, most: _one_xla(jax, each, most, maximize)

@@ -7,10 +7,10 @@ An index map assigns a label and a kind, such as parallel or reduced, to each ax
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mindgrad.core.ir.index_map import OPAQUE, WINDOWED, Arrangement, Axes, IndexMap, Labels, Relabeling
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.ir.types import Shape
 
 __all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
@@ -38,7 +38,7 @@ class Along(Axes):
     def __init__(self, parameter: str, kind: str, keeps: bool, stays_last: bool = False) -> None:
         self._parameter, self._kind, self._keeps, self._stays_last = parameter, kind, keeps, stays_last
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
         axes = parameters[self._parameter]
         axes = (axes,) if isinstance(axes, int) else axes
@@ -69,10 +69,10 @@ class Entries(Axes):
         moves: whether the axes may be reordered. They may not if other operands depend on their order.
     """
 
-    def __init__(self, defaults: Mapping[str, Any], kind: str | None = WINDOWED, moves: bool = True) -> None:
+    def __init__(self, defaults: Statics, kind: str | None = WINDOWED, moves: bool = True) -> None:
         self._defaults, self._kind, self._moves = defaults, kind, moves
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         shape = shapes[0]
         labels = tuple(range(len(shape)))
         scalars = tuple([tuple(range(len(each))) for each in shapes[1:]])
@@ -121,7 +121,7 @@ class Core(Axes):
         ]
         self._operands, self._results, self._parallel = operands, results, parallel
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         batch = tuple(range(len(shapes[0]) - len(self._operands[0])))
         labels: dict[str, int] = {}
         for core in [*self._operands, *self._results]:

@@ -8,14 +8,15 @@ no batch axis.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.rules import Atoms, BatchAxes
 
 __all__ = ["aligned", "at_front", "inserted", "moved", "past", "placed"]
 
 
-def inserted(values: Sequence[Any], position: int, value: Any) -> tuple[Any, ...]:
+def inserted(values: Sequence, position: int, value: object) -> tuple:
     """Insert ``value`` into ``values`` at ``position``."""
     return (*values[:position], value, *values[position:])
 
@@ -25,13 +26,13 @@ def past(axes: Iterable[int], at: int) -> tuple[int, ...]:
     return tuple(axis + (axis >= at) for axis in axes)
 
 
-def moved(x: Any, source: int, target: int) -> Any:
+def moved(x: Atom, source: int, target: int) -> Atom:
     """Move axis ``source`` of ``x`` to ``target``; the other axes keep their order."""
     others = [axis for axis in range(len(x.shape)) if axis != source]
     return REGISTRY["transpose"](x, permutation=inserted(others, target, source))
 
 
-def placed(size: int, x: Any, at: int | None, target: int) -> Any:
+def placed(size: int, x: Atom, at: int | None, target: int) -> Atom:
     """Move the batch axis of ``x`` to ``target``; broadcast ``x`` if it has none."""
     if at is not None:
         return moved(x, at, target)
@@ -39,12 +40,12 @@ def placed(size: int, x: Any, at: int | None, target: int) -> Any:
     return REGISTRY["broadcast_in_dim"](x, shape=inserted(x.shape, target, size), dims=dims)
 
 
-def at_front(size: int, x: Any, at: int | None) -> Any:
+def at_front(size: int, x: Atom, at: int | None) -> Atom:
     """Move the batch axis of ``x`` to the front; broadcast ``x`` if it has none."""
     return placed(size, x, at, 0)
 
 
-def aligned(size: int, xs: Sequence[Any], at: Sequence[int | None]) -> tuple[list[Any], int]:
+def aligned(size: int, xs: Atoms, at: BatchAxes) -> tuple[list[Atom], int]:
     """Move all batch axes to the same index; return the operands and this index."""
     places = {axis for axis in at if axis is not None}
     target = places.pop() if len(places) == 1 else 0

@@ -11,10 +11,12 @@ nearly equal numbers for large x, so that each derivative would lose a factor of
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Module, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.kinds import elementwise, same_type
@@ -46,7 +48,7 @@ def coefficients(n: int) -> list[float]:
     return terms
 
 
-def hankel(numpy: Any, inverse: Any, n: int, derivative: int, alternate: bool) -> Any:
+def hankel(numpy: Module, inverse: Array, n: int, derivative: int, alternate: bool) -> Array:
     """Differentiate Hankel's expansion at x = 1 / ``inverse``, up to the sign.
 
     The expansion is Σₘ (±1)ᵐ aₘ(n) x^(−m−½), with alternating signs if ``alternate``. The result lacks the
@@ -61,7 +63,7 @@ def hankel(numpy: Any, inverse: Any, n: int, derivative: int, alternate: bool) -
     return series
 
 
-def power_sum(factors: list[float], t: Any) -> Any:
+def power_sum(factors: list[float], t: Array) -> Array:
     """Return Σₖ factors[k] tᵏ."""
     total = factors[-1] + 0 * t
     for factor in reversed(factors[:-1]):
@@ -69,7 +71,7 @@ def power_sum(factors: list[float], t: Any) -> Any:
     return total
 
 
-def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
+def _mean(numpy: Module, x: Array, term: Callable, jax: Module | None = None) -> Stored:
     """Return the mean of ``term(x, angle)`` over the angles of a period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
@@ -79,7 +81,7 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
 
 
-def _small(numpy: Any, a: Any, t: Any, n: int, kernel: Any) -> Any:
+def _small(numpy: Module, a: Array, t: Array, n: int, kernel: Array) -> Array:
     """Return the integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2).
 
     For a < 1 it is positive, so that its mean has no cancellation.
@@ -90,10 +92,10 @@ def _small(numpy: Any, a: Any, t: Any, n: int, kernel: Any) -> Any:
     return integrand
 
 
-def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+def _j(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
     size = numpy.abs(x)
 
-    def term(a: Any, t: Any) -> Any:
+    def term(a: Array, t: Array) -> Array:
         integrand = numpy.cos(n * t - a * numpy.sin(t))
         if n:  # for small a, the mean above has cancellation; the mean of `_small` does not
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
@@ -112,14 +114,14 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     return numpy.where(x < 0, (-1) ** n * value, value).astype(x.dtype)
 
 
-def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any:
+def _ie(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None = None) -> Array:
     """Compute the k-th derivative of exp(−|x|) Iₙ(x) as a mean over a period.
 
     The integrand is (cos t − 1)ᵏ exp(|x| (cos t − 1)) cos(n t).
     """
     size = numpy.abs(x)
 
-    def term(a: Any, t: Any) -> Any:
+    def term(a: Array, t: Array) -> Array:
         kernel = numpy.exp(a * (numpy.cos(t) - 1))
         integrand = kernel * numpy.cos(n * t)
         if n and not derivative:  # for small a, avoid cancellation as in `_j`
@@ -137,7 +139,7 @@ def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
     return numpy.where(x < 0, (-1) ** (n + derivative) * value, value).astype(x.dtype)
 
 
-def order_type(name: str) -> Any:
+def order_type(name: str) -> Callable:
     """Return the type rule of a function with an integer order."""
 
     def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
@@ -149,7 +151,7 @@ def order_type(name: str) -> Any:
     return type_rule
 
 
-def _j_partial(y: Any, x: Any, n: int) -> Any:
+def _j_partial(y: Atom, x: Atom, n: int) -> Atom:
     if n == 0:
         return -bessel_j(x, n=1)
     return (bessel_j(x, n=n - 1) - bessel_j(x, n=n + 1)) * 0.5
@@ -183,13 +185,13 @@ bessel_ie = elementwise(
 )
 
 
-def _i(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+def _i(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
     size = numpy.abs(x)
     value = numpy.exp(size) * _ie(numpy, numpy.where(numpy.isinf(size), 1.0, x).astype(x.dtype), n, 0, jax)
     return numpy.where(numpy.isinf(x), numpy.where(x < 0, (-1) ** n, 1) * size, value).astype(x.dtype)
 
 
-def _i_partial(x: Any, n: int) -> Any:
+def _i_partial(x: Atom, n: int) -> Atom:
     if n == 0:
         return bessel_i(x, n=1)
     return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5

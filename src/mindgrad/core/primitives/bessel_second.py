@@ -11,11 +11,13 @@ functions are NaN for x < 0 and infinite at 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.bessel import SWITCH, TERMS, coefficients, hankel, order_type, power_sum
 from mindgrad.core.primitives.kinds import elementwise
@@ -32,13 +34,13 @@ _SMALL = 1e-18
 
 
 @lru_cache(maxsize=1)
-def _gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
+def _gauss_legendre() -> tuple[Array, Array]:
     """Return nodes and weights of the Gauss-Legendre rule on (0, 1)."""
     places, weights = np.polynomial.legendre.leggauss(80)
     return places / 2 + 0.5, weights / 2
 
 
-def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
+def _sum(numpy: Module, x: Array, term: Callable, rule: tuple, jax: Module | None) -> Array:
     """Return Σ w · term(t) over the pairs (t, w) of the quadrature ``rule``."""
     if jax is None:
         return sum(w * term(t) for t, w in zip(*rule, strict=True))
@@ -48,13 +50,13 @@ def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
     return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
 
 
-def _edges(numpy: Any, x: Any, near: Any, far: Any, zero: float) -> Any:
+def _edges(numpy: Module, x: Array, near: Array, far: Array, zero: float) -> Array:
     found = numpy.where(x <= SWITCH, near, far)
     found = numpy.where(x == 0, zero, numpy.where(x == math.inf, 0.0, found))
     return numpy.where((x < 0) | numpy.isnan(x), numpy.nan, found).astype(x.dtype)
 
 
-def _upwards(numpy: Any, x: Any, n: int, first: Any, second: Any, sign: float) -> Any:
+def _upwards(numpy: Module, x: Array, n: int, first: Array, second: Array, sign: float) -> Array:
     """Compute order n by the recurrence from orders 0 and 1, which is stable upwards."""
     a = numpy.where(x > 0, x, 1.0).astype(x.dtype)
     for k in range(1, n):
@@ -62,7 +64,7 @@ def _upwards(numpy: Any, x: Any, n: int, first: Any, second: Any, sign: float) -
     return second
 
 
-def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any:
+def _ke(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None = None) -> Array:
     """Compute the k-th derivative of exp(x) Kₙ(x) as an integral over t from 0 to ∞.
 
     The integrand is (−1)ᵏ (cosh t − 1)ᵏ exp(−x (cosh t − 1)) cosh(n t).
@@ -71,7 +73,7 @@ def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
     end = numpy.arccosh(1 + (48.0 + 4 * (n + derivative)) / a)
     rule = (np.arange(_STEPS + 1) / _STEPS, np.r_[0.5, np.ones(_STEPS)] / _STEPS)
 
-    def term(s: Any) -> Any:
+    def term(s: Array) -> Array:
         t = s * end
         # cosh t − 1 = 2 sinh²(t / 2) avoids cancellation
         exponent = -2 * a * numpy.sinh(t / 2) ** 2
@@ -90,20 +92,20 @@ def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
     )
 
 
-def _leading(numpy: Any, x: Any, n: int, derivative: int = 0) -> Any:
+def _leading(numpy: Module, x: Array, n: int, derivative: int = 0) -> Array | float:
     """Return the first term of Kₙ or −π/2 Yₙ for x → 0 (DLMF 10.30, 10.7).
 
     For ``derivative`` > 0, return the absolute value of the derivative of this term.
     """
     if n == derivative == 0:
         return math.log(2) - np.euler_gamma - numpy.log(x)
-    value = math.factorial(n + derivative - 1) * (2.0 ** (n - 1) if n else 1.0)
+    value: Array | float = math.factorial(n + derivative - 1) * (2.0 ** (n - 1) if n else 1.0)
     for _ in range(n + derivative):
         value = value / x
     return value
 
 
-def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+def _y(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
     """Compute Yₙ(x) from two integrals.
 
     1/π ∫₀^π sin(x sin θ − n θ) dθ − 1/π ∫₀^∞ (exp(n t) + (−1)ⁿ exp(−n t)) exp(−x sinh t) dt
@@ -129,7 +131,7 @@ def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     return _edges(numpy, x, near, wave, -math.inf)
 
 
-def _y_partial(x: Any, n: int) -> Any:
+def _y_partial(x: Atom, n: int) -> Atom:
     if n == 0:
         return -bessel_y(x, n=1)
     return (bessel_y(x, n=n - 1) - bessel_y(x, n=n + 1)) * 0.5

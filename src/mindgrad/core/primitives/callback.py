@@ -13,8 +13,8 @@ compiled code, and copies of operands and results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.ir.work import LIBRARY
 from mindgrad.core.primitives.batching import at_front
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Kernel, Module, NumpyType, Tangent, Tangents
 
 __all__ = ["Callback", "callback", "from_words", "in_words"]
 
@@ -46,7 +50,7 @@ class Callback:
 
     def __init__(
         self,
-        function: Callable[..., Sequence[np.ndarray]],
+        function: Kernel,
         types: Sequence[TensorType],
         operator: str,
         name: str,
@@ -64,10 +68,10 @@ class Callback:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> Any:
+    def _key(self) -> tuple:
         return self.function, self.types, self.operator
 
-    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """Call the function on copies of ``arrays``. Operators in it run immediately."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
@@ -75,10 +79,10 @@ class Callback:
     def batched(self, size: int, is_batched: Sequence[bool]) -> Callback:
         """Return a callback that calls the function once for each sample of a batch."""
         types = [tensor_type(each.dtype, (size, *each.shape)) for each in self.types]
-        run: Any = _Slices(self.function, tuple(self.types), size, tuple(is_batched))
+        run = _Slices(self.function, tuple(self.types), size, tuple(is_batched))
         return Callback(run, types, self.operator, self.name, self.location)
 
-    def refuse_derivative(self) -> Any:
+    def refuse_derivative(self) -> Atom:
         """Raise ``TypeError``, because the derivative of a callback is unknown."""
         raise TypeError(
             located_text(
@@ -95,12 +99,12 @@ class Callback:
 class _Slices(NamedTuple):
     """A function that calls ``function`` for each slice of its batched operands."""
 
-    function: Callable[..., Sequence[np.ndarray]]
+    function: Kernel
     types: tuple[TensorType, ...]
     size: int
     is_batched: tuple[bool, ...]
 
-    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+    def __call__(self, *arrays: Array) -> list[Array]:
         results = [np.empty((self.size, *each.shape), each.dtype.numpy) for each in self.types]
         for k in range(self.size):
             operands = [np.array(x[k]) if b else x for x, b in zip(arrays, self.is_batched, strict=True)]
@@ -109,7 +113,7 @@ class _Slices(NamedTuple):
         return results
 
 
-def in_words(jax: Any, x: Any) -> Any:
+def in_words(jax: Module, x: Array) -> Array:
     """Split 64-bit numbers into pairs of uint32, because JAX callbacks round them."""
     if x.dtype.kind == "c" and x.dtype.itemsize == 16:
         x = jax.lax.concatenate([jax.lax.expand_dims(part, (x.ndim,)) for part in (x.real, x.imag)], x.ndim)
@@ -118,7 +122,7 @@ def in_words(jax: Any, x: Any) -> Any:
     return jax.lax.bitcast_convert_type(x, np.uint32)
 
 
-def from_words(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def from_words(value: Array, dtype: NumpyType) -> Array:
     """Convert pairs of uint32 from :func:`in_words` back to ``dtype``."""
     if not _is_wide(dtype):
         return value
@@ -126,11 +130,11 @@ def from_words(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.ascontiguousarray(real).view(dtype)[..., 0] if dtype.kind == "c" else real
 
 
-def _is_wide(dtype: np.dtype) -> bool:
+def _is_wide(dtype: NumpyType) -> bool:
     return dtype.itemsize == (16 if dtype.kind == "c" else 8)
 
 
-def _to_words(value: np.ndarray) -> np.ndarray:
+def _to_words(value: Array) -> Array:
     """Split 64-bit numbers of a NumPy array as :func:`in_words` does."""
     if not _is_wide(value.dtype):
         return value
@@ -140,7 +144,7 @@ def _to_words(value: np.ndarray) -> np.ndarray:
     return array.reshape(*value.shape, 1).view(np.uint32)
 
 
-def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
+def _of_words(jax: Module, x: Array, type_: TensorType) -> Array:
     """In XLA, convert the result of :func:`_to_words` back to ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
@@ -151,10 +155,10 @@ def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
     return jax.lax.complex(parts[..., 0], parts[..., 1])
 
 
-def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
+def _xla(jax: Module, *xs: Array, function: Callback) -> list[Array]:
     dtypes = [np.dtype(x.dtype) for x in xs]
 
-    def call(*values: Any) -> list[np.ndarray]:
+    def call(*values: Array) -> list[Array]:
         arrays = [from_words(np.asarray(v), dtype) for v, dtype in zip(values, dtypes, strict=True)]
         try:
             return [_to_words(y) for y in function(*arrays)]
@@ -167,7 +171,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
     return [_of_words(jax, y, type_) for y, type_ in zip(results, function.types, strict=True)]
 
 
-def _in_words_type(jax: Any, type_: TensorType) -> Any:
+def _in_words_type(jax: Module, type_: TensorType) -> Array:
     """Return the shape and dtype of the result of :func:`_to_words` for ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
@@ -176,19 +180,19 @@ def _in_words_type(jax: Any, type_: TensorType) -> Any:
     return jax.ShapeDtypeStruct((*type_.shape, *words), np.uint32)
 
 
-def _jvp(ys: Any, xs: Any, ts: Any, function: Callback) -> Any:
+def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, function: Callback) -> list[Tangent]:
     if any(y.type.dtype.is_inexact for y in ys):
         function.refuse_derivative()
     return [None] * len(ys)
 
 
-def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Callback) -> Any:
+def _batch(size: int, xs: Atoms, at: BatchAxes, function: Callback) -> tuple:
     operands = [x if axis is None else at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)]
     results = callback(*operands, function=function.batched(size, [axis is not None for axis in at]))
     return results, [0] * len(results)
 
 
-callback = Primitive(
+callback: Primitive[tuple[Atom, ...]] = Primitive(
     "callback",
     "control",
     work=LIBRARY,

@@ -8,11 +8,12 @@ that mindgrad returns to users is the conjugate of a cotangent.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
 from mindgrad.core.primitives.arithmetic import neg
@@ -25,7 +26,7 @@ _PART = {complex64: float32, complex128: float64}
 _WHOLE = {part: whole for whole, part in _PART.items()}
 
 
-def _part_type(name: str) -> Any:
+def _part_type(name: str) -> Callable:
     def type_rule(x: TensorType) -> TensorType:
         if x.dtype not in _PART:
             raise TypeError(f"For '{name}', the input must be a complex tensor, but got {x.dtype}.")
@@ -42,7 +43,7 @@ def _whole_type(re: TensorType, im: TensorType) -> TensorType:
     return re.with_dtype(_WHOLE[re.dtype])
 
 
-def _whole_numpy(re: Any, im: Any) -> Any:
+def _whole_numpy(re: Array, im: Array) -> Array:
     whole = np.empty(np.broadcast_shapes(re.shape, im.shape), np.result_type(re.dtype, np.complex64))
     whole.real, whole.imag = re, im
     return whole

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mindgrad.core.ir.graph import ABSORBING, Constant
+from mindgrad.core.ir.graph import ABSORBING, Atom, Constant, Equation
 from mindgrad.core.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabeling
 from mindgrad.core.ir.primitive import Algebra
 from mindgrad.core.ir.types import Shape, TensorType
@@ -22,6 +22,9 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.shielding import shielded
 from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
 
 __all__ = ["dot"]
 
@@ -52,7 +55,7 @@ def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> Tens
     return a.with_shape(shape)
 
 
-def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
+def _dot_numpy(a: Array, b: Array, contract: Pair, batch: Pair) -> Array:
     # fast path: NumPy multiplies matrices or vectors without batch axes in one call
     if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
         left = a if contract[0][0] == a.ndim - 1 else a.T
@@ -69,18 +72,18 @@ def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     return _matmul(left, right).reshape((*sizes, *rows, *columns))
 
 
-def _matmul(a: Any, b: Any) -> Any:
+def _matmul(a: Array, b: Array) -> Array:
     if a.dtype.itemsize == 2 and is_half(a.dtype):
         # sum float16 and bfloat16 in float32, as XLA does
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)
 
 
-def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
+def _dot_xla(jax: Module, a: Array, b: Array, contract: Pair, batch: Pair) -> Array:
     return jax.lax.dot_general(a, b, (contract, batch), precision="highest")
 
 
-def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
+def _multiply(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom:
     """Apply ``dot``, or an elementwise product if an outer product may contain 0 · ∞.
 
     The elementwise product treats 0 · ∞ as 0 if the zero is exact (``primitives.exact_zeros``). For example,
@@ -99,7 +102,7 @@ def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     )
 
 
-def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
+def _dot_jvp(y: Atom, xs: Atoms, ts: Tangents, contract: Pair, batch: Pair) -> Tangent:
     (a, b), (da, db) = xs, ts
     return accumulate(
         [
@@ -109,7 +112,7 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
     )
 
 
-def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
+def _cotangent(ct: Atom, other: Atom, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Atom:
     """Compute the cotangent of one operand by contracting ``ct`` with ``other``.
 
     ``over`` and ``batch`` contain axes of ``ct`` and of ``other``. The product has the axes ``(batch, rest of
@@ -132,7 +135,7 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
     return transpose(product, permutation=tuple(current.index(axis) for axis in ascending))
 
 
-def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
+def _ct_axes(a: Atom, b: Atom, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
     """Return the free axes of the operands, and the axes of the result by origin.
 
     Returns:
@@ -151,7 +154,7 @@ def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape,
     )
 
 
-def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
+def _cotangent_left(ct: Atom, a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
     # free axes of this product are the contracted axes of `b`, in ascending order
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
@@ -159,14 +162,14 @@ def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
 
 
-def _cotangent_right(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
+def _cotangent_right(ct: Atom, a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom:
     free_a, free_b, ct_batch, ct_free_a, _ = _ct_axes(a, b, contract, batch)
     order = sorted(range(len(contract[0])), key=lambda k: contract[0][k])
     current = (*batch[1], *free_b, *(contract[1][k] for k in order))
     return _cotangent(ct, a, (ct_free_a, free_a), (ct_batch, batch[0]), current, True)
 
 
-def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
+def _dot_simplify(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom | None:
     """Replace a product with a factor whose elements are all equal by a sum."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
         # do not rewrite a product of two small constants: the builder evaluates it
@@ -183,11 +186,11 @@ def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
         count, skipped = len(batch[0]), len(this.shape) - len(contract[mine]) - len(batch[mine])
         start = count if mine else count + skipped
         dims = (*range(count), *range(start, start + len(free)))
-        return broadcast_in_dim(total * full(total.type, this.value), shape=result.shape, dims=dims)
+        return broadcast_in_dim(total * full(total.type, this.value), shape=result.shape, dims=dims)  # type: ignore[union-attr, arg-type]  # a constant of one element
     return _of_repeated(a, b, contract, batch)
 
 
-def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
+def _of_repeated(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom | None:
     """Multiply before broadcasting, if an operand is a broadcast along its free axes.
 
     The product is then smaller. For example, unit vectors can be equal for all samples of a batch.
@@ -219,7 +222,7 @@ def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     return None
 
 
-def _dot_flops(equation: Any) -> int:
+def _dot_flops(equation: Equation) -> int:
     shape, (axes, _) = equation.inputs[0].shape, equation.parameters["contract"]
     return 2 * equation.outputs[0].type.size * math.prod([shape[axis] for axis in axes])
 
@@ -227,7 +230,7 @@ def _dot_flops(equation: Any) -> int:
 class _DotAxes(Axes):
     """Index map of ``dot``: contracted axes are reduced, all other axes are parallel."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         contract, batch = parameters["contract"], parameters["batch"]
         a = tuple(range(len(shapes[0])))
         of_b = dict(zip((*contract[1], *batch[1]), (*contract[0], *batch[0]), strict=True))
@@ -258,7 +261,7 @@ class _DotAxes(Axes):
         )
 
 
-def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
+def _sum_of_products(xs: Atoms, along: Sequence[int], contract: Pair, batch: Pair) -> Atom:
     """Emit the sum of ``dot`` over slices of both operands as one ``dot``."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]

@@ -15,11 +15,12 @@ come first. There may be several, because ``vmap`` adds one. With ``channels_las
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom, Equation
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Static, Statics, Stored
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -96,7 +97,7 @@ def _conv_type(
     return x.with_shape((*samples, w.shape[0], *output))
 
 
-def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
+def _shapes_in_front(x: TensorType | Array, w: TensorType | Array) -> tuple[Shape, Shape]:
     """Return the shapes of channels-last operands in channels-first order."""
     rank, spatial = len(x.shape), len(w.shape) - 2
     return (
@@ -105,22 +106,22 @@ def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
     )
 
 
-def _joined(x: Any, w: Any, reshaped: Any) -> Any:
+def _joined(x: Stored, w: Stored, reshaped: Callable) -> Stored:
     """Merge the sample axes of the input ``x`` into one axis."""
     more = len(x.shape) - len(w.shape)
     return reshaped(x, (math.prod(x.shape[: more + 1]), *x.shape[more + 1 :])) if more else x
 
 
 def _conv_numpy(
-    x: Any,
-    w: Any,
+    x: Array,
+    w: Array,
     strides: Shape,
     padding: Padding,
     lhs_dilation: Shape,
     rhs_dilation: Shape,
     groups: int,
     channels_last: bool = False,
-) -> Any:
+) -> Array:
     if channels_last:
         rank, spatial = x.ndim, w.ndim - 2
         x, w = x.transpose(data_in_front(rank, spatial)), w.transpose(kernel_in_front(spatial))
@@ -136,8 +137,14 @@ def _conv_numpy(
 
 
 def _conv_xla(
-    jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool = False, **window: Any
-) -> Any:
+    jax: Module,
+    x: Array,
+    w: Array,
+    strides: Shape,
+    groups: int,
+    channels_last: bool = False,
+    **window: Static,
+) -> Array:
     joined = _joined(x, w, jax.numpy.reshape)
     if is_stencil(x, w, groups, channels_last):
         y = stencil(jax, joined, w, strides, groups, channels_last, **window)
@@ -156,7 +163,7 @@ def _conv_xla(
     return y.reshape((*x.shape[: x.ndim - w.ndim + 1], *y.shape[1:]))
 
 
-def _channels_exchanged(w: Any, groups: int) -> Any:
+def _channels_exchanged(w: Atom, groups: int) -> Atom:
     """Convert a kernel ``(O, C / groups, …)`` to ``(C, O / groups, …)`` by group."""
     if groups == 1:
         return transpose(w, permutation=(1, 0, *range(2, len(w.shape))))
@@ -166,7 +173,7 @@ def _channels_exchanged(w: Any, groups: int) -> Any:
     return reshape(split, shape=(groups * channels, outputs // groups, *window))
 
 
-def _samples_exchanged(x: Any, groups: int) -> Any:
+def _samples_exchanged(x: Atom, groups: int) -> Atom:
     """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``.
 
     Samples then take the role of channels, and channels the role of samples.
@@ -180,15 +187,15 @@ def _samples_exchanged(x: Any, groups: int) -> Any:
 
 
 def _cotangent_input(
-    ct: Any,
-    x: Any,
-    w: Any,
+    ct: Atom,
+    x: Atom,
+    w: Atom,
     strides: Shape,
     padding: Padding,
     lhs_dilation: Shape,
     rhs_dilation: Shape,
     groups: int,
-) -> Any:
+) -> Atom:
     """Convolve ``ct``, dilated by the strides, with the reversed kernel.
 
     The input and output channels of the kernel are exchanged.
@@ -205,8 +212,8 @@ def _cotangent_input(
 
 
 def _backwards(
-    ct: Any, x: Any, w: Any, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
-) -> dict[str, Any]:
+    ct: Atom, x: Atom, w: Atom, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
+) -> Statics:
     """Return the parameters of the convolution of ``ct`` with the reversed kernel."""
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
@@ -218,7 +225,7 @@ def _backwards(
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
 
 
-def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
+def _shielded_input(ct: Atom, x: Atom, w: Atom, groups: int, **window: Static) -> Atom:
     """Set infinite elements of ``x`` to 0 if all windows with them were discarded."""
     if not can_discard(ct, x):
         return x
@@ -240,15 +247,15 @@ def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
 
 
 def _cotangent_kernel(
-    ct: Any,
-    x: Any,
-    w: Any,
+    ct: Atom,
+    x: Atom,
+    w: Atom,
     strides: Shape,
     padding: Padding,
     lhs_dilation: Shape,
     rhs_dilation: Shape,
     groups: int,
-) -> Any:
+) -> Atom:
     """Convolve the input with ``ct`` as the kernel and with samples as channels."""
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
@@ -282,7 +289,7 @@ def _cotangent_kernel(
     return transpose(gradient, permutation=(1, 0, *range(2, len(gradient.shape))))
 
 
-def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> Any:
+def _cotangent_kernel_exchanged(ct: Atom, x: Atom, groups: int, **window: Static) -> Atom:
     """Convolve ``ct`` with ``x`` as the kernel, and reverse the resulting cotangent."""
     kernel = transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     gradient = conv(_samples_exchanged(ct, groups), kernel, groups=groups, **window)
@@ -294,10 +301,10 @@ def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> 
     return reverse(gradient, axes=tuple(range(2, len(gradient.shape))))
 
 
-def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
+def _in_either_order(rule: Callable, slot: int) -> Callable:
     """Extend a transpose ``rule`` for channels first to operands with channels last."""
 
-    def cotangent(ct: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
+    def cotangent(ct: Atom, x: Atom, w: Atom, channels_last: bool = False, **window: Static) -> Atom:
         if not channels_last:
             return rule(ct, x, w, **window)
         rank, spatial = len(x.shape), len(w.shape) - 2
@@ -309,7 +316,7 @@ def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
     return cotangent
 
 
-def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
+def _conv_batch(size: int, xs: Atoms, at: Sequence, groups: int, **window: Static) -> tuple[Atom, int]:
     """Turn the batch axis into samples, output channels, or groups.
 
     If only the input has a batch axis, it becomes a sample axis. If only the kernel has one, it is merged
@@ -349,7 +356,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     return reshape(y, shape=(y.shape[0], size, w.shape[1], *y.shape[2:])), 1
 
 
-def _channels_last_batch(size: int, xs: Any, at: Any, **window: Any) -> tuple[Any, int]:
+def _channels_last_batch(size: int, xs: Atoms, at: BatchAxes, **window: Static) -> tuple[Atom, int]:
     """Apply :func:`_conv_batch` to channels-last operands, by permutations."""
     spatial = len(window["strides"])
     x, w = [each if axis is None else moved(each, axis, 0) for each, axis in zip(xs, at, strict=True)]
@@ -361,18 +368,18 @@ def _channels_last_batch(size: int, xs: Any, at: Any, **window: Any) -> tuple[An
     return transpose(y, permutation=data_behind(len(y.shape), spatial)), 0
 
 
-def _conv_flops(equation: Any) -> int:
+def _conv_flops(equation: Equation) -> int:
     # each output element is a sum over the window and the channels of a group
     shape = equation.inputs[1].shape
     return 2 * equation.outputs[0].type.size * math.prod(_taps(shape, equation.parameters))
 
 
-def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
+def _taps(kernel: Shape, parameters: Statics) -> Shape:
     """Return the shape of the kernel part that one output element reads."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 
-def _window(rank: int, groups: int = 1, **changes: Any) -> dict[str, Any]:
+def _window(rank: int, groups: int = 1, **changes: object) -> Statics:
     """Return all parameters of a test sample: the defaults, updated with ``changes``."""
     ones, none = (1,) * rank, ((0, 0),) * rank
     plain = dict(strides=ones, padding=none, lhs_dilation=ones, rhs_dilation=ones)

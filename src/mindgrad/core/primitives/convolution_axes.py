@@ -11,8 +11,7 @@ and permutes the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mindgrad.core.ir.index_map import (
     OPAQUE,
@@ -24,6 +23,7 @@ from mindgrad.core.ir.index_map import (
     Labels,
     Relabeling,
 )
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.ir.types import Shape
 
 __all__ = [
@@ -67,7 +67,7 @@ class ConvolutionAxes(Axes):
 
     prefers = True
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         spatial, groups = len(shapes[1]) - 2, parameters["groups"]
         is_last = parameters.get("channels_last", False)
         sizes = shapes[1][:spatial] if is_last else shapes[1][2:]
@@ -104,7 +104,7 @@ class ConvolutionAxes(Axes):
             return Relabeling({**new.parameters, "channels_last": True}, ((*samples, *result[1:]),))
         return None
 
-    def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
+    def preferred(self, axes: IndexMap, parameters: Statics) -> tuple[Labels, ...] | None:
         if parameters.get("channels_last", False):
             return None
         return _in_last_order(*axes.operands, *axes.results)[0]

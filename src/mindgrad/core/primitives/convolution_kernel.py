@@ -13,11 +13,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import HOST
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.static_slices import pad
 
@@ -44,8 +45,14 @@ def output_sizes(
 
 
 def convolve(
-    x: Any, w: Any, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape, groups: int
-) -> Any:
+    x: Array,
+    w: Array,
+    strides: Shape,
+    padding: Padding,
+    lhs_dilation: Shape,
+    rhs_dilation: Shape,
+    groups: int,
+) -> Array:
     """Convolve ``x`` of shape (N, C, …) with ``w`` of shape (O, C / groups, …)."""
     sizes = output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
     if not (x.size and w.size and math.prod(sizes)):
@@ -63,8 +70,8 @@ def convolve(
 class _Phase(NamedTuple):
     """A phase along one axis: its output positions, and the weights that they use."""
 
-    positions: slice
-    weights: slice
+    positions: slice[int, int, int]
+    weights: slice[int, int, int]
     size: int
     stride: int
     padding: tuple[int, int]
@@ -94,8 +101,8 @@ def _phases(
 
 
 def _without_zeros(
-    x: Any, w: Any, sizes: Shape, strides: Shape, padding: Padding, rhs_dilation: Shape, groups: int
-) -> Any:
+    x: Array, w: Array, sizes: Shape, strides: Shape, padding: Padding, rhs_dilation: Shape, groups: int
+) -> Array:
     """Convolve an input without zeros between its elements."""
     (count, channels), outputs, rank = x.shape[:2], w.shape[0], len(sizes)
     rows, inner = math.prod(sizes), math.prod(w.shape[1:])

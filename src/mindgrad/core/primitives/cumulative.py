@@ -10,14 +10,14 @@ elements, the index of the last one is used. float16 and bfloat16 are accumulate
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import ORDERED
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.core.primitives.axes import Along
@@ -28,7 +28,7 @@ from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 __all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin", "shifted"]
 
 
-def _type_rule(name: str, kinds: tuple[str, ...]) -> Callable[..., TensorType]:
+def _type_rule(name: str, kinds: tuple[str, ...]) -> TypeRule:
     def rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
         if x.dtype.kind not in kinds:
             raise TypeError(
@@ -44,8 +44,8 @@ def _type_rule(name: str, kinds: tuple[str, ...]) -> Callable[..., TensorType]:
     return rule
 
 
-def _along(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def run(x: Any, axis: int, reverse: bool) -> Any:
+def _along(kernel: Callable) -> Callable:
+    def run(x: Array, axis: int, reverse: bool) -> Array:
         if reverse:
             return np.flip(kernel(np.flip(x, axis), axis=axis, dtype=x.dtype), axis)
         return kernel(x, axis=axis, dtype=x.dtype)
@@ -72,7 +72,7 @@ cumsum = linear(
 )
 
 
-def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
+def shifted(x: Atom, axis: int, by: int, reverse: bool, filling: Callable) -> Atom:
     """Shift ``x`` by ``by`` elements along ``axis``; ``filling(type)`` fills the gap."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
@@ -82,7 +82,7 @@ def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., An
     return concatenate(filled, slice_axis(x, axis, 0, count - by), axis=axis)
 
 
-def _cumprod_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
+def _cumprod_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tangent:
     """Solve ẏ_i = a_i ẏ_{i−1} + b_i with a = x and b_i = y_{i−1} ẋ_i.
 
     The loop preserves ẏ_i = a_i ẏ_{i−s} + b_i, and doubles s in each step: b_i ← b_i + a_i b_{i−s},
@@ -118,10 +118,10 @@ cumprod = general(
 )
 
 
-def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
+def _running(name: str, numpy_extreme: np.ufunc, lax_extreme: str) -> Primitive:
     # an element is a new running maximum (or minimum) if it equals the largest (or smallest) element so far,
     # or is NaN
-    def numpy(x: Any, axis: int, reverse: bool) -> Any:
+    def numpy(x: Array, axis: int, reverse: bool) -> Array:
         x = np.flip(x, axis) if reverse else x
         x = x.astype(np.float32) if is_half(x.dtype) else x
         count = x.shape[axis]
@@ -131,7 +131,7 @@ def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
         places = np.maximum.accumulate(np.where(met, here, np.int32(0)), axis=axis)
         return np.flip(count - 1 - places, axis) if reverse else places
 
-    def xla(jax: Any, x: Any, axis: int, reverse: bool) -> Any:
+    def xla(jax: Module, x: Array, axis: int, reverse: bool) -> Array:
         x = jax.numpy.flip(x, axis) if reverse else x
         here = jax.lax.broadcasted_iota(np.int32, x.shape, axis)
         met = (x == getattr(jax.lax, lax_extreme)(x, axis=axis)) | (x != x)

@@ -14,12 +14,11 @@ Because r is small compared with all nonzero σ, the mean does not suffer from c
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
+from mindgrad.core.ir.rules import Atoms, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, less, select
 from mindgrad.core.primitives.axes import Core
@@ -50,7 +49,7 @@ _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, compl
 # --- cofactors -------------------------------------------------------------------------------------
 
 
-def _regular_shift(a: Any) -> Any:
+def _regular_shift(a: Atom) -> Atom:
     """Compute S = r U Vᴴ, without a derivative.
 
     r is the smallest singular value above the rounding error, divided by the number of singular values. For a
@@ -59,7 +58,7 @@ def _regular_shift(a: Any) -> Any:
     u, s, vh = svd(stop_gradient(a))
     axis = len(s.shape) - 1
 
-    def along(x: Any) -> Any:
+    def along(x: Atom) -> Atom:
         return broadcast_in_dim(x, shape=s.shape, dims=tuple(range(axis)))
 
     negligible = float(np.sqrt(np.finfo(s.dtype.numpy).eps))
@@ -70,7 +69,7 @@ def _regular_shift(a: Any) -> Any:
     return matmul(u * columns(along(radius), u), vh)
 
 
-def _cofactors(a: Any) -> Any:
+def _cofactors(a: Atom) -> Atom:
     """Return the matrix C(A) of cofactors, which is the gradient of det(A)."""
     n = a.shape[-1]
     if n < 2:
@@ -80,7 +79,7 @@ def _cofactors(a: Any) -> Any:
     return _cofactors_3(a) if n == 3 else _cofactors_on_circle(a)
 
 
-def _cofactors_2(a: Any) -> Any:
+def _cofactors_2(a: Atom) -> Atom:
     """Return the cofactors [[d, −c], [−b, a]] of the matrix [[a, b], [c, d]]."""
     rank = len(a.shape)
     turned = reverse(a, axes=(rank - 2, rank - 1))
@@ -88,20 +87,20 @@ def _cofactors_2(a: Any) -> Any:
     return turned * broadcast_in_dim(signs, shape=a.shape, dims=(rank - 2, rank - 1))
 
 
-def _cofactors_3(a: Any) -> Any:
+def _cofactors_3(a: Atom) -> Atom:
     """Return c_ij = a_{i+1,j+1} a_{i+2,j+2} − a_{i+1,j+2} a_{i+2,j+1}, indices mod 3."""
     rank = len(a.shape)
     around = a
     for axis in (rank - 2, rank - 1):
         around = concatenate(around, _part(around, {axis: (0, 2)}), axis=axis)
 
-    def turned(i: int, j: int) -> Any:
+    def turned(i: int, j: int) -> Atom:
         return _part(around, {rank - 2: (i, i + 3), rank - 1: (j, j + 3)})
 
     return turned(1, 1) * turned(2, 2) - turned(1, 2) * turned(2, 1)
 
 
-def _part(x: Any, ranges: dict[int, tuple[int, int]]) -> Any:
+def _part(x: Atom, ranges: dict[int, tuple[int, int]]) -> Atom:
     bounds = [ranges.get(axis, (0, size)) for axis, size in enumerate(x.shape)]
     return slice(
         x,
@@ -111,7 +110,7 @@ def _part(x: Any, ranges: dict[int, tuple[int, int]]) -> Any:
     )
 
 
-def _cofactors_on_circle(a: Any) -> Any:
+def _cofactors_on_circle(a: Atom) -> Atom:
     n = a.shape[-1]
     batch, rank = a.shape[:-2], len(a.shape)
     count = n + n % 2  # for an even number of points, no point is real, so a + z S is regular
@@ -123,7 +122,7 @@ def _cofactors_on_circle(a: Any) -> Any:
     shape = (*batch, len(points), n, n)
     dims = (*range(rank - 2), rank - 1, rank)
 
-    def everywhere(x: Any) -> Any:
+    def everywhere(x: Atom) -> Atom:
         return broadcast_in_dim(convert(x, dtype=dtype), shape=shape, dims=dims)
 
     z = broadcast_in_dim(Constant(points.astype(dtype.numpy)), shape=shape, dims=(rank - 2,))
@@ -142,7 +141,7 @@ def _det_type(a: TensorType, regular: bool = False) -> TensorType:
     return a.with_shape(a.shape[:-2])
 
 
-def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
+def _det_jvp(y: Atom, xs: Atoms, ts: Atoms, regular: bool = False) -> Tangent:
     """Apply Jacobi's formula: the tangent of det(A) is Σ C ∘ Ȧ."""
     if regular:
         return y * sum_of_products(swapped(inverse(xs[0])), ts[0])
@@ -176,7 +175,7 @@ def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
     return scalar, real_part_type(scalar)
 
 
-def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+def _slogdet_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     """Compute tr(A⁻¹ Ȧ): the real part for log|det|, the imaginary part for the sign."""
     trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
     if trace.dtype.kind == "float":

@@ -18,11 +18,13 @@ singular value decomposition" (2016), with separate sums and differences of sing
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Atoms, Module, Stored, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, masked_multiply, select
 from mindgrad.core.primitives.axes import Core
@@ -62,24 +64,24 @@ _LARGE = 0.37
 # --- reciprocals of gaps ---------------------------------------------------------------------------
 
 
-def _above(x: Any, level: Any) -> Any:
+def _above(x: Atom, level: Atom) -> Atom:
     """Return the mask ``x > level``, where ``level`` has one element for each matrix."""
     dims = tuple(range(len(level.shape)))
     return greater(x, broadcast_in_dim(level, shape=x.shape, dims=dims))
 
 
-def _reciprocal(x: Any, level: Any) -> Any:
+def _reciprocal(x: Atom, level: Atom) -> Atom:
     """Return 1 / x if |x| exceeds ``level``, and NaN otherwise, for each element."""
     above = _above(abs(x), level)
     return select(above, safe_reciprocal(masked(x, above)), full(x.type, np.nan))
 
 
-def _between(differences: Any, level: Any) -> Any:
+def _between(differences: Atom, level: Atom) -> Atom:
     """Return 1 / (λ_j − λ_i), NaN for gaps below ``level``, and 0 on the diagonal."""
     return masked(_reciprocal(differences, level), off_diagonal(differences.shape))
 
 
-def _times(factors: Any, x: Any) -> Any:
+def _times(factors: Atom, x: Atom) -> Atom:
     """Return ``factors ∘ x`` for real factors; a zero of x gives 0 even for NaN."""
     if x.dtype.kind == "complex":
         factors = complex(factors, zeros(factors.type))
@@ -89,14 +91,14 @@ def _times(factors: Any, x: Any) -> Any:
 # --- normalization of vectors ----------------------------------------------------------------------
 
 
-def _pivots(numpy: Any, v: Any) -> Any:
+def _pivots(numpy: Module, v: Array) -> Array:
     """Return a mask of the first large component of each column (see :data:`_LARGE`)."""
     size = numpy.abs(v)
     large = size >= _LARGE * numpy.max(size, axis=-2, keepdims=True, initial=0)
     return large & (numpy.cumsum(large, axis=-2) == 1)
 
 
-def phases(numpy: Any, v: Any) -> Any:
+def phases(numpy: Module, v: Array) -> Array:
     """Return exp(iφ) that makes the first large component of each column positive."""
     pivot = numpy.sum(numpy.where(_pivots(numpy, v), v, 0), axis=-2, keepdims=True, dtype=v.dtype)
     size = numpy.abs(pivot)
@@ -120,13 +122,13 @@ column_pivots = constant(
 )
 
 
-def _complement_pivots(numpy: Any, loop: Any, q: Any) -> Any:
+def _complement_pivots(numpy: Module, loop: Callable, q: Array) -> tuple:
     """Return the pivots of the Cholesky factorization of 1 − Q Qᴴ, as unit vectors."""
     *batch, rows, columns = q.shape
     steps = numpy.arange(rows - columns)
     remaining = (1 - numpy.sum(numpy.abs(q) ** 2, axis=-1)).astype(numpy.abs(q).dtype)
 
-    def step(k: Any, state: Any) -> Any:
+    def step(k: Array, state: tuple) -> tuple:
         remaining, factor, units = state
         unit = numpy.arange(rows) == numpy.argmax(remaining, axis=-1)[..., None]
         pivot = numpy.sum(numpy.where(unit, remaining, 0), axis=-1)[..., None]
@@ -142,13 +144,13 @@ def _complement_pivots(numpy: Any, loop: Any, q: Any) -> Any:
     return loop(rows - columns, step, (remaining, numpy.zeros(shape, q.dtype), numpy.zeros(shape, bool)))[2]
 
 
-def _repeated(count: int, step: Any, state: Any) -> Any:
+def _repeated(count: int, step: Callable, state: tuple) -> tuple:
     for k in range(count):
         state = step(k, state)
     return state
 
 
-def _orthonormal(a: Any) -> list[Any]:
+def _orthonormal(a: Array) -> list[Array]:
     # convert to float32 or wider, because LAPACK supports neither float16 nor bfloat16
     q = np.linalg.qr(a.astype(np.result_type(a, np.float32)))[0]
     return [q.astype(a.dtype)]
@@ -181,7 +183,7 @@ complement_pivots = constant(
 )
 
 
-def _turn(v: Any, dv: Any) -> Any:
+def _turn(v: Atom, dv: Atom) -> Atom:
     """Return iθ for each column v: v̇ − iθ v keeps the first large component real."""
     where = column_pivots(v)
     axes = (len(v.shape) - 2,)
@@ -193,16 +195,16 @@ def _turn(v: Any, dv: Any) -> Any:
 # --- eigenvalues -----------------------------------------------------------------------------------
 
 
-def _symmetric(numpy: Any, a: Any) -> Any:
+def _symmetric(numpy: Module, a: Array) -> Stored:
     return (a + numpy.conj(numpy.swapaxes(a, -1, -2))) / 2
 
 
-def _eigh_numpy(a: Any) -> Any:
+def _eigh_numpy(a: Array) -> tuple:
     values, v = np.linalg.eigh(_symmetric(np, a))
     return values, v * phases(np, v)
 
 
-def _eigh_xla(jax: Any, a: Any) -> Any:
+def _eigh_xla(jax: Module, a: Array) -> tuple:
     values, v = jax.numpy.linalg.eigh(_symmetric(jax.numpy, a), symmetrize_input=False)
     return values, v * phases(jax.numpy, v)
 
@@ -212,7 +214,7 @@ def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorTyp
     return real_part_type(a).with_shape(a.shape[:-1]), a
 
 
-def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+def _eigh_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     """Compute λ̇ = diag M and V̇ = V (F ∘ M).
 
     M = Vᴴ Ȧ V, and F_ij = 1 / (λ_j − λ_i) with F_ii = 0.
@@ -247,7 +249,7 @@ eigh = general(
 )
 
 
-def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _eigvalsh_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Compute λ̇_j = v_jᴴ Ȧ v_j."""
     _, v = eigh(xs[0])
     return eigenvalue_tangent(ts[0], xs[0], v, y)
@@ -274,7 +276,7 @@ eigvalsh = general(
 # --- singular values -------------------------------------------------------------------------------
 
 
-def _svd_kernel(numpy: Any, a: Any) -> Any:
+def _svd_kernel(numpy: Module, a: Array) -> tuple:
     u, s, vh = numpy.linalg.svd(a, full_matrices=False)
     turned = phases(numpy, u)
     return u * turned, s, vh * numpy.conj(numpy.swapaxes(turned, -1, -2))
@@ -288,14 +290,14 @@ def _svd_type(a: TensorType, name: str = "svd") -> tuple[TensorType, TensorType,
     return a.with_shape((*batch, m, k)), values, a.with_shape((*batch, k, n))
 
 
-def _values_tangent(s: Any, e: Any, level: Any) -> Any:
+def _values_tangent(s: Atom, e: Atom, level: Atom) -> Atom:
     """Return ṡ = Re diag(Uᴴ Ȧ V), and 0 for zero singular values."""
     ds = diagonal(e)
     ds = real(ds) if ds.dtype.kind == "complex" else ds
     return masked(ds, _above(s, level))
 
 
-def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
+def _svd_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent, Tangent]:
     """Compute the tangents of U and V.
 
     With E = Uᴴ Ȧ V, D = (E + Eᴴ) / 2 ∘ 1 / (s_j − s_i) and P = (E − Eᴴ) / 2 ∘ 1 / (s_j + s_i):
@@ -344,7 +346,7 @@ svd = general(
 )
 
 
-def _svdvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _svdvals_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     u, s, vh = svd(xs[0])
     e = matmul(matmul(adjoint(u), ts[0]), adjoint(vh))
     return _values_tangent(s, e, noise(s, max(xs[0].shape[-2:])))

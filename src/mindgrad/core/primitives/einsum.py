@@ -13,9 +13,11 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Static
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.arithmetic import mul
 from mindgrad.core.primitives.contraction import dot
@@ -24,6 +26,9 @@ from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
+
+#: an atom in rules of operators, and a tensor in functions of tensors
+Value = TypeVar("Value")
 
 Labels = tuple[Hashable, ...]
 
@@ -38,7 +43,7 @@ class Step(NamedTuple):
 
     primitive: Primitive
     operands: tuple[int, ...]
-    parameters: dict[str, Any]
+    parameters: dict[str, Atom]
 
 
 class Plan:
@@ -61,7 +66,7 @@ class Plan:
         self.result = result
         self.shape = shape
 
-    def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
+    def __call__(self, operands: Sequence[Value], apply: Callable | None = None) -> Value:
         """Compute the result from ``operands``.
 
         Each step calls its primitive, or ``apply(primitive, …)`` if ``apply`` is given.
@@ -73,7 +78,7 @@ class Plan:
         for primitive, numbers, parameters in self.steps:
             arguments = [values[number] for number in numbers]
             if apply is None:
-                values.append(primitive(*arguments, **parameters))
+                values.append(primitive(*arguments, **parameters))  # type: ignore[arg-type]  # atoms
             else:
                 values.append(apply(primitive, *arguments, **parameters))
         return values[self.result]
@@ -102,7 +107,7 @@ class _Planner:
         labels: Labels,
         shape: Shape,
         /,
-        **parameters: Any,
+        **parameters: Static,
     ) -> _Term:
         """Add a step whose result has the given labels and shape."""
         self.steps.append(Step(primitive, tuple(term.number for term in terms), parameters))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from mindgrad.core.primitives.arithmetic import equal, greater_equal, masked_mul
 from mindgrad.core.primitives.kinds import accumulate, elementwise, full, ones, zeros
 from mindgrad.core.primitives.roots import ROOTS, Root, is_sum_of_squares
 from mindgrad.core.primitives.samples import reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom, Equation
+    from mindgrad.core.ir.rules import Array, Module, Partial, Steps
 
 __all__ = [
     "acos",
@@ -105,11 +109,11 @@ log1p = elementwise(
 )  # fmt: skip
 
 
-def _xlogy_numpy(x: Any, y: Any) -> Any:
+def _xlogy_numpy(x: Array, y: Array) -> Array:
     return np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log(y))
 
 
-def _quotient_or_zero(x: Any, y: Any) -> Any:
+def _quotient_or_zero(x: Atom, y: Atom) -> Atom:
     """Return x / y, and 0 if x is 0, for each element.
 
     If x is 0, the result is computed as x · (1 / y), so that its derivative with respect to x is 1 / y. Other
@@ -139,7 +143,7 @@ sin = elementwise("sin", numpy=np.sin, xla="sin", partials=lambda y, x: [cos(x)]
 cos = elementwise("cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)], samples=reals(-3, 3))
 
 
-def _tan_partials(y: Any, x: Any) -> list[Any]:
+def _tan_partials(y: Atom, x: Atom) -> list[Partial]:
     if x.dtype is float16:  # near π/2, y² overflows in float16, but not in other dtypes
         inverse = 1 / cos(x)
         return [(inverse, inverse)]
@@ -170,7 +174,7 @@ acos = elementwise(
 )  # fmt: skip
 
 
-def _atan_partials(y: Any, x: Any) -> list[Any]:
+def _atan_partials(y: Atom, x: Atom) -> list[Partial]:
     if x.dtype.kind == "complex":  # for complex x, the derivative 1 / (1 + x²) has poles at ±i
         return [1 / (1 + x * x)]
     inverse = safe_reciprocal(hypot(x, ones(x.type)))  # 1 / √(1 + x²), although x² may overflow
@@ -182,7 +186,7 @@ atan = elementwise(
 )  # fmt: skip
 
 
-def _atan2_partials(angle: Any, y: Any, x: Any) -> list[Any]:
+def _atan2_partials(angle: Atom, y: Atom, x: Atom) -> list[Partial]:
     # The partial derivatives are x / r² and −y / r², and 0 at the origin. Divide twice by r, because r² may
     # overflow or underflow
     inverse = safe_reciprocal(hypot(x, y))
@@ -206,13 +210,13 @@ hypot = elementwise(
 )
 
 
-def _direction(array: Any, x: Any, y: Any) -> Any:
+def _direction(array: Module, x: Array, y: Array) -> Array:
     length = array.hypot(x, y)
     is_zero = length == 0
     return array.where(is_zero, array.zeros_like(x), x / array.where(is_zero, array.ones_like(x), length))
 
 
-def _direction_partials(u: Any, x: Any, y: Any) -> list[Any]:
+def _direction_partials(u: Atom, x: Atom, y: Atom) -> list[Partial]:
     # the partial derivatives are y² / r³ and −x y / r³. The equivalent form (1 − u²) / r has cancellation
     other, inverse = direction(y, x), 1 / hypot(x, y)
     return [(other, other * inverse), (-u, other * inverse)]
@@ -248,13 +252,13 @@ tanh = elementwise(
 )
 
 
-def _sech_squared(array: Any, x: Any) -> Any:
+def _sech_squared(array: Module, x: Array) -> Array:
     small = array.exp(-2 * array.abs(x))
     inverse = 1 / (1 + small)
     return 4 * small * inverse * inverse
 
 
-def _series_of_sech_squared(equation: Any, k: int) -> Any:
+def _series_of_sech_squared(equation: Equation, k: int) -> Steps:
     """Return Taylor coefficient k ≥ 1 of 1 − y², for y = tanh x: −Σ_j y_j y_{k−j}."""
     y = tanh(*equation.inputs)
     terms = []
@@ -262,7 +266,7 @@ def _series_of_sech_squared(equation: Any, k: int) -> Any:
         left, right = (yield y, j), (yield y, k - j)
         if left is not None and right is not None:
             terms.append(left * right * (1.0 if 2 * j == k else 2.0))
-    return -accumulate(terms) if terms else None
+    return -accumulate(terms) if terms else None  # type: ignore[operator]  # there is a term
 
 
 #: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. The form 1 − tanh² x has cancellation near ±1
@@ -278,7 +282,7 @@ sech_squared = elementwise(
 )
 
 
-def _tanhshrink(array: Any, x: Any) -> Any:
+def _tanhshrink(array: Module, x: Array) -> Array:
     """Compute x − tanh x, for |x| < 1 by a continued fraction (DLMF 4.39.1)."""
     square = array.where(array.abs(x) < 1, x, 0) ** 2
     fraction = square * 0
@@ -301,7 +305,7 @@ tanhshrink = elementwise(
 )
 
 
-def _asinh_partials(y: Any, x: Any) -> list[Any]:
+def _asinh_partials(y: Atom, x: Atom) -> list[Partial]:
     if x.dtype.kind == "complex":
         return [rsqrt(1 + x * x)]
     return [safe_reciprocal(hypot(x, ones(x.type)))]  # 1 / √(1 + x²), although x² may overflow in float16
@@ -325,7 +329,7 @@ atanh = elementwise(
 # --- roots and reciprocals --------------------------------------------------------------------------
 
 
-def _sqrt_partials(y: Any, x: Any) -> list[Any]:
+def _sqrt_partials(y: Atom, x: Atom) -> list[Partial]:
     """Return 0.5 / y. At the zeros of a sum of squares, return the subgradient 0."""
     return [safe_quotient(full(y.type, 0.5), y) if is_sum_of_squares(x) else 0.5 / y]
 
@@ -351,7 +355,7 @@ reciprocal = elementwise(
 )  # fmt: skip
 
 
-def not_negative(x: Any) -> Any:
+def not_negative(x: Atom) -> Atom:
     """Return ``x`` with negative elements, and their derivatives, replaced by NaN."""
     if x.dtype.kind == "complex":
         return x
@@ -363,12 +367,12 @@ ROOTS[cbrt] = lambda x: Root(3, lambda: x)
 ROOTS[hypot] = lambda x, y: Root(2, parts=(x, y))
 
 
-def _safe_reciprocal_numpy(x: Any) -> Any:
+def _safe_reciprocal_numpy(x: Array) -> Array:
     zero = x == 0
     return np.where(zero, np.zeros((), x.dtype), np.reciprocal(np.where(zero, np.ones_like(x), x)))
 
 
-def _safe_reciprocal_xla(jax: Any, x: Any) -> Any:
+def _safe_reciprocal_xla(jax: Module, x: Array) -> Array:
     jnp, zero = jax.numpy, x == 0
     return jnp.where(zero, jnp.zeros_like(x), 1 / jnp.where(zero, jnp.ones_like(x), x))
 
@@ -380,7 +384,7 @@ safe_reciprocal = elementwise(
 )  # fmt: skip
 
 
-def _safe_quotient_numpy(x: Any, y: Any) -> Any:
+def _safe_quotient_numpy(x: Array, y: Array) -> Array:
     with np.errstate(all="ignore"):
         quotient = np.true_divide(x, y)
     if is_finite(np.asarray(quotient)):  # if all quotients are finite, no divisor is 0
@@ -388,7 +392,7 @@ def _safe_quotient_numpy(x: Any, y: Any) -> Any:
     return np.where(y == 0, np.zeros((), x.dtype), quotient)
 
 
-def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
+def _safe_quotient_xla(jax: Module, x: Array, y: Array) -> Array:
     return jax.numpy.where(y == 0, jax.numpy.zeros_like(x), x / y)
 
 

@@ -25,15 +25,15 @@ of a matrix product or convolution, or an earlier iteration of a loop computed i
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import EVERYTHING, Builder, current
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
+from mindgrad.core.ir.graph import APPLY, CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Module, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
 from mindgrad.core.primitives.arithmetic import (
@@ -72,7 +72,7 @@ __all__ = [
 
 #: A rule of an operator is a generator. It yields each operand, receives the mask of the operand's nonzeros,
 #: and returns the mask of the result's nonzeros
-Steps = Generator[Any, Any, Any]
+Steps = Generator["Atom", "Tangent", "Tangent"]
 
 
 def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
@@ -84,18 +84,18 @@ def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
     return x
 
 
-def _shield_numpy(x: Any, keep: Any) -> Any:
+def _shield_numpy(x: Array, keep: Array) -> Array:
     finite = np.isfinite(x)
     if finite.all() and np.shape(x) == np.shape(keep):  # if the shapes differ, x is one repeated element
         return x
     return np.where(keep | finite, x, np.zeros((), x.dtype))
 
 
-def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
+def _shield_xla(jax: Module, x: Array, keep: Array) -> Array:
     return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
 
 
-def _simplify_shield(x: Any, keep: Any) -> Any:
+def _simplify_shield(x: Atom, keep: Atom) -> Atom | None:
     # A function of tangents must be linear, so its graph must not test whether tangents are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
@@ -104,7 +104,7 @@ def _simplify_shield(x: Any, keep: Any) -> Any:
 #: ``shield(x, keep)``: ``x``, a factor of a product, with infinite and NaN elements replaced by zero where
 #: ``keep`` is false. The tangent of ``x`` is not shielded here, because the derivative rule of the product
 #: shields it
-shield = Primitive(
+shield: Primitive[Atom] = Primitive(
     "shield",
     "elementwise",
     work=VIEW,
@@ -118,17 +118,17 @@ shield = Primitive(
 )
 
 
-def nonzeros(atom: Any) -> Any:
+def nonzeros(atom: Atom) -> Atom | None:
     """Return a mask of the elements that are not exact zeros; ``None``: all elements."""
     return _found(atom) if current().is_differentiating else None
 
 
-def _found(atom: Any) -> Any:
+def _found(atom: Atom) -> Atom | None:
     builder = current()
     return trampolined(_nonzeros(builder, atom), lambda wanted: _nonzeros(builder, wanted))
 
 
-def _nonzeros(builder: Builder, atom: Any) -> Steps:
+def _nonzeros(builder: Builder, atom: Atom) -> Steps:
     if type(atom) is Constant:
         return _of_constant(atom)
     masks, key = builder.nonzeros, (atom, builder.moving)
@@ -138,7 +138,7 @@ def _nonzeros(builder: Builder, atom: Any) -> Steps:
     return masks[key]
 
 
-def has_cuts(atom: Any) -> bool:
+def has_cuts(atom: Atom) -> bool:
     """Whether slices or lookups left zeros in ``atom``, for all values of the inputs."""
     builder = current()
     moving, builder.moving = builder.moving, EVERYTHING
@@ -162,13 +162,13 @@ def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
     return None if all(whole) else compared(y)
 
 
-def _is_full(mask: Any) -> bool:
+def _is_full(mask: Atom) -> bool:
     """Whether a mask is known to be true for all elements."""
     value = _value(mask, _LONGEST_CHAIN)
     return value is not None and bool(np.all(value))
 
 
-def _value(atom: Any, depth: int) -> Any:
+def _value(atom: Atom, depth: int) -> Array | None:
     """Evaluate a small mask that depends only on constants; ``None`` for other masks."""
     if type(atom) is Constant:
         return atom.value if atom.is_splat else atom.array()
@@ -178,12 +178,12 @@ def _value(atom: Any, depth: int) -> Any:
         if depth and equation is not None and equation.primitive in _EVALUATED and atom.type.size <= _LARGEST:
             operands = [_value(x, depth - 1) for x in equation.inputs]
             if not any(x is None for x in operands):
-                whole = [np.broadcast_to(x, y.shape) for x, y in zip(operands, equation.inputs, strict=True)]
+                whole = [np.broadcast_to(x, y.shape) for x, y in zip(operands, equation.inputs, strict=True)]  # type: ignore[arg-type]  # checked above
                 values[atom] = equation.primitive.numpy(*whole, **equation.parameters)
     return values[atom]
 
 
-def _of_constant(atom: Constant) -> Any:
+def _of_constant(atom: Constant) -> Atom | None:
     array = np.asarray(atom.value)
     if np.all(array != 0):
         return None
@@ -203,7 +203,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
     return compared(atom)
 
 
-def compared(atom: Any) -> Any:
+def compared(atom: Atom) -> Atom:
     """Return the mask of the nonzero elements, computed by a comparison with zero."""
     # use `equal`: in a graph, `not_equal` is reserved for the mask of a factor that does not depend on the
     # inputs (see `_compares_moving`)
@@ -295,7 +295,7 @@ RULES: dict[Primitive, Callable[[Equation], Steps]] = {
 OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
-def unshielded(slope: Any) -> Any:
+def unshielded(slope: Atom) -> Atom:
     """Remove shields of ``slope`` that are not valid in the current derivative.
 
     An inner derivative adds a shield if a factor does not depend on its inputs, so that zeros of the factor
@@ -309,7 +309,7 @@ def unshielded(slope: Any) -> Any:
     return slope
 
 
-def _compares_moving(keep: Any) -> bool:
+def _compares_moving(keep: Atom) -> bool:
     """Whether a mask compares with zero a value that depends on the current inputs."""
     builder, waiting, followed = current(), [keep], set()
     while waiting:
@@ -335,12 +335,12 @@ def discarding() -> int:
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 
 
-def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
+def shielded_factors(a: Atom, b: Atom) -> tuple[Atom, Atom]:
     """Replace infinite elements of a factor where the other factor is exactly zero."""
     return _shielded(a, b), _shielded(b, a)
 
 
-def _shielded(x: Any, other: Any) -> Any:
+def _shielded(x: Atom, other: Atom) -> Atom:
     if not x.tainted & INFINITE:
         marks = other.tainted & discarding()
         if type(x) is Constant or not marks or not (marks & MASKED or has_cuts(other)):
@@ -362,4 +362,4 @@ _LARGEST = 1 << 20
 #: :func:`_value` evaluates a mask only if at most this many successive operators compute it from constants
 _LONGEST_CHAIN = 16
 
-Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)
+APPLY.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -13,13 +13,13 @@ The first weight is 1. If n is even, the last weight is also 1; otherwise it is 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant, Equation
 from mindgrad.core.ir.index_map import OPAQUE
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.axes import Along
@@ -39,18 +39,18 @@ def _type_rule(x: TensorType, axes: tuple[int, ...], inverse: bool) -> TensorTyp
     return x
 
 
-def _numpy(x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
+def _numpy(x: Array, axes: tuple[int, ...], inverse: bool) -> Array:
     transform = np.fft.ifftn if inverse else np.fft.fftn
     return transform(x, axes=axes).astype(x.dtype, copy=False) if axes else x
 
 
-def _xla(jax: Any, x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
-    for axis in axes:  # transform the axes one by one, because one call of XLA transforms at most three axes
+def _xla(jax: Module, x: Array, axes: tuple[int, ...], inverse: bool) -> Array:
+    for axis in axes:  # transform the axes one by one, because XLA supports at most three in one call
         x = (jax.numpy.fft.ifft if inverse else jax.numpy.fft.fft)(x, axis=axis)
     return x
 
 
-def _flops(equation: Any) -> float:
+def _flops(equation: Equation) -> float:
     x = equation.inputs[0]
     return 5 * x.type.size * sum(math.log2(max(x.shape[axis], 1)) for axis in equation.parameters["axes"])
 
@@ -103,7 +103,7 @@ def _sized(type: TensorType, axis: int, size: int) -> TensorType:
     return type.with_shape((*type.shape[:axis], size, *type.shape[axis + 1 :]))
 
 
-def _weighted(spectrum: Any, axis: int, length: int, inverse: bool) -> Any:
+def _weighted(spectrum: Atom, axis: int, length: int, inverse: bool) -> Atom:
     """Multiply half of a spectrum by ``n s``, or divide it by ``n s`` if ``inverse``."""
     weights = np.full(length // 2 + 1, length / 2)
     weights[0] = length
@@ -113,7 +113,7 @@ def _weighted(spectrum: Any, axis: int, length: int, inverse: bool) -> Any:
     return spectrum * broadcast_in_dim(Constant(weights), shape=spectrum.shape, dims=(axis,))
 
 
-def _half_flops(equation: Any) -> float:
+def _half_flops(equation: Equation) -> float:
     x, y, axis = equation.inputs[0].type, equation.outputs[0].type, equation.parameters["axis"]
     return 2.5 * max(x.size, y.size) * math.log2(max(x.shape[axis], y.shape[axis]))
 

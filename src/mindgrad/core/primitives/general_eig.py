@@ -14,11 +14,11 @@ finite numbers instead.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater, masked_multiply, select
 from mindgrad.core.primitives.axes import Core
@@ -57,11 +57,11 @@ def _eig_type(a: TensorType) -> tuple[TensorType, TensorType]:
     return values, values.with_shape(a.shape)
 
 
-def _whole(a: Any) -> Any:
+def _whole(a: Atom) -> Atom:
     return a if a.dtype.kind == "complex" else complex(a, zeros(a.type))
 
 
-def _between(values: Any, like: Any) -> Any:
+def _between(values: Atom, like: Atom) -> Atom:
     """Return 1 / (λ_j − λ_i), NaN for gaps of rounding noise, and 0 on the diagonal."""
     gaps = columns(values, like) - rows(values, like)
     size = abs(stop_gradient(gaps))
@@ -76,7 +76,7 @@ def _between(values: Any, like: Any) -> Any:
     return masked(gaps, off_diagonal(like.shape))
 
 
-def _normalized(v: Any, dv: Any) -> Any:
+def _normalized(v: Atom, dv: Atom) -> Atom:
     """Remove from V̇ the changes of the length and the phase of each column of V."""
     axes = (len(v.shape) - 2,)
     stretch = reduce_sum(real(v) * real(dv) + imag(v) * imag(dv), axes=axes)
@@ -85,31 +85,31 @@ def _normalized(v: Any, dv: Any) -> Any:
     return dv - columns(complex(stretch, turn), v) * v
 
 
-def _eig_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+def _eig_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     values, v = y
     m = solve(v, matmul(_whole(ts[0]), v))
     dv = matmul(v, masked_multiply(_between(values, m), m))
     return diagonal(m), _normalized(v, dv)
 
 
-def _eigvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _eigvals_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     _, v = eig(xs[0])
     return diagonal(solve(v, matmul(_whole(ts[0]), v)))
 
 
-def _eig_numpy(a: Any) -> Any:
+def _eig_numpy(a: Array) -> tuple:
     whole = np.result_type(a.dtype, np.complex64)
     values, v = np.linalg.eig(a)
     values, v = values.astype(whole), v.astype(whole)
     return values, v * phases(np, v)
 
 
-def _eig_xla(jax: Any, a: Any) -> Any:
+def _eig_xla(jax: Module, a: Array) -> tuple:
     values, v = jax.numpy.linalg.eig(a)
     return values, v * phases(jax.numpy, v)
 
 
-def _general(x: Any, *others: Any) -> list[Any]:
+def _general(x: Array, *others: Array) -> list[Array]:
     """Return a matrix whose eigenvalues, real and conjugate, are well separated."""
     exact = np.complex128 if x.dtype.kind == "c" else np.float64
     size = x.shape[-1]

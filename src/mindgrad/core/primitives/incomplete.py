@@ -12,11 +12,13 @@ is below 1e-3. Definitions: DLMF 8.2, 8.17.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, less, select
@@ -43,7 +45,7 @@ _FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which does not 
 
 
 @lru_cache(maxsize=1)
-def _rule() -> tuple[np.ndarray, np.ndarray]:
+def _rule() -> tuple[Array, Array]:
     """Return quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
@@ -53,18 +55,18 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
 class Functions:
     """The functions that an integrand calls, from NumPy or, if given, from JAX."""
 
-    def __init__(self, jax: Any = None) -> None:
+    def __init__(self, jax: Module | None = None) -> None:
         self.jax = jax
         self.numpy = np if jax is None else jax.numpy
         self.lgamma = lgamma_kernel if jax is None else jax.lax.lgamma
 
-    def polygamma(self, x: Any, n: int) -> Any:
+    def polygamma(self, x: Stored, n: int) -> Array:
         """Return the polygamma function ψ⁽ⁿ⁾(x)."""
         if self.jax is None:
             return polygamma_kernel(x, n=n) if n else digamma_kernel(x)
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
 
-    def integral(self, scale: Any, term: Any) -> Any:
+    def integral(self, scale: Array, term: Callable) -> Stored:
         """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
@@ -73,7 +75,7 @@ class Functions:
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
-    def at_mode(self, a: Any) -> Any:
+    def at_mode(self, a: Array) -> Array:
         """Return a log a − a − log Γ(a): the log-density of u = log t at its mode."""
         inverse = 1 / self.numpy.maximum(a, _LARGE)
         square, series = inverse * inverse, 0 * inverse
@@ -85,7 +87,7 @@ class Functions:
         return self.numpy.where(a < _LARGE, direct, large)
 
 
-def polynomial(first: int, second: int, derivative: Any) -> Any:
+def polynomial(first: int, second: int, derivative: Callable) -> Stored:
     """Return ∂ᵐ⁺ⁿ exp(g) / exp(g) from the derivatives ``derivative(m, n)`` of g.
 
     ``first`` is m, and ``second`` is n. The result is a complete Bell polynomial in two variables, computed
@@ -102,8 +104,8 @@ def polynomial(first: int, second: int, derivative: Any) -> Any:
     return total
 
 
-def orders_type(name: str) -> Any:
-    def rule(*types: TensorType, **parameters: Any) -> TensorType:
+def orders_type(name: str) -> Callable:
+    def rule(*types: TensorType, **parameters: object) -> TensorType:
         orders = [value for key, value in parameters.items() if key != "upper"]
         if any(type(order) is not int or order < 0 for order in orders):
             raise ValueError(f"For '{name}', the orders must be ints of at least 0, but got {orders}.")
@@ -112,7 +114,7 @@ def orders_type(name: str) -> Any:
     return rule
 
 
-def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
+def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
     """Return the requested tail, or its derivative, from the integrated tail.
 
     ``is_it``: whether the integrated tail is the requested one. Both tails add up to 1.
@@ -120,13 +122,15 @@ def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
     return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
 
 
-def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
+def with_ends(
+    functions: Functions, value: Array, inside: Array, possible: Array, at_end: Array | float
+) -> Array:
     """Return ``value`` inside an interval, ``at_end`` at its ends, and NaN outside."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
 
 
-def _at_end(shape: Any, order: int) -> Any:
+def _at_end(shape: Atom, order: int) -> Atom:
     """Return a density at bound 0, up to a factor: 0 to the power ``shape`` − 1.
 
     For a derivative of positive ``order`` with respect to the shape, return 0.
@@ -140,7 +144,7 @@ def _at_end(shape: Any, order: int) -> Any:
 # --- gamma ------------------------------------------------------------------------------------------
 
 
-def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) -> Any:
+def _gamma(functions: Functions, shape: Array, bound: Array, n: int, upper: bool) -> Array:
     numpy = functions.numpy
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
@@ -150,7 +154,7 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
     at_mode, offset = functions.at_mode(a), numpy.log(a) - functions.polygamma(a, 0)
     further = [-functions.polygamma(a, order) for order in range(1, n)]
 
-    def term(w: Any) -> Any:
+    def term(w: Array) -> Array:
         u = start + direction * w
         derivatives = [u + offset, *further]
         factor = polynomial(n, 0, lambda i, j: derivatives[i - 1])
@@ -162,7 +166,7 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
     return with_ends(functions, value, inside, (shape > 0) & (bound >= 0), at_end)
 
 
-def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
+def derivatives_of_gamma(a: Atom, logarithm: Atom) -> Callable:
     """Return the derivatives of the gamma log-density at t = exp(``logarithm``).
 
     The result is a function of the order of the derivative with respect to the shape a.
@@ -170,7 +174,7 @@ def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
     return lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
 
 
-def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]:
+def _gamma_partials(y: Atom, a: Atom, x: Atom, *, n: int, upper: bool) -> list[Partial]:
     is_zero = equal(x, zeros(x.type))
     inside = select(is_zero, full(x.type, 1.0), x)  # replace zeros, because log 0 is infinite
     logarithm = log(inside)
@@ -200,7 +204,7 @@ incomplete_gamma = elementwise(
 # --- beta -------------------------------------------------------------------------------------------
 
 
-def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: int) -> Any:
+def _beta(functions: Functions, first: Array, second: Array, bound: Array, m: int, n: int) -> Array:
     numpy = functions.numpy
     inside = (bound > 0) & (bound < 1) & (first > 0) & (second > 0)
     p, q = (numpy.where(inside, value, 1.0).astype(first.dtype) for value in (first, second))
@@ -215,14 +219,14 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
     both = [functions.polygamma(p + q, order) for order in range(max(m + n, 1))]
     alone = [[functions.polygamma(shape, order) for order in range(max(m, n, 1))] for shape in (p, q)]
 
-    def term(w: Any) -> Any:
+    def term(w: Array) -> Array:
         u = start - w
         of_rest = -numpy.log1p(mode * numpy.expm1(u))  # log((1 − t) / (1 − mode))
         of_t = -numpy.log1p(complement * numpy.expm1(-numpy.maximum(u, -_FAR)))  # log(t / mode)
         of_t = numpy.where(u > -_FAR, of_t, u + of_rest)
         logarithms = numpy.where(is_below, of_t, of_rest), numpy.where(is_below, of_rest, of_t)
 
-        def derivative(i: int, j: int) -> Any:
+        def derivative(i: int, j: int) -> Array:
             if i and j:
                 return both[i + j - 1]
             k, order, offset = (0, i, of_first) if i else (1, j, of_second)
@@ -239,17 +243,17 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
     return with_ends(functions, value, inside, possible, at_end)
 
 
-def derivatives_of_beta(a: Any, b: Any, logarithms: tuple[Any, Any]) -> Any:
+def derivatives_of_beta(a: Atom, b: Atom, logarithms: tuple) -> Callable:
     """Return the derivatives of the beta log-density with respect to its shapes.
 
     The result is a function of the two orders. ``logarithms`` are log t and log(1 − t).
     """
     both = a + b
 
-    def of(shape: Any, order: int) -> Any:
+    def of(shape: Atom, order: int) -> Atom:
         return polygamma(shape, n=order - 1) if order > 1 else digamma(shape)
 
-    def derivative(i: int, j: int) -> Any:
+    def derivative(i: int, j: int) -> Atom:
         if i and j:
             return of(both, i + j)
         k, shape, order = (0, a, i) if i else (1, b, j)
@@ -259,7 +263,7 @@ def derivatives_of_beta(a: Any, b: Any, logarithms: tuple[Any, Any]) -> Any:
     return derivative
 
 
-def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[Any]:
+def _beta_partials(y: Atom, a: Atom, b: Atom, x: Atom, *, m: int, n: int) -> list[Partial]:
     zero, one = zeros(x.type), full(x.type, 1.0)
     is_zero, is_one = equal(x, zero), equal(x, one)
     inside = select(is_zero, full(x.type, 0.5), select(is_one, full(x.type, 0.5), x))

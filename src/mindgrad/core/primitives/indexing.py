@@ -17,12 +17,11 @@ order of ``indices`` is stored. The NumPy kernels and compiled functions follow 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import Constant, Equation
+from mindgrad.core.ir.graph import Atom, Constant, Equation
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, NumpyType, Propagation, Rule, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -70,7 +69,7 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
     return (*indices.shape[:-1], *window)
 
 
-def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tuple, Any]:
+def _places(shape: Shape, indices: Array, axes: Shape, batch: Shape) -> tuple[tuple, Array]:
     """Return the NumPy index of all lookups, and a mask of the lookups in range.
 
     The index is for an array with the axes (batch, axes, window), see :func:`_arranged`. Out-of-range
@@ -91,13 +90,13 @@ def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tupl
     return (*grid, *columns), inside
 
 
-def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
+def _arranged(x: Array, axes: Shape, batch: Shape) -> tuple[Array, tuple[int, ...]]:
     """Return a view of x with axes (batch, axes, window), and its permutation."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
 
-def outside(dtype: Any, fill: str) -> Any:
+def outside(dtype: NumpyType, fill: str) -> Array:
     """Return the value that an out-of-range lookup reads."""
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
@@ -107,7 +106,7 @@ def outside(dtype: Any, fill: str) -> Any:
     return np.asarray(np.nan, dtype)
 
 
-def _xla_indices(indices: Any) -> Any:
+def _xla_indices(indices: Array) -> Array:
     """Convert indices to a signed type; clip unsigned ones to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
@@ -117,8 +116,8 @@ def _xla_indices(indices: Any) -> Any:
 
 
 def _xla_gather(
-    jax: Any, x: Any, indices: Any, axes: Shape, batch: Shape, fill: Any, inside: bool = False
-) -> Any:
+    jax: Module, x: Array, indices: Array, axes: Shape, batch: Shape, fill: str | float, inside: bool = False
+) -> Array:
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
     rank, window = indices.ndim - 1, window_axes(x.ndim, axes, batch)
     if x.size == 0:
@@ -140,7 +139,9 @@ def _xla_gather(
     )
 
 
-def _xla_scatter(jax: Any, write: str, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape) -> Any:
+def _xla_scatter(
+    jax: Module, write: str, x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape
+) -> Array:
     if x.size == 0 or updates.size == 0:
         return x
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
@@ -177,8 +178,8 @@ def _gather_type(
 
 
 def _gather_numpy(
-    x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: str = "nan", inside: bool = False
-) -> Any:
+    x: Array, indices: Array, axes: Shape, batch: Shape = (), fill: str = "nan", inside: bool = False
+) -> Array:
     arranged, _ = _arranged(x, axes, batch)
     if x.size == 0:
         shape = (*indices.shape[:-1], *arranged.shape[len(axes) + len(batch) :])
@@ -224,7 +225,7 @@ gather = linear(
 # --- scatter ---------------------------------------------------------------------------------------
 
 
-def _scatter_type(name: str) -> Any:
+def _scatter_type(name: str) -> Rule:
     def rule(
         x: TensorType,
         indices: TensorType,
@@ -246,7 +247,7 @@ def _scatter_type(name: str) -> Any:
     return rule
 
 
-def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
+def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape, write: Rule) -> Array:
     """Return a copy of x in which ``write`` has stored in-range ``updates``."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
@@ -260,10 +261,10 @@ def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, writ
     return y
 
 
-def _scatter_batch(row: Any) -> Any:
+def _scatter_batch(row: Rule) -> Rule:
     def rule(
-        size: int, xs: Any, at: Any, /, axes: Shape, batch: Shape = (), **parameters: Any
-    ) -> tuple[Any, int]:
+        size: int, xs: Atoms, at: BatchAxes, /, axes: Shape, batch: Shape = (), **parameters: object
+    ) -> tuple[Atom, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
             # all samples use the same indices, so each index selects a slice that contains the whole batch
@@ -283,25 +284,27 @@ def _scatter_batch(row: Any) -> Any:
     return rule
 
 
-def _scatter_add_numpy(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = ()) -> Any:
+def _scatter_add_numpy(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape = ()) -> Array:
     if is_half(x.dtype):
         wide = x.astype(np.float32), indices, updates.astype(np.float32)
         return _written(*wide, axes, batch, np.add.at).astype(x.dtype)
     return _written(x, indices, updates, axes, batch, np.add.at)
 
 
-def _scatter_add_xla(jax: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = ()) -> Any:
+def _scatter_add_xla(
+    jax: Module, x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape = ()
+) -> Array:
     if is_half(x.dtype):
         wide = x.astype(np.float32), indices, updates.astype(np.float32)
         return _xla_scatter(jax, "scatter_add", *wide, axes, batch).astype(x.dtype)
     return _xla_scatter(jax, "scatter_add", x, indices, updates, axes, batch)
 
 
-def _is_zero(x: Any) -> bool:
+def _is_zero(x: Atom) -> bool:
     return isinstance(x, Constant) and x.is_all(0)
 
 
-_SCATTERS: list[tuple[Any, Any, Any, dict[str, Any]]] = [
+_SCATTERS: list[tuple] = [
     (reals()[4, 3], integers(0, 4)[5, 1], reals()[5, 3], {"axes": (0,)}),
     (reals()[4, 3, 2], integers(0, 2)[2, 3, 2], reals()[2, 3, 3], {"axes": (2, 0)}),
     (reals()[4, 3], integers(0, 3)[2], reals()[()], {"axes": (0, 1)}),
@@ -311,7 +314,7 @@ _SCATTERS: list[tuple[Any, Any, Any, dict[str, Any]]] = [
 ]
 
 
-def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def _scatter_add_pattern(run: Propagation, equation: Equation, patterns: list) -> list:
     x, indices, updates = equation.inputs
     positions = run.value(indices)
     if patterns[2] is None:
@@ -358,7 +361,7 @@ def _last_write_type(indices: TensorType, sizes: Shape, batch: int) -> TensorTyp
     return indices.with_shape(shape).with_dtype(bool_)
 
 
-def _last_write_numpy(indices: Any, sizes: Shape, batch: int) -> Any:
+def _last_write_numpy(indices: Array, sizes: Shape, batch: int) -> Array:
     axes, before = tuple(range(batch, batch + len(sizes))), tuple(range(batch))
     shape = indices.shape[:-1]
     order = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
@@ -367,7 +370,7 @@ def _last_write_numpy(indices: Any, sizes: Shape, batch: int) -> Any:
     return _gather_numpy(last, indices, axes, before) == order
 
 
-def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
+def _last_write_xla(jax: Module, indices: Array, sizes: Shape, batch: int) -> Array:
     axes, before = tuple(range(batch, batch + len(sizes))), tuple(range(batch))
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
@@ -399,8 +402,14 @@ last_write = constant(
 
 
 def _scatter_set_xla(
-    jax: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
-) -> Any:
+    jax: Module,
+    x: Array,
+    indices: Array,
+    updates: Array,
+    axes: Shape,
+    batch: Shape = (),
+    unique: bool = False,
+) -> Array:
     if not unique and np.prod(indices.shape[len(batch) : -1], dtype=np.int64) > 1:
         sizes = tuple(x.shape[axis] for axis in axes)
         indices = _xla_indices(indices)
@@ -410,8 +419,8 @@ def _scatter_set_xla(
 
 
 def _scatter_set_transpose(
-    ct: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
-) -> list[Any]:
+    ct: Atom, x: Atom, indices: Atom, updates: Atom, axes: Shape, batch: Shape = (), unique: bool = False
+) -> list[Tangent]:
     of_x = of_updates = None
     if x.linear:
         nothing = zeros(updates.type)

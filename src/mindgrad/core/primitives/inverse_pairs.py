@@ -11,11 +11,10 @@ and stay NaN outside the domain.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.primitives.arithmetic import add, div, greater_equal, mul, neg, select, sub
 from mindgrad.core.primitives.elementwise import (
@@ -54,7 +53,7 @@ __all__ = ["is_nonnegative"]
 _DEPTH = 6
 
 
-def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
+def is_nonnegative(atom: Atom, depth: int = _DEPTH) -> bool:
     """Whether the equations of a real ``atom`` imply that no element is negative."""
     if type(atom) is Constant:
         return bool(np.all(atom.value >= 0))
@@ -73,7 +72,7 @@ def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
     return False
 
 
-def _inside(x: Any, low: float | None, high: float | None) -> Any:
+def _inside(x: Atom, low: float | None, high: float | None) -> Atom:
     """Return a real ``x`` with NaN outside the domain [``low``, ``high``]."""
     if x.dtype.kind == "complex" or low is None:
         return x
@@ -83,8 +82,8 @@ def _inside(x: Any, low: float | None, high: float | None) -> Any:
     return x * select(within, ones(x.type), full(x.type, np.nan))
 
 
-def _pair(inner: Primitive, low: float | None, high: float | None) -> Callable[[Any], Any]:
-    def simplify(x: Any) -> Any:
+def _pair(inner: Primitive, low: float | None, high: float | None) -> Callable:
+    def simplify(x: Atom) -> Atom | None:
         made_by = getattr(x, "made_by", None)
         if made_by is None or made_by.primitive is not inner:
             return None
@@ -101,7 +100,7 @@ for _outer, _inner, _low, _high in (
     _outer.simplify = _pair(_inner, _low, _high)
 
 
-def _root_of_square(x: Any) -> Any:
+def _root_of_square(x: Atom) -> Atom | None:
     """Simplify √(a²) to ``a`` for a nonnegative ``a``, so that a² cannot overflow."""
     equation = getattr(x, "made_by", None)
     if equation is None or not x.dtype.is_float:
@@ -111,12 +110,12 @@ def _root_of_square(x: Any) -> Any:
         return base
     if equation.primitive is integer_power:
         half, odd = divmod(equation.parameters["n"], 2)
-        if not odd and half > 0 and (half % 2 == 0 or is_nonnegative(base)):
+        if not odd and half > 0 and (half % 2 == 0 or is_nonnegative(base)):  # type: ignore[arg-type]  # it has one operand
             return integer_power(base, n=half)
     return None
 
 
-def _size(x: Any) -> Any:
+def _size(x: Atom) -> Atom | None:
     """Simplify |a| and |−a| to ``a`` for a nonnegative ``a``."""
     if not x.dtype.is_float:
         return None
@@ -132,7 +131,7 @@ abs.simplify = _size
 # --- values that stay finite ------------------------------------------------------------------------
 
 
-def _is_positive(atom: Any) -> bool:
+def _is_positive(atom: Atom) -> bool:
     """Whether ``atom`` is a sum of a positive constant and nonnegative values."""
     if type(atom) is Constant:
         return bool(np.all(atom.value > 0))
@@ -143,7 +142,7 @@ def _is_positive(atom: Any) -> bool:
     return (_is_positive(a) and is_nonnegative(b)) or (_is_positive(b) and is_nonnegative(a))
 
 
-def _is_nonpositive(atom: Any) -> bool:
+def _is_nonpositive(atom: Atom) -> bool:
     equation = getattr(atom, "made_by", None)
     if equation is None:
         return False
@@ -157,7 +156,7 @@ def _is_nonpositive(atom: Any) -> bool:
     return equation.primitive is sub and _bounds(equation.inputs[1], equation.inputs[0])
 
 
-def _bounds(total: Any, x: Any) -> bool:
+def _bounds(total: Atom, x: Atom) -> bool:
     """Whether ``total`` is the maximum or the logsumexp of ``x``."""
     equation = getattr(total, "made_by", None)
     while equation is not None and equation.primitive in (broadcast_in_dim, reshape):

@@ -19,13 +19,16 @@ infinite elements of an operand if all cotangents that multiply them are zero (`
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 
-from mindgrad.core.ir.graph import ABSORBING, CUT, DISCARDS, INFINITE, Atom, Constant, Variable
+from mindgrad.core.ir import rules
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import ABSORBING, APPLY, CUT, DISCARDS, INFINITE, Atom, Constant, Variable
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Partial, Results, Rule, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 
 __all__ = [
@@ -70,7 +73,7 @@ def zeros(type: TensorType) -> Constant:
     return full(type, 0)
 
 
-def is_zero(atom: Any) -> bool:
+def is_zero(atom: Atom) -> bool:
     """Whether ``atom`` is a constant whose elements are all zero."""
     return type(atom) is Constant and not atom.value.any()
 
@@ -80,7 +83,7 @@ def ones(type: TensorType) -> Constant:
     return full(type, 1)
 
 
-def accumulate(terms: Sequence[Any]) -> Any:
+def accumulate(terms: Tangents) -> Tangent:
     """Add tangents or cotangents, where ``None`` means zero."""
     total = None
     for term in terms:
@@ -89,7 +92,11 @@ def accumulate(terms: Sequence[Any]) -> Any:
     return total
 
 
-def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
+@overload
+def product(slope: Atom | complex, tangent: Atom, singular: int = False) -> Atom: ...
+@overload
+def product(slope: Atom | complex, tangent: Tangent, singular: int = False) -> Tangent: ...
+def product(slope: Atom | complex, tangent: Tangent, singular: int = False) -> Tangent:
     """Return ``slope · tangent``, where 0 · ∞ is 0 for exact zeros.
 
     Args:
@@ -101,21 +108,21 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
         return None
     if type(slope) is Variable and singular:
         slope.tainted |= INFINITE
-    if not isinstance(slope, Atom):
+    if not isinstance(slope, (Variable, Constant)):
         return slope * tangent
-    slope = Atom.operators["unshielded"](slope)
-    is_plain = slope.linear or tangent.linear or not tangent.dtype.is_inexact
-    if not is_plain and (slope.tainted | tangent.tainted) & ABSORBING:
-        slope, tangent = Atom.operators["shielded_factors"](slope, tangent)
-    return slope * tangent
+    factor: Atom = APPLY["unshielded"](slope)
+    is_plain = factor.linear or tangent.linear or not tangent.dtype.is_inexact
+    if not is_plain and (factor.tainted | tangent.tainted) & ABSORBING:
+        factor, tangent = APPLY["shielded_factors"](factor, tangent)
+    return factor * tangent
 
 
-def cut(cotangent: Any) -> Any:
+def cut(cotangent: Atom) -> Atom:
     """Mark a cotangent as zero for the elements that a slice or lookup did not read."""
     return marked(cotangent, CUT | DISCARDS)
 
 
-def marked(cotangent: Any, mark: int) -> Any:
+def marked(cotangent: Atom, mark: int) -> Atom:
     """Set the bit ``mark`` of a cotangent (``ir.graph``), except on a splat constant."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
@@ -124,21 +131,21 @@ def marked(cotangent: Any, mark: int) -> Any:
     return cotangent
 
 
-def _applied(slope: Any, tangent: Any, singular: bool) -> Any:
+def _applied(slope: Partial, tangent: Tangent, singular: bool) -> Tangent:
     """Multiply a tangent by a partial derivative, which can be a tuple of factors."""
     for factor in reversed(slope) if isinstance(slope, tuple) else (slope,):
-        tangent = product(factor, tangent, singular)
+        tangent = product(factor, tangent, singular)  # type: ignore[arg-type]  # no factor is None
     return tangent
 
 
-def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
+def same_type(name: str, accepts: str) -> rules.TypeRule:
     """Return a type rule of an operator whose operands and result have one type.
 
     ``accepts`` is the name of the permitted kinds of types in :data:`ACCEPTS`, such as ``"inexact"``.
     """
     kinds = ACCEPTS[accepts]
 
-    def type_rule(*types: TensorType, **_: Any) -> TensorType:
+    def type_rule(*types: TensorType, **_: object) -> TensorType:
         first = types[0]
         for each in types:
             if each is not first:
@@ -160,14 +167,14 @@ def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
 def elementwise(
     name: str,
     *,
-    numpy: Callable[..., Any],
-    xla: str | Callable[..., Any],
-    partials: Callable[..., Sequence[Any]],
-    samples: Any,
+    numpy: rules.Kernel,
+    xla: str | rules.XlaKernel,
+    partials: rules.Partials,
+    samples: object,
     accepts: str = "inexact",
-    singular: bool | Callable[..., bool] = False,
-    type_rule: Callable[..., Any] | None = None,
-    **fields: Any,
+    singular: bool | Rule = False,
+    type_rule: rules.TypeRule | None = None,
+    **fields: object,
 ) -> Primitive:
     """Create a differentiable pointwise operator from its partial derivatives.
 
@@ -187,7 +194,7 @@ def elementwise(
             this depends on parameters.
     """
 
-    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
         slopes = partials(y, *xs, **parameters)
         is_singular = singular(**parameters) if callable(singular) else singular
         return accumulate(
@@ -197,7 +204,7 @@ def elementwise(
             ]
         )
 
-    def taint(*_: Any, **parameters: Any) -> str:
+    def taint(*_: object, **parameters: object) -> str:
         return "starts" if singular(**parameters) else "passes"  # type: ignore[operator]
 
     fields.setdefault("taint", taint if callable(singular) else "starts" if singular else "passes")
@@ -209,15 +216,15 @@ def elementwise(
         xla=xla,
         jvp=jvp,
         samples=_pointwise_samples(samples, _operand_count(partials), accepts),
-        **fields,
+        **fields,  # type: ignore[arg-type]  # Primitive declares them
     )
 
 
-def _pointwise_samples(samples: Any, operands: int, accepts: str) -> Any:
+def _pointwise_samples(samples: object, operands: int, accepts: str) -> tuple | list:
     return samples if isinstance(samples, list) else (samples, operands, accepts)
 
 
-def _operand_count(partials: Callable[..., Any]) -> int:
+def _operand_count(partials: rules.Partials) -> int:
     parameters = inspect.signature(partials).parameters.values()
     return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) - 1
 
@@ -225,14 +232,14 @@ def _operand_count(partials: Callable[..., Any]) -> int:
 def pointwise_constant(
     name: str,
     *,
-    numpy: Callable[..., Any],
-    xla: str | Callable[..., Any],
-    samples: Any,
+    numpy: rules.Kernel,
+    xla: str | rules.XlaKernel,
+    samples: object,
     operands: int = 1,
     accepts: str = "any",
-    result: Any = None,
-    type_rule: Callable[..., Any] | None = None,
-    **fields: Any,
+    result: DType | None = None,
+    type_rule: rules.TypeRule | None = None,
+    **fields: object,
 ) -> Primitive:
     """Create a pointwise operator with derivative zero: comparison, logic, floor.
 
@@ -240,7 +247,7 @@ def pointwise_constant(
     """
     same = same_type(name, accepts)
 
-    def rule(*types: TensorType, **parameters: Any) -> TensorType:
+    def rule(*types: TensorType, **parameters: object) -> TensorType:
         found = same(*types, **parameters)
         return found if result is None else found.with_dtype(result)
 
@@ -251,22 +258,22 @@ def pointwise_constant(
         numpy=numpy,
         xla=xla,
         samples=_pointwise_samples(samples, operands, accepts),
-        **fields,
+        **fields,  # type: ignore[arg-type]  # Primitive declares them
     )
 
 
-def constant(name: str, **fields: Any) -> Primitive:
+def constant(name: str, **fields: object) -> Primitive:
     """Create an operator whose derivative is zero (argmax, one_hot, iota)."""
-    return Primitive(name, "constant", **fields)
+    return Primitive(name, "constant", **fields)  # type: ignore[arg-type]  # Primitive declares them
 
 
 def linear(
     name: str,
     *,
-    transpose: Callable[..., Any],
+    transpose: rules.Transpose,
     linear_in: Sequence[int] | None = None,
     kind: str = "linear",
-    **fields: Any,
+    **fields: object,
 ) -> Primitive:
     """Create an operator that is jointly linear in some operands.
 
@@ -279,59 +286,66 @@ def linear(
             Default: all operands.
     """
 
-    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
         slots = range(len(xs)) if linear_in is None else linear_in
         if all(ts[i] is None for i in slots):
             return None
         operands = list(xs)
         for i in slots:
-            operands[i] = zeros(xs[i].type) if ts[i] is None else ts[i]
+            operands[i] = zeros(xs[i].type) if (t := ts[i]) is None else t
         return primitive(*operands, **parameters)
 
-    def transposed(ct: Any, *xs: Any, **parameters: Any) -> Any:
+    def transposed(ct: Atom, *xs: Atom, **parameters: object) -> Tangents:
         found = transpose(ct, *xs, **parameters)
         return found if isinstance(found, (list, tuple)) else [found]
 
     fields.setdefault("jvp", jvp)
-    primitive = Primitive(name, kind, transpose=transposed, taint="passes", linear_in=linear_in, **fields)
+    primitive: Primitive[Atom] = Primitive(
+        name,
+        kind,
+        transpose=transposed,
+        taint="passes",
+        linear_in=linear_in,
+        **fields,  # type: ignore[arg-type]  # Primitive declares them
+    )
     return primitive
 
 
 def pointwise_linear(
-    name: str, *, accepts: str = "number", samples: Any, operands: int = 1, **fields: Any
+    name: str, *, accepts: str = "number", samples: object, operands: int = 1, **fields: object
 ) -> Primitive:
     """Create a linear pointwise operator, whose operands share one shape."""
     fields.setdefault("type_rule", same_type(name, accepts))
     given = _pointwise_samples(samples, operands, accepts)
-    return linear(name, kind="pointwise linear", samples=given, **fields)
+    return linear(name, kind="pointwise linear", samples=given, **fields)  # type: ignore[arg-type]  # Primitive declares them
 
 
 def multilinear(
     name: str,
     *,
-    transpose: Sequence[Callable[..., Any]],
+    transpose: Sequence[rules.Transpose],
     pointwise: bool = False,
     accepts: str = "number",
-    samples: Any = None,
-    **fields: Any,
+    samples: object = None,
+    **fields: object,
 ) -> Primitive:
     """Create an operator that is linear in each operand: mul, dot, convolution.
 
     ``transpose[k](ct, *xs, **parameters)`` returns the cotangent of operand ``k``.
     """
 
-    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+    def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
         terms = []
         for k, t in enumerate(ts):
             if t is not None:
                 operands = (*xs[:k], t, *xs[k + 1 :])
                 if pointwise:
-                    terms.append(product(*operands) if k else product(operands[1], t))
+                    terms.append(product(operands[0], t) if k else product(operands[1], t))
                 else:
                     terms.append(primitive(*operands, **parameters))
         return accumulate(terms)
 
-    def transposed(ct: Any, *xs: Any, **parameters: Any) -> list[Any]:
+    def transposed(ct: Atom, *xs: Atom, **parameters: object) -> Tangents:
         return [
             rule(ct, *xs, **parameters) if x.linear else None for rule, x in zip(transpose, xs, strict=True)
         ]
@@ -342,14 +356,14 @@ def multilinear(
         samples = (samples, len(transpose), accepts)
     fields.setdefault("taint", "passes")
     fields.setdefault("jvp", jvp)
-    primitive = Primitive(name, kind, transpose=transposed, samples=samples, **fields)
+    primitive: Primitive[Atom] = Primitive(name, kind, transpose=transposed, samples=samples, **fields)  # type: ignore[arg-type]  # Primitive declares them
     return primitive
 
 
-def general(name: str, *, jvp: Callable[..., Any], **fields: Any) -> Primitive:
+def general(name: str, *, jvp: rules.Jvp, **fields: object) -> Primitive:
     """Create an operator from a JVP rule.
 
     Reverse mode transposes the equations that this rule emits.
     """
     fields.setdefault("taint", "passes")
-    return Primitive(name, "general", jvp=jvp, **fields)
+    return Primitive(name, "general", jvp=jvp, **fields)  # type: ignore[arg-type]  # Primitive declares them

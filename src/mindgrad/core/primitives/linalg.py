@@ -16,13 +16,14 @@ Formulas:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom, Equation
 from mindgrad.core.ir.index_map import Arrangement, Axes, IndexMap, Relabeling
 from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.rules import Array, Atoms, Module, Static, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.axes import Core
@@ -66,7 +67,9 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
     return b
 
 
-def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters: Any) -> Any:
+def _system_batch(
+    name: str, size: int, xs: Atoms, at: Sequence, left: bool, parameters: Statics
+) -> tuple[Atom, int]:
     """Join the right-hand sides of a batch, so that their matrix is factored once."""
     primitive = REGISTRY[name]
     a, b = xs
@@ -80,16 +83,16 @@ def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters
     return reshape(y, shape=b.shape), axis
 
 
-def _solution_flops(equation: Any) -> float:
+def _solution_flops(equation: Equation) -> float:
     return equation.inputs[1].type.size * equation.inputs[0].shape[-1]
 
 
-def _system_flops(equation: Any) -> float:
+def _system_flops(equation: Equation) -> float:
     *lead, m, n = equation.inputs[0].shape
     return 2 / 3 * math.prod(lead) * m * n * min(m, n) + 2 * _solution_flops(equation)
 
 
-def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
+def _discarded(y: Atom, ct: Atom, left: bool = True) -> Atom:
     """Set infinite and NaN elements of ``y`` to 0 in columns where ``ct`` is zero.
 
     A singular matrix makes ``y`` infinite, but a solution with a zero cotangent was not used.
@@ -101,12 +104,12 @@ def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
     return finite_or(broadcast_in_dim(met(ct, (axis,)), shape=y.shape, dims=dims), y)
 
 
-def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
+def _read(a: Atom, lower_part: bool, unit_diagonal: bool) -> Atom:
     """Return the triangle of a matrix or tangent that a triangular system reads."""
     return (lower if lower_part else upper)(a, strict=unit_diagonal)
 
 
-def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
+def _triangular_jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: Static) -> Tangent:
     """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y).
 
     Y op(T) = B is differentiated in the same way.
@@ -116,10 +119,12 @@ def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])
         t = swapped(t) if parameters["transpose"] else t
         db = accumulate([db, -(matmul(t, y) if parameters["left"] else matmul(y, t))])
-    return triangular_solve(a, db, **parameters)
+    return triangular_solve(a, db, **parameters)  # type: ignore[arg-type]  # a tangent is not zero
 
 
-def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, unit_diagonal: bool) -> Any:
+def _triangular_numpy(
+    a: Array, b: Array, left: bool, lower: bool, transpose: bool, unit_diagonal: bool
+) -> Array:
     t = np.tril(a) if lower else np.triu(a)
     if unit_diagonal:
         index = np.arange(a.shape[-1])
@@ -132,7 +137,7 @@ def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, 
 class _TriangularAxes(Axes):
     """Index map of a triangular system: right-hand sides are independent (parallel)."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return _SIDES[parameters["left"]].index_map(shapes, parameters)
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -191,21 +196,21 @@ triangular_solve = general(
 )
 
 
-def _solve_jvp(y: Any, xs: Any, ts: Any, transpose: bool = False) -> Any:
+def _solve_jvp(y: Atom, xs: Atoms, ts: Tangents, transpose: bool = False) -> Tangent:
     """Differentiate op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         db = accumulate([db, -matmul(swapped(da) if transpose else da, y)])
-    return solve(a, db, transpose=transpose)
+    return solve(a, db, transpose=transpose)  # type: ignore[arg-type]  # as above
 
 
-def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
+def _solve_xla(jax: Module, a: Array, b: Array, transpose: bool = False) -> Array:
     """Solve by P A = L U, so that systems with A and Aᵀ use the same factors."""
     linalg, numpy = jax.lax.linalg, jax.numpy
     factors, _, order = linalg.lu(a)
     inside = "promise_in_bounds"  # the indices are a permutation, so all of them are in range
 
-    def back(y: Any, lower: bool) -> Any:
+    def back(y: Array, lower: bool) -> Array:
         return linalg.triangular_solve(
             factors, y, left_side=True, lower=lower, transpose_a=transpose, unit_diagonal=lower
         )
@@ -247,7 +252,7 @@ solve = general(
 )
 
 
-def _square_type(name: str) -> Any:
+def _square_type(name: str) -> Callable:
     def type_rule(a: TensorType) -> TensorType:
         check_square(name, a)
         return a
@@ -277,11 +282,11 @@ inverse = general(
 # --- factorizations --------------------------------------------------------------------------------
 
 
-def _cholesky_numpy(a: Any) -> Any:
+def _cholesky_numpy(a: Array) -> Array:
     return np.linalg.cholesky((a + np.conj(np.swapaxes(a, -1, -2))) / 2)
 
 
-def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _cholesky_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Compute L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ). Φ is the lower triangle with half of the diagonal."""
     half = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
     inner = triangular_solve(y, hermitian(ts[0]), **half)
@@ -320,7 +325,7 @@ def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
     return a, a.with_shape((*batch, n, n))
 
 
-def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+def _qr_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     """Compute Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
 
     X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ is antihermitian and has the lower triangle of M.

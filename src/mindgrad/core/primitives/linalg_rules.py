@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex64, complex128, float32, float64, int32
+from mindgrad.core.ir.graph import Atom, Equation
+from mindgrad.core.ir.rules import Array, Kernel
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import Work, by
 from mindgrad.core.primitives.arithmetic import equal, greater, greater_equal, not_equal, select
@@ -67,14 +68,14 @@ def real_part_type(x: TensorType) -> TensorType:
 # --- kernels ---------------------------------------------------------------------------------------
 
 
-def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[..., Any]:
+def on_failure_nan(kernel: Callable, lower: bool = False) -> Kernel:
     """Wrap a kernel to return NaN if ``numpy.linalg`` raises an error, as XLA does.
 
     One singular matrix then does not affect the other matrices of its batch. If ``lower`` is true, the result
     is a lower triangle, and elements above the diagonal are zero even for a singular matrix.
     """
 
-    def run(*arrays: Any, **parameters: Any) -> Any:
+    def run(*arrays: Array, **parameters: object) -> Array | tuple[Array, ...]:
         try:
             return kernel(*arrays, **parameters)
         except np.linalg.LinAlgError:
@@ -83,7 +84,9 @@ def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[
     return run
 
 
-def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict, lower: bool) -> Any:
+def _one_by_one(
+    kernel: Callable, arrays: Sequence[Array], parameters: dict, lower: bool
+) -> Array | tuple[Array, ...]:
     batch = arrays[0].shape[:-2]
     # to find the shapes of the results, call the kernel with identity matrices, for which it cannot fail
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
@@ -105,90 +108,90 @@ def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: d
 # --- rules -----------------------------------------------------------------------------------------
 
 
-def swapped(x: Any) -> Any:
+def swapped(x: Atom) -> Atom:
     """Transpose each matrix of a batch."""
     rank = len(x.shape)
     return transpose(x, permutation=(*range(rank - 2), rank - 1, rank - 2))
 
 
-def adjoint(x: Any) -> Any:
+def adjoint(x: Atom) -> Atom:
     """Transpose each matrix of a batch, and conjugate complex elements."""
     x = swapped(x)
     return conj(x) if x.dtype.kind == "complex" else x
 
 
-def hermitian(x: Any) -> Any:
+def hermitian(x: Atom) -> Atom:
     """Return the symmetric (Hermitian) part of the matrices: (X + Xᴴ) / 2."""
     return (x + adjoint(x)) * 0.5
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Atom, b: Atom) -> Atom:
     """Multiply matrices with the same batch axes."""
     rank = len(a.shape)
     batch = tuple(range(rank - 2))
     return dot(a, b, contract=((rank - 1,), (rank - 2,)), batch=(batch, batch))
 
 
-def _indices(shape: Shape) -> Iterator[Any]:
+def _indices(shape: Shape) -> Iterator[Atom]:
     return (iota(shape=shape, axis=len(shape) - k, dtype=int32) for k in (2, 1))
 
 
-def masked(x: Any, mask: Any) -> Any:
+def masked(x: Atom, mask: Atom) -> Atom:
     """Return the elements of ``x`` where ``mask`` is true, and zeros elsewhere."""
     return select(mask, x, zeros(x.type))
 
 
-def off_diagonal(shape: Shape) -> Any:
+def off_diagonal(shape: Shape) -> Atom:
     """Return a mask of the off-diagonal elements of matrices with this shape."""
     i, j = _indices(shape)
     return not_equal(i, j)
 
 
-def lower(x: Any, strict: bool = False) -> Any:
+def lower(x: Atom, strict: bool = False) -> Atom:
     """Return the lower triangle, without the diagonal if ``strict``; zeros elsewhere."""
     i, j = _indices(x.shape)
     return masked(x, greater(i, j) if strict else greater_equal(i, j))
 
 
-def upper(x: Any, strict: bool = False) -> Any:
+def upper(x: Atom, strict: bool = False) -> Atom:
     """Return the upper triangle, without the diagonal if ``strict``; zeros elsewhere."""
     i, j = _indices(x.shape)
     return masked(x, greater(j, i) if strict else greater_equal(j, i))
 
 
-def on_the_diagonal(x: Any) -> Any:
+def on_the_diagonal(x: Atom) -> Atom:
     """Return the elements on the diagonal, and zeros elsewhere."""
     return masked(x, equal(*_indices(x.shape)))
 
 
-def diagonal(x: Any) -> Any:
+def diagonal(x: Atom) -> Atom:
     """Return the diagonal of a square matrix as a vector."""
     return reduce_sum(on_the_diagonal(x), axes=(len(x.shape) - 1,))
 
 
-def identity(type: TensorType) -> Any:
+def identity(type: TensorType) -> Atom:
     """Return the identity matrix of ``type``."""
     return on_the_diagonal(ones(type))
 
 
-def _spread(v: Any, like: Any, axis: int) -> Any:
+def _spread(v: Atom, like: Atom, axis: int) -> Atom:
     if v.dtype is not like.dtype:
         v = convert(v, dtype=like.dtype)
     dims = (*range(len(like.shape) - 2), axis)
     return broadcast_in_dim(v, shape=like.shape, dims=dims)
 
 
-def columns(v: Any, like: Any) -> Any:
+def columns(v: Atom, like: Atom) -> Atom:
     """Return a matrix of the shape of ``like`` whose column j consists of ``v[j]``."""
     return _spread(v, like, len(like.shape) - 1)
 
 
-def rows(v: Any, like: Any) -> Any:
+def rows(v: Atom, like: Atom) -> Atom:
     """Return a matrix of the shape of ``like`` whose row i consists of ``v[i]``."""
     return _spread(v, like, len(like.shape) - 2)
 
 
-def sum_of_products(a: Any, b: Any) -> Any:
+def sum_of_products(a: Atom, b: Atom) -> Atom:
     """Return Σᵢⱼ aᵢⱼ bᵢⱼ for each pair of matrices."""
     rank = len(a.shape)
     axes = tuple(range(rank))
@@ -201,7 +204,7 @@ def sum_of_products(a: Any, b: Any) -> Any:
 def of_matrices(factor: float) -> Work:
     """Return the work of ``factor · m · n · min(m, n)`` operations for each matrix."""
 
-    def flops(equation: Any) -> float:
+    def flops(equation: Equation) -> float:
         *lead, m, n = equation.inputs[0].shape
         return factor * math.prod(lead) * m * n * min(m, n)
 
@@ -211,13 +214,13 @@ def of_matrices(factor: float) -> Work:
 # --- samples ---------------------------------------------------------------------------------------
 
 
-def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
+def _prepared(function: Callable) -> Callable:
     """Create the argument ``prepare`` of a test sample from ``function``.
 
     ``function`` runs in double precision.
     """
 
-    def prepare(x: Any, *rest: Any) -> list[Any]:
+    def prepare(x: Array, *rest: Array) -> list[Array]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64
         return [function(x.astype(exact)).astype(x.dtype), *rest]
 
@@ -225,20 +228,20 @@ def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
 
 
 @_prepared
-def positive_definite(x: Any) -> Any:
+def positive_definite(x: Array) -> Array:
     """Return a positive definite matrix computed from ``x``."""
     return x @ np.conj(np.swapaxes(x, -1, -2)) + np.eye(x.shape[-1])
 
 
 @_prepared
-def well_conditioned(x: Any) -> Any:
+def well_conditioned(x: Array) -> Array:
     """Replace the singular values of ``x`` by k, …, 2, 1."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.arange(s.shape[-1], 0, -1)) @ vh
 
 
 @_prepared
-def separated(x: Any) -> Any:
+def separated(x: Array) -> Array:
     """Return a Hermitian matrix whose eigenvalues are well separated, of both signs."""
     q = np.linalg.qr(x)[0]
     values = np.arange(x.shape[-1]) - 0.7
@@ -246,6 +249,6 @@ def separated(x: Any) -> Any:
 
 
 @_prepared
-def dominant(x: Any) -> Any:
+def dominant(x: Array) -> Array:
     """Return a matrix with a dominant diagonal."""
     return x + 4 * np.eye(x.shape[-1])

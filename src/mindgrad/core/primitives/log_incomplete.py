@@ -11,8 +11,9 @@ as one minus the other tail.
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Module, Partial
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, select
 from mindgrad.core.primitives.elementwise import log
@@ -32,7 +33,9 @@ from mindgrad.core.primitives.special_kernels import in_double
 __all__ = ["beta_hazard", "gamma_hazard", "log_beta_tail", "log_gamma_tail"]
 
 
-def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, order: int | None) -> Any:
+def _of_tail(
+    numpy: Module, height: Array, integral: Array, slopes: Array | None, is_it: Array, order: int | None
+) -> Array:
     """Return the logarithm, a derivative ratio, or the hazard of a tail.
 
     The integrated tail is exp(``height``) · ``integral``.
@@ -55,7 +58,7 @@ def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, or
     return numpy.where(is_it, top / integral, sign * numpy.exp(height) * top / (1.0 - tail))
 
 
-def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, upper: bool) -> Any:
+def _log_gamma(functions: Functions, shape: Array, bound: Array, n: int | None, upper: bool) -> Array:
     """Return log T, the ratio ∂ⁿT / T, or the hazard t p(t) / T for a gamma tail T.
 
     The result is log T for ``n`` = 0, the ratio for ``n`` > 0, and the hazard if ``n`` is ``None``.
@@ -71,7 +74,7 @@ def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, uppe
     further = [-functions.polygamma(a, order) for order in range(1, n or 0)]
     relative = lambda d: numpy.exp(a * d - x * numpy.expm1(d))
 
-    def term(w: Any) -> Any:
+    def term(w: Array) -> Array:
         derivatives = [direction * w + offset, *further]
         return relative(direction * w) * polynomial(n or 0, 0, lambda i, j: derivatives[i - 1])
 
@@ -87,12 +90,12 @@ def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, uppe
     return with_ends(functions, value, inside, (shape > 0) & (bound >= 0), at_end)
 
 
-def _logarithm(x: Any) -> Any:
+def _logarithm(x: Atom) -> Atom:
     """Return log x, and 0 if x is 0."""
     return log(select(equal(x, zeros(x.type)), full(x.type, 1.0), x))
 
 
-def _log_gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]:
+def _log_gamma_partials(y: Atom, a: Atom, x: Atom, *, n: int, upper: bool) -> list[Partial]:
     slope = log_gamma_tail(a, x, n=n + 1, upper=upper)
     hazard = gamma_hazard(a, x, upper=upper)
     if n:
@@ -101,7 +104,7 @@ def _log_gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[
     return [slope, (-hazard if upper else hazard, 1 / x)]
 
 
-def _gamma_hazard_partials(y: Any, a: Any, x: Any, *, upper: bool) -> list[Any]:
+def _gamma_hazard_partials(y: Atom, a: Atom, x: Atom, *, upper: bool) -> list[Partial]:
     slope = _logarithm(x) - digamma(a) - log_gamma_tail(a, x, n=1, upper=upper)
     return [y * slope, (y, a - x + y if upper else a - x - y, 1 / x)]
 
@@ -140,7 +143,9 @@ gamma_hazard = elementwise(
 )
 
 
-def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int | None, n: int) -> Any:
+def _log_beta(
+    functions: Functions, first: Array, second: Array, bound: Array, m: int | None, n: int
+) -> Array:
     """Return log I, the ratio ∂ᵐ⁺ⁿI / I, or the hazard of the beta distribution.
 
     The result is log I for ``m`` = ``n`` = 0, and the ratio for other integers. If ``m`` is ``None``, it is
@@ -159,14 +164,14 @@ def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int 
     both = [functions.polygamma(p + q, order) for order in range(max((m or 0) + n, 1))]
     alone = [[functions.polygamma(shape, order) for order in range(max(m or 0, n, 1))] for shape in (p, q)]
 
-    def term(w: Any) -> Any:
+    def term(w: Array) -> Array:
         below = drop(w)
         near, far = -w - below, -below  # logarithms of t and of 1 − t, relative to the start
         logarithms = (
             of_x + numpy.where(is_below, near, far), of_rest + numpy.where(is_below, far, near),
         )  # fmt: skip
 
-        def derivative(i: int, j: int) -> Any:
+        def derivative(i: int, j: int) -> Array:
             if i and j:
                 return both[i + j - 1]
             k, order = (0, i) if i else (1, j)
@@ -186,7 +191,7 @@ def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int 
     return with_ends(functions, value, inside, possible, at_end)
 
 
-def _log_beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[Any]:
+def _log_beta_partials(y: Atom, a: Atom, b: Atom, x: Atom, *, m: int, n: int) -> list[Partial]:
     slopes = [log_beta_tail(a, b, x, m=m + 1, n=n), log_beta_tail(a, b, x, m=m, n=n + 1)]
     hazard = beta_hazard(a, b, x)
     if m + n:
@@ -197,7 +202,7 @@ def _log_beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> lis
     return [*slopes, (hazard, 1 / (1.0 - x), 1 / x)]
 
 
-def _beta_hazard_partials(y: Any, a: Any, b: Any, x: Any) -> list[Any]:
+def _beta_hazard_partials(y: Atom, a: Atom, b: Atom, x: Atom) -> list[Partial]:
     of_both = digamma(a + b)
     of_a = _logarithm(x) + of_both - digamma(a) - log_beta_tail(a, b, x, m=1, n=0)
     of_b = _logarithm(1.0 - x) + of_both - digamma(b) - log_beta_tail(a, b, x, m=0, n=1)

@@ -5,12 +5,11 @@ Logical operators accept Bool; bitwise operators accept Bool and integers.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Kernel, Module
 from mindgrad.core.primitives.kinds import pointwise_constant
 from mindgrad.core.primitives.samples import booleans, reals
 
@@ -20,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _question(name: str, numpy: Any) -> Primitive:
+def _question(name: str, numpy: Kernel) -> Primitive:
     return pointwise_constant(
         name,
         numpy=numpy,
@@ -35,7 +34,7 @@ isinf = _question("isinf", np.isinf)
 isfinite = _question("isfinite", np.isfinite)
 
 
-def _logical(name: str, numpy: Any, xla: str, symbol: str | None = None, operands: int = 2) -> Primitive:
+def _logical(name: str, numpy: Kernel, xla: str, symbol: str | None = None, operands: int = 2) -> Primitive:
     return pointwise_constant(
         name, numpy=numpy, xla=xla, operands=operands, symbol=symbol, accepts="bool", samples=booleans()
     )
@@ -47,7 +46,7 @@ logical_xor = _logical("logical_xor", np.logical_xor, "bitwise_xor", "^")
 logical_not = _logical("logical_not", np.logical_not, "bitwise_not", operands=1)
 
 
-def _bitwise(name: str, numpy: Any, symbol: str | None = None, operands: int = 2) -> Primitive:
+def _bitwise(name: str, numpy: Kernel, symbol: str | None = None, operands: int = 2) -> Primitive:
     return pointwise_constant(
         name,
         numpy=numpy,
@@ -76,7 +75,7 @@ shift_left = pointwise_constant(
 )
 
 
-def _shift_right_xla(jax: Any, x: Any, n: Any) -> Any:
+def _shift_right_xla(jax: Module, x: Array, n: Array) -> Array:
     keeps_sign = x.dtype.kind == "i"
     return (jax.lax.shift_right_arithmetic if keeps_sign else jax.lax.shift_right_logical)(x, n)
 

@@ -9,10 +9,10 @@ A lookup selects one position along the *indexed* axes of x, and copies the *win
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mindgrad.core.ir.index_map import OPAQUE, Arrangement, Axes, IndexMap, Labels, Relabeling
+from mindgrad.core.ir.rules import Statics
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.axes import permuted
 
@@ -27,7 +27,7 @@ def window_axes(rank: int, axes: Shape, batch: Shape) -> Shape:
 class GatherAxes(Axes):
     """Index map of ``gather``: elements are independent except along indexed axes."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -41,7 +41,7 @@ class GatherAxes(Axes):
 class ScatterAxes(GatherAxes):
     """Index map of ``scatter``: elements are independent along batch and window axes."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         (x, indices), (updates,), kinds = _lookups(shapes[0], shapes[1], **_axes_of(parameters))
         kinds = {**kinds, **dict.fromkeys([label for label in indices if label not in x], OPAQUE)}
         return IndexMap((x, indices, updates), (x,), kinds)
@@ -58,7 +58,7 @@ class ScatterAxes(GatherAxes):
         return Relabeling({**new.parameters, **lookup[0]}, (new.operands[0],))
 
 
-def _axes_of(parameters: Mapping[str, Any]) -> dict[str, Shape]:
+def _axes_of(parameters: Statics) -> dict[str, Shape]:
     return {"axes": parameters["axes"], "batch": parameters.get("batch", ())}
 
 

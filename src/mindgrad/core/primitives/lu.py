@@ -10,11 +10,11 @@ columns of the identity matrix complete L and U to square matrices L' and U' (M.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Atoms, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.axes import Core
 from mindgrad.core.primitives.indexing import gather
@@ -36,7 +36,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim
 __all__ = ["lu", "lu_pivots", "row_order"]
 
 
-def _fitted(y: Any, rows: int, columns: int) -> Any:
+def _fitted(y: Atom, rows: int, columns: int) -> Atom:
     """Crop matrices, or pad them with zeros, to the given numbers of rows and columns."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:
@@ -47,14 +47,14 @@ def _fitted(y: Any, rows: int, columns: int) -> Any:
     return y
 
 
-def _exchanged(x: Any, order: Any) -> Any:
+def _exchanged(x: Atom, order: Atom) -> Atom:
     """Sort the rows of each matrix in ``x`` by ``order``."""
     batch = tuple(range(len(x.shape) - 2))
     places = broadcast_in_dim(order, shape=(*order.shape, 1), dims=tuple(range(len(order.shape))))
     return gather(x, places, axes=(len(batch),), batch=batch)
 
 
-def _upper_square(y: Any, size: int) -> Any:
+def _upper_square(y: Atom, size: int) -> Atom:
     """Return U': a square matrix with U and the missing rows of the identity."""
     square = upper(_fitted(y, size, size))
     missing = size - y.shape[-2]
@@ -67,7 +67,7 @@ def _upper_square(y: Any, size: int) -> Any:
     return square + on_the_diagonal(concatenate(zero, identity, axis=len(batch)))
 
 
-def _lu_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _lu_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     m, n = y.shape[-2:]
     below, above = _fitted(y, m, m), _upper_square(y, n)
     inner = _exchanged(ts[0], row_order(lu_pivots(xs[0]), size=m))
@@ -79,7 +79,7 @@ def _lu_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return lower(_fitted(left, m, n), strict=True) + upper(_fitted(right, m, n))
 
 
-def _factored(a: Any) -> tuple[Any, Any]:
+def _factored(a: Array) -> tuple[Array, Array]:
     """Factor a batch of matrices by Gaussian elimination; return factors and pivots."""
     y = np.array(a)
     m, n = y.shape[-2:]
@@ -119,7 +119,7 @@ def _order_type(pivots: TensorType, size: int) -> TensorType:
     return pivots.with_dtype(int32).with_shape((*pivots.shape[:-1], size))
 
 
-def _order_numpy(pivots: Any, size: int) -> Any:
+def _order_numpy(pivots: Array, size: int) -> Array:
     order = np.broadcast_to(np.arange(size, dtype=np.int32), (*pivots.shape[:-1], size)).copy()
     for i in range(pivots.shape[-1]):
         other = pivots[..., i : i + 1].astype(np.int64)

@@ -12,13 +12,13 @@ returns the replacement of the outer operator, or ``None``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant, Equation
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import Shape, type_of
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
@@ -26,22 +26,22 @@ __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "unif
 #: Rules of primitives that can compute a slice of their result without the whole result.
 #: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None`` if the primitive
 #: cannot compute it
-PARTS: dict[Primitive, Callable[..., Any]] = {}
+PARTS: dict[Primitive, Callable] = {}
 
 
-def _made(x: Any, name: str) -> Any:
+def _made(x: Atom, name: str) -> Equation | None:
     """Return the equation that computes ``x`` if it applies the primitive ``name``."""
     made_by = getattr(x, "made_by", None)
     return made_by if made_by is not None and made_by.primitive.name == name else None
 
 
-def reshaped_twice(x: Any, shape: Shape) -> Any:
+def reshaped_twice(x: Atom, shape: Shape) -> Atom | None:
     """Return ``reshape(x, shape)`` without the reshape that computes ``x``."""
     inner = _made(x, "reshape")
     return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
 
 
-def sum_of_parts(a: Any, b: Any) -> Any:
+def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
     """Return ``a + b`` as one padded concatenation, if both are padded and adjacent."""
     first = _made(a, "pad")
     second = None if first is None else _made(b, "pad")
@@ -64,7 +64,7 @@ def sum_of_parts(a: Any, b: Any) -> Any:
     return REGISTRY["pad"](whole, low=low, high=other_high, interior=(0,) * len(low))
 
 
-def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
+def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
     """Return a slice of a concatenation or of f(x) without computing all elements."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
@@ -84,7 +84,7 @@ def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
     return None
 
 
-def uniform(part: np.ndarray) -> Constant | None:
+def uniform(part: Array) -> Constant | None:
     """Return a slice of a constant as a scalar constant if all its elements are equal."""
     if part.size < 2:
         return None
@@ -93,32 +93,32 @@ def uniform(part: np.ndarray) -> Constant | None:
     return Constant(first.reshape(()), type_of(part)) if same else None
 
 
-def joined(xs: Sequence[Any], axis: int) -> Any:
+def joined(xs: Atoms, axis: int) -> Atom | None:
     """Return the array whose slices along ``axis`` are ``xs``, in order, or ``None``."""
     found = _parts(xs, axis)
     return _unstacked(xs) if found is None and not axis else found
 
 
-def _parts(xs: Sequence[Any], axis: int) -> Any:
+def _parts(xs: Atoms, axis: int) -> Atom | None:
     slices = [_made(x, "slice") for x in xs]
     if any(piece is None for piece in slices):
         return None
-    source = slices[0].inputs[0]
+    source = slices[0].inputs[0]  # type: ignore[union-attr]  # all are equations
     end = 0
     for piece in slices:
-        start, limit, strides = map(piece.parameters.__getitem__, ("start", "limit", "strides"))
+        start, limit, strides = map(piece.parameters.__getitem__, ("start", "limit", "strides"))  # type: ignore[union-attr]  # as above
         is_whole = all(
             low == 0 and high == n
             for k, (low, high, n) in enumerate(zip(start, limit, source.shape, strict=True))
             if k != axis
         )
-        if piece.inputs[0] is not source or not is_whole or set(strides) != {1} or start[axis] != end:
+        if piece.inputs[0] is not source or not is_whole or set(strides) != {1} or start[axis] != end:  # type: ignore[union-attr]  # as above
             return None
         end = limit[axis]
     return source if end == source.shape[axis] else None
 
 
-def _unstacked(xs: Sequence[Any]) -> Any:
+def _unstacked(xs: Atoms) -> Atom | None:
     """Return the array that ``unstack`` divides into ``xs``, in order."""
     made = [_made(x, "reshape") for x in xs]
     wide = all(equation is not None for equation in made)

@@ -9,10 +9,11 @@ determine whether an axis of an operator may have padding.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import DType
 from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import (
     OPAQUE,
@@ -28,20 +29,23 @@ from mindgrad.core.ir.primitive import PURE
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.indexing import outside
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Statics
+
 __all__ = ["is_common", "keeps_apart", "neutral_element", "padded_map", "resized_parameters"]
 
 
-def _lowest(dtype: Any) -> Any:
+def _lowest(dtype: DType) -> complex:
     return -np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).min
 
 
-def _highest(dtype: Any) -> Any:
+def _highest(dtype: DType) -> complex:
     return np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).max
 
 
 #: maps the name of a reduction or cumulative operator to a function that returns the neutral element of a
 #: dtype, such as 0 for a sum. Padding with the neutral element does not change the result
-_NEUTRAL: dict[str, Callable[[Any], Any]] = {
+_NEUTRAL: dict[str, Callable[[DType], complex]] = {
     "argmax": _lowest,
     "argmin": _highest,
     "conv": lambda dtype: 0,
@@ -96,7 +100,7 @@ def is_common(equation: Equation, kind: str) -> bool:
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
-def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
+def neutral_element(equation: Equation, operand: int, kind: str) -> complex | Array | None:
     """Return the value that an operand's padding must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
@@ -108,9 +112,7 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
     return _NEUTRAL[name](dtype) if name in _NEUTRAL else None
 
 
-def resized_parameters(
-    equation: Equation, sizes: Mapping[int, int], shape: Shape
-) -> Mapping[str, Any] | None:
+def resized_parameters(equation: Equation, sizes: Mapping[int, int], shape: Shape) -> Statics | None:
     """Return the parameters of an equation for other sizes, if possible.
 
     Args:

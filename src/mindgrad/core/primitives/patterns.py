@@ -11,12 +11,12 @@ propagates patterns (``sparse.sparsity``). It combines patterns and stores the k
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation
+from mindgrad.core.ir.rules import Pattern, Propagation, Results
 
 __all__ = [
     "contracted", "convolved", "multiplied", "read_anywhere", "selected", "sliced_anywhere",
@@ -27,7 +27,7 @@ __all__ = [
 # -- pointwise ---------------------------------------------------------------------------------------
 
 
-def selected(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
+def selected(run: Propagation, equation: Equation, patterns: list) -> list | None:
     """Return the sparsity pattern of a ``select`` with a constant condition."""
     predicate = run.constant(equation.inputs[0])
     if predicate is None:
@@ -38,7 +38,7 @@ def selected(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | N
     return [run.rows(run.sparse.vstack(stacked, format="csr"), source)]
 
 
-def multiplied(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
+def multiplied(run: Propagation, equation: Equation, patterns: list) -> list | None:
     """Return the sparsity pattern of a product with a constant factor that has zeros."""
     for x, other in ((0, 1), (1, 0)):
         if patterns[x] is not None and patterns[other] is None:
@@ -52,7 +52,7 @@ def multiplied(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] |
 # -- reads and writes at unknown positions -----------------------------------------------------------
 
 
-def read_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def read_anywhere(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a gather whose positions are unknown."""
     x, indices = equation.inputs
     reduced, numbers = run.collapsed(x, patterns[0], equation.parameters["axes"])
@@ -60,7 +60,7 @@ def read_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any
     return [run.rows(reduced, equation.primitive.numpy(numbers, first, **equation.parameters))]
 
 
-def sliced_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def sliced_anywhere(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a dynamic slice whose start is unknown."""
     x, shape = equation.inputs[0], equation.outputs[0].shape
     axes = [k for k, (n, size) in enumerate(zip(x.shape, shape, strict=True)) if n != size]
@@ -68,13 +68,13 @@ def sliced_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[A
     return [run.rows(reduced, np.broadcast_to(numbers, shape))]
 
 
-def updated_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def updated_anywhere(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of an array with an update at an unknown position."""
     written = None if patterns[1] is None else run.mixed([patterns[1]], equation.outputs)[0]
     return [run.union([patterns[0], written])]
 
 
-def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def written_anywhere(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a scatter whose positions are unknown."""
     x, indices, updates = equation.inputs
     unwritten, update = patterns[0], patterns[2]
@@ -95,13 +95,13 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
 # -- products ----------------------------------------------------------------------------------------
 
 
-def contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def contracted(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a contraction: a union over both operands."""
     parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
 
 
-def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
+def _factor(run: Propagation, equation: Equation, k: int, pattern: Pattern) -> Results:
     """Return the contribution of operand ``k`` to the pattern of a contraction."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
@@ -137,7 +137,7 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
     return run.rows(reduced, source)
 
 
-def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def convolved(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a convolution: the union over the window."""
     x, w = equation.inputs
     lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: number of sample axes; rank: axes of w

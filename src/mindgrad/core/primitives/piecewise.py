@@ -6,13 +6,15 @@ At a nondifferentiable point, the derivative is a convention. The comment above 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, complex64, complex128, float32, float64
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Atoms, Kernel, Module, Partial, Tangent, XlaKernel
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC
 from mindgrad.core.primitives.arithmetic import equal, greater, greater_equal, less, less_equal, neg
@@ -37,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _where(condition: Any, like: Any) -> Any:
+def _where(condition: Atom, like: Atom) -> Atom:
     """Return 1 where ``condition`` is true and 0 elsewhere, in the dtype of ``like``."""
     return convert(condition, dtype=like.type.dtype)
 
@@ -45,7 +47,7 @@ def _where(condition: Any, like: Any) -> Any:
 # --- steps: derivative zero everywhere --------------------------------------------------------------
 
 
-def _step(name: str, numpy: Any, xla: Any, accepts: str = "float") -> Primitive:
+def _step(name: str, numpy: Kernel, xla: str | XlaKernel, accepts: str = "float") -> Primitive:
     return pointwise_constant(name, numpy=numpy, xla=xla, accepts=accepts, samples=reals())
 
 
@@ -68,7 +70,7 @@ def _abs_type(x: TensorType) -> TensorType:
     return x.with_dtype(_PART.get(x.dtype, x.dtype))
 
 
-def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _abs_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Return sign(x) ẋ; for complex x, Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
@@ -79,7 +81,7 @@ def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 #: ``abs(x)``: the absolute value. It is real even if x is complex. Its derivative at 0 is 0
-abs = Primitive(
+abs: Primitive[Atom] = Primitive(
     "abs",
     "elementwise",
     work=ARITHMETIC,
@@ -92,7 +94,7 @@ abs = Primitive(
 ROOTS[abs] = lambda x: Root(2, parts=(real(x), imag(x)) if x.dtype.kind == "complex" else (x,))
 
 
-def _softsign_partials(y: Any, x: Any) -> list[Any]:
+def _softsign_partials(y: Atom, x: Atom) -> list[Partial]:
     inverse = reciprocal(1 + abs(x))
     return [(inverse, inverse)]
 
@@ -112,7 +114,7 @@ softsign = elementwise(
 # --- maximum and minimum ----------------------------------------------------------------------------
 
 
-def _shares(first: Any, second: Any, ahead: Primitive) -> list[Any]:
+def _shares(first: Atom, second: Atom, ahead: Primitive) -> list[Partial]:
     """Return the derivatives of maximum or minimum: 1 for the selected operand.
 
     Operands that tie have the derivative 1/2 each. For integers, the first operand has the derivative 1.
@@ -144,7 +146,7 @@ minimum = elementwise(
 )
 
 
-def _clip_partials(y: Any, x: Any, low: Any, high: Any) -> list[Any]:
+def _clip_partials(y: Atom, x: Atom, low: Atom, high: Atom) -> list[Partial]:
     inside = logical_and(greater_equal(x, low), less_equal(x, high))
     at_low = logical_and(less(x, low), less_equal(low, high))
     at_high = logical_or(greater(x, high), greater(low, high))
@@ -163,7 +165,7 @@ clip = elementwise(
 )
 
 
-def _relu_xla(jax: Any, x: Any) -> Any:
+def _relu_xla(jax: Module, x: Array) -> Array:
     """Emit a selection instead of a maximum.
 
     XLA would recompute a maximum with a constant for each of its uses. In a residual network, each block
@@ -185,7 +187,7 @@ relu = elementwise(
 )
 
 
-def _relu6_numpy(x: Any) -> Any:
+def _relu6_numpy(x: Array) -> Array:
     return np.minimum(np.maximum(x, np.zeros((), x.dtype)), np.full((), 6, x.dtype))
 
 
@@ -204,10 +206,10 @@ relu6 = elementwise(
 # --- division with remainder ------------------------------------------------------------------------
 
 
-def _divided(of_floats: Any, of_integers: Any) -> tuple[Any, Any]:
+def _divided(of_floats: Callable, of_integers: Callable) -> tuple[Kernel, XlaKernel]:
     """Return the NumPy and XLA kernel; for integers, a / 0 is −1 with remainder a."""
 
-    def kernel(array: Any, a: Any, b: Any) -> Any:
+    def kernel(array: Module, a: Array, b: Array) -> Array:
         if not array.issubdtype(a.dtype, array.integer):
             return of_floats(array, a, b)
         by_zero = b == 0
@@ -216,14 +218,14 @@ def _divided(of_floats: Any, of_integers: Any) -> tuple[Any, Any]:
     return partial(kernel, np), lambda jax, a, b: kernel(jax.numpy, a, b)
 
 
-def _quotient(name: str) -> tuple[Any, Any]:
+def _quotient(name: str) -> tuple[Kernel, XlaKernel]:
     return _divided(
         lambda array, a, b: getattr(array, name)(a, b),
         lambda array, a, b, by_zero: array.where(by_zero, ~array.zeros_like(a), getattr(array, name)(a, b)),
     )
 
 
-def _remainder(name: str) -> tuple[Any, Any]:
+def _remainder(name: str) -> tuple[Kernel, XlaKernel]:
     return _divided(
         lambda array, a, b: getattr(array, name)(a, b),
         lambda array, a, b, by_zero: array.where(by_zero, a, getattr(array, name)(a, b)),
@@ -254,7 +256,7 @@ mod = elementwise(
 )
 
 
-def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
+def _fmod_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
     # (a − y) / b with y = fmod(a, b) is an integer up to rounding. After rounding it, the derivative −q is
     # exact
     quotient = (a - y) / b

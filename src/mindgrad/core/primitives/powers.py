@@ -6,13 +6,14 @@ Powers that are roots, such as ``x ** 0.5``, are registered in ``primitives.root
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import complex128, float64
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
+from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, SHARED_FUNCTION
 from mindgrad.core.primitives.arithmetic import equal, less, less_equal, masked_multiply, select
@@ -25,7 +26,7 @@ from mindgrad.core.primitives.samples import case, reals
 __all__ = ["integer_power", "pow", "real_power"]
 
 
-def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
+def _slope_of_power(power: Callable, y: Atom, x: Atom, n: float) -> Partial:
     """Return the derivative n xⁿ⁻¹ of a power.
 
     For negative n, return the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0 although xⁿ does not.
@@ -47,12 +48,12 @@ def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-def _integer_power_numpy(x: Any, *, n: int) -> Any:
-    if n == 2:  # fast path for squares, the most frequent power
+def _integer_power_numpy(x: Array, *, n: int) -> Array:
+    if n == 2:  # fast path for the most common power
         return x * x
     if n == 0:
         return np.ones_like(x)
-    power: Any = None
+    power: Stored = None
     base, left = x, n if n > 0 else -n
     while left:
         if left & 1:
@@ -63,7 +64,7 @@ def _integer_power_numpy(x: Any, *, n: int) -> Any:
     return np.reciprocal(power) if n < 0 else power
 
 
-def _integer_power_simplify(x: Any, *, n: int) -> Any:
+def _integer_power_simplify(x: Atom, *, n: int) -> Atom | None:
     if n == 0:
         return ones(x.type)
     if n == 1:
@@ -95,28 +96,28 @@ integer_power = elementwise(
 )
 
 
-def _whole_power(array: Any, x: Any, n: Any) -> Any:
+def _whole_power(array: Module, x: Array, n: Array) -> Array:
     """Raise integers to a tensor exponent; x to a negative power is 0 unless x = ±1."""
     power = array.power(x, array.maximum(n, array.zeros_like(n)))
     odd = array.where(n % 2 == 0, array.ones_like(x), x)
     return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
 
 
-def _pow_numpy(x: Any, n: Any) -> Any:
+def _pow_numpy(x: Array, n: Array) -> Array:
     return _whole_power(np, x, n) if x.dtype.kind in "iu" else np.power(x, n)
 
 
-def _pow_xla(jax: Any, x: Any, n: Any) -> Any:
+def _pow_xla(jax: Module, x: Array, n: Array) -> Array:
     return _whole_power(jax.numpy, x, n) if x.dtype.kind in "iu" else jax.lax.pow(x, n)
 
 
-def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
+def _pow_partials(y: Atom, x: Atom, n: Atom) -> list[Partial]:
     """Return n xⁿ⁻¹ and xⁿ log x, where 0 · ∞ is 0. For n = 0, the power is constant.
 
     At x = 0, the second partial derivative is 0 for n > 0 by continuity, and for n ≤ 0 by convention.
     """
-    slope: Any = masked_multiply(n, pow(x, n - 1))
-    if x.dtype.is_float:  # for n < 0, compute (n xⁿ) (1 / x), because xⁿ⁻¹ may overflow near 0
+    slope: Partial = masked_multiply(n, pow(x, n - 1))
+    if x.dtype.is_float:  # for n < 0, use the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0
         one, is_negative = ones(n.type), less(n, zeros(n.type))
         exponent = n - select(is_negative, zeros(n.type), one)
         slope = (masked_multiply(n, pow(x, exponent)), select(is_negative, 1 / x, one))
@@ -128,7 +129,7 @@ def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
     return [slope, masked_multiply(y, log(select(at_zero, ones(x.type), x)))]
 
 
-def _pow_simplify(x: Any, n: Any) -> Any:
+def _pow_simplify(x: Atom, n: Atom) -> Atom | None:
     if isinstance(n, Constant) and n.is_splat and x.dtype.is_inexact and n.value.item().imag == 0:
         return real_power(x, n=float(n.value.item().real))
     return None
@@ -158,7 +159,7 @@ def _real_power_type(x: TensorType, *, n: float) -> TensorType:
     return x
 
 
-def _real_power_simplify(x: Any, *, n: float) -> Any:
+def _real_power_simplify(x: Atom, *, n: float) -> Atom | None:
     # x ** 3.0 becomes x · x · x, which is more accurate and much faster than a general power
     if abs(n) <= _MULTIPLIED and n.is_integer():
         return integer_power(x, n=int(n))
@@ -183,7 +184,7 @@ real_power = elementwise(
 )
 
 
-def _real_power_as_root(x: Any, n: float) -> Root | None:
+def _real_power_as_root(x: Atom, n: float) -> Root | None:
     """Return a fractional power as a root of an integer power, if possible."""
     if not math.isfinite(n):
         return None
@@ -195,7 +196,7 @@ def _real_power_as_root(x: Any, n: float) -> Root | None:
     return None
 
 
-def _whole_power_of_positive(x: Any, n: int) -> Any:
+def _whole_power_of_positive(x: Atom, n: int) -> Atom:
     return integer_power(not_negative(x), n=n)
 
 

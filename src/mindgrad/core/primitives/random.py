@@ -22,16 +22,20 @@ their results would be marked as possibly infinite, and derivatives would contai
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, float32, float64, uint32
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Stored
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.primitives.batching import at_front, placed
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import case, fixed
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
@@ -63,7 +67,7 @@ _COUNTED = np.array([[[0], [group]] for group in range(_GROUPS + 1)], np.uint32)
 _TILE = 4096
 
 
-def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
+def _injections(key: Sequence[Stored], join: Callable) -> tuple[Array, Array]:
     """Return the words of the key that are added to the even and to the odd words.
 
     The results have the shape ``[step, word, 1]``. ``key`` consists of four arrays of one word.
@@ -73,7 +77,9 @@ def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
     return even, odd + _COUNTED
 
 
-def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap: Any) -> tuple[Any, Any]:
+def _group(
+    even: Array, odd: Array, rotations: Sequence[int], to_even: Callable, to_odd: Callable, swap: Callable
+) -> tuple[Array, Array]:
     """Apply four rounds to the even and the odd words, and then add words of the key."""
     for by in rotations:
         even = even + odd
@@ -82,7 +88,7 @@ def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap:
     return even + to_even, odd + to_odd
 
 
-def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
+def threefry(key: Array, counters: Array) -> Array:
     """Encrypt blocks ``counters`` of shape (4, n) with a ``key`` of four words.
 
     >>> import numpy as np
@@ -102,7 +108,7 @@ def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
     return words
 
 
-def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def _numpy(state: Array, shape: Shape, seeds: tuple[int, int]) -> tuple[Array, Array]:
     if state.ndim > 1:
         size = state.shape[0]
         draws = [_numpy(each, shape, seeds) for each in state]
@@ -122,17 +128,17 @@ def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray
     return threefry(key, counters).reshape(-1)[:count].reshape(shape), after
 
 
-def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[Any, Any]:
+def _xla(jax: Module, state: Array, shape: Shape, seeds: tuple[int, int]) -> tuple[Array, Array]:
     if state.ndim > 1:
         return jax.vmap(lambda each: _xla(jax, each, shape, seeds))(state)
     lax = jax.lax
     count = math.prod(shape)
     blocks = -(-count // 4)
 
-    def join(parts: Any) -> Any:
+    def join(parts: Sequence[Array]) -> Array:
         return lax.concatenate(parts, 0)
 
-    def swap(pair: Any) -> Any:
+    def swap(pair: Array) -> Array:
         return lax.rev(pair, (0,))
 
     words = [lax.slice(state, (k,), (k + 1,)) for k in range(STATE_WORDS)]
@@ -168,7 +174,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
     return tensor_type(uint32, (*state.shape[:-1], *shape)), state
 
 
-def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
+def _batch(size: int, xs: Atoms, at: BatchAxes, shape: Shape, seeds: tuple[int, int]) -> tuple:
     # a batch of states returns different bits for each sample; with a single state, all samples share the
     # bits
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
@@ -197,7 +203,7 @@ random_bits = constant(
 # --- numbers computed from bits ---------------------------------------------------------------------
 
 
-def _inside(words: Any, dtype: DType) -> Any:
+def _inside(words: Array, dtype: DType) -> Array:
     """Return numbers in (0, 1]: (w + ½) / 2³² for a word w; float64 uses two words."""
     wide = dtype.numpy.type
     if dtype is float32:
@@ -206,7 +212,7 @@ def _inside(words: Any, dtype: DType) -> Any:
     return words[0].astype(wide) * wide(2.0**-32) + low
 
 
-def _fraction(words: Any, dtype: DType) -> Any:
+def _fraction(words: Array, dtype: DType) -> Array:
     """Return numbers in [0, 1): multiples of 2⁻²⁴, or of 2⁻⁵³ from two words."""
     wide = dtype.numpy.type
     if dtype is float32:
@@ -215,11 +221,11 @@ def _fraction(words: Any, dtype: DType) -> Any:
     return (words[0] >> np.uint32(5)).astype(wide) * wide(2.0**-27) + low
 
 
-def _exponential(numbers: Any, words: Any, dtype: DType) -> Any:
+def _exponential(numbers: Module, words: Array, dtype: DType) -> Array:
     return -numbers.log(_inside(words, dtype))
 
 
-def _normal(numbers: Any, words: Any, dtype: DType) -> Any:
+def _normal(numbers: Module, words: Array, dtype: DType) -> Array:
     half = words.shape[0] // 2
     wide = dtype.numpy.type
     radius = numbers.sqrt(wide(-2) * numbers.log(_inside(words[:half], dtype)))
@@ -227,7 +233,7 @@ def _normal(numbers: Any, words: Any, dtype: DType) -> Any:
     return numbers.stack([radius * numbers.cos(angle), radius * numbers.sin(angle)])
 
 
-def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Any:
+def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Callable:
     def rule(words: TensorType, dtype: DType) -> TensorType:
         if dtype not in (float32, float64):
             raise TypeError(f"For '{name}', the dtype must be Float32 or Float64, but got {dtype}.")

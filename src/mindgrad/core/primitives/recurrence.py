@@ -9,12 +9,13 @@ not overflow, and its memory is proportional to the length of the axis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.index_map import ORDERED, Arrangement, IndexMap, Relabeling, Uniform
+from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, select
@@ -42,12 +43,12 @@ def _recurrence_type(a: TensorType, b: TensorType, axis: int, reverse: bool) -> 
     return a
 
 
-def _times(numpy: Any, a: Any, b: Any) -> Any:
+def _times(numpy: Module, a: Array, b: Array) -> Array:
     """Return ``a · b``, and 0 if ``b`` is 0, for each element."""
     return numpy.where(b == 0, numpy.zeros((), b.dtype), a * b)
 
 
-def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
+def _recurrence_numpy(a: Array, b: Array, axis: int, reverse: bool) -> Array:
     """Solve by doubling s = 1, 2, 4, … in the relation y_i = a_i y_{i−s} + b_i."""
     a, b = [np.array(np.moveaxis(x, axis, 0)) for x in (a, b)]
     if reverse:
@@ -60,8 +61,8 @@ def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
     return np.moveaxis(b[::-1] if reverse else b, 0, axis)
 
 
-def _recurrence_xla(jax: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    def joined(before: Any, after: Any) -> Any:
+def _recurrence_xla(jax: Module, a: Array, b: Array, axis: int, reverse: bool) -> Array:
+    def joined(before: tuple, after: tuple) -> tuple:
         (a, b), (c, d) = before, after
         return a * c, _times(jax.numpy, c, b) + d
 
@@ -70,7 +71,7 @@ def _recurrence_xla(jax: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
     return jax.lax.associative_scan(joined, (a, b), axis=axis, reverse=reverse)[1]
 
 
-def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
+def _recurrence_jvp(y: Atom, xs: Atoms, ts: Tangents, axis: int, reverse: bool) -> Tangent:
     """Compute ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
     (a, _), (da, db) = xs, ts
     of_a = None
@@ -80,7 +81,7 @@ def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     return None if moved is None else linear_recurrence(a, moved, axis=axis, reverse=reverse)
 
 
-def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> list[Any]:
+def _recurrence_transpose(ct: Atom, a: Atom, b: Atom, axis: int, reverse: bool) -> list[Tangent]:
     """Solve the recurrence of the cotangents, which runs in the opposite direction."""
     if not ct.shape[axis]:
         return [None, ct]
@@ -91,7 +92,7 @@ def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> 
 class _RecurrenceAxes(Uniform):
     """Index map of ``linear_recurrence``: parallel except along the recurrence axis."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: ORDERED})
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -133,14 +134,14 @@ def _type_rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
     return x
 
 
-def _running_numpy(x: Any, axis: int, reverse: bool) -> Any:
+def _running_numpy(x: Array, axis: int, reverse: bool) -> Array:
     with np.errstate(all="ignore"):
         if reverse:
             return np.flip(np.logaddexp.accumulate(np.flip(x, axis), axis=axis), axis)
         return np.logaddexp.accumulate(x, axis=axis)
 
 
-def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
+def _running_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tangent:
     """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
 
     If y_i is infinite, the differences are replaced, because ∞ − ∞ would be NaN.
@@ -149,7 +150,7 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     if not x.shape[axis]:
         return None
 
-    def bottom(type: TensorType) -> Any:
+    def bottom(type: TensorType) -> Atom:
         return full(type, -np.inf)
 
     at_top, at_bottom = equal(y, full(y.type, np.inf)), equal(y, bottom(y.type))
@@ -159,7 +160,7 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * safe_reciprocal(cumsum(hits, axis=axis, reverse=reverse))
 
-    def weight(of: Any, among_infinite: Any) -> Any:
+    def weight(of: Atom, among_infinite: Atom) -> Atom:
         return select(at_top, among_infinite, exp(select(at_top, zeros(x.type), of - level)))
 
     before = shifted(y, axis, 1, reverse, bottom)

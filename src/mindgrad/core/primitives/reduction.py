@@ -11,12 +11,12 @@ float16 and bfloat16 are accumulated in float32.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float32, int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import REDUCED
 from mindgrad.core.ir.primitive import REGISTRY, Algebra, Primitive
 from mindgrad.core.ir.types import Shape, TensorType
@@ -32,6 +32,9 @@ from mindgrad.core.primitives.samples import booleans, case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, stop_gradient, transpose
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
+
 __all__ = [
     "argmax", "argmin", "logsumexp", "norm", "reduce_all", "reduce_any", "reduce_max", "reduce_min",
     "reduce_prod", "reduce_sum",
@@ -41,7 +44,7 @@ _NUMBER = ("int", "uint", "float", "complex")
 _REAL = ("int", "uint", "float")
 
 
-def _type_rule(name: str, kinds: tuple[str, ...], nonempty: bool = False) -> Callable[..., TensorType]:
+def _type_rule(name: str, kinds: tuple[str, ...], nonempty: bool = False) -> TypeRule:
     def rule(x: TensorType, axes: Shape) -> TensorType:
         if x.dtype.kind not in kinds:
             raise TypeError(
@@ -66,15 +69,15 @@ def _kept(rank: int, axes: Shape) -> Shape:
     return tuple(axis for axis in range(rank) if axis not in axes)
 
 
-def _spread(y: Any, x: Any, axes: Shape) -> Any:
+def _spread(y: Atom, x: Atom, axes: Shape) -> Atom:
     """Repeat the result ``y`` of a reduction of ``x`` along the reduced ``axes``."""
     return broadcast_in_dim(y, shape=x.shape, dims=_kept(len(x.shape), axes))
 
 
-def _over_one(primitive: Callable[[], Primitive]) -> Callable[..., Any]:
+def _over_one(primitive: Callable[[], Primitive]) -> Callable:
     """Create a simplification: reducing axes of size 1 is a reshape."""
 
-    def simplify(x: Any, axes: Shape) -> Any:
+    def simplify(x: Atom, axes: Shape) -> Atom | None:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
             return reshape(x, shape=primitive().type_rule(x.type, axes=axes).shape)
         return None
@@ -85,7 +88,7 @@ def _over_one(primitive: Callable[[], Primitive]) -> Callable[..., Any]:
 # --- sum -------------------------------------------------------------------------------------------
 
 
-def _sum_simplify(x: Any, axes: Shape) -> Any:
+def _sum_simplify(x: Atom, axes: Shape) -> Atom | None:
     if isinstance(x, Constant) and x.is_splat and x.type.dtype.is_inexact:
         result = reduce_sum.type_rule(x.type, axes=axes)
         count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
@@ -101,7 +104,7 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
 _add = np.add.reduce
 
 
-def _sum_numpy(x: Any, axes: Shape) -> np.ndarray:
+def _sum_numpy(x: Array, axes: Shape) -> Array:
     dtype = x.dtype
     if dtype.itemsize == 2 and is_half(dtype):  # the first condition is fast and rejects most dtypes
         return np.asarray(_add(x, axes, np.float32)).astype(dtype)
@@ -129,7 +132,7 @@ reduce_sum = linear(
 # --- product ---------------------------------------------------------------------------------------
 
 
-def _gathered(x: Any, axes: Shape) -> Any:
+def _gathered(x: Atom, axes: Shape) -> Atom:
     """Merge the reduced axes into one axis, which becomes the first axis."""
     remaining = _kept(len(x.shape), axes)
     sizes = tuple(x.shape[axis] for axis in remaining)
@@ -137,7 +140,7 @@ def _gathered(x: Any, axes: Shape) -> Any:
     return reshape(transpose(x, permutation=(*axes, *remaining)), shape=(count, *sizes))
 
 
-def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+def _prod_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     """Multiply pairwise in a tree: (p, ṗ) and (q, q̇) become (p q, p q̇ + q ṗ).
 
     There is no division, so zeros need no special case. The tree has log₂ n levels and needs 3 n
@@ -180,13 +183,13 @@ reduce_prod = general(
 # --- maximum and minimum ---------------------------------------------------------------------------
 
 
-def _extreme_jvp(beyond: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def _extreme_jvp(beyond: Callable) -> Callable:
     """Create the rule ẏ = Σ share · ẋ; the elements that equal y have equal shares.
 
     The shares add up to 1. If y is NaN, all shares are NaN.
     """
 
-    def jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+    def jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
         x = xs[0]
         # elements that equal y (all elements if y is NaN)
         hits = logical_not(beyond(_spread(y, x, axes), x))
@@ -198,7 +201,7 @@ def _extreme_jvp(beyond: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return jvp
 
 
-def _extreme(name: str, which: str, pairwise: np.ufunc, beyond: Callable[[Any, Any], Any]) -> Primitive:
+def _extreme(name: str, which: str, pairwise: np.ufunc, beyond: Callable) -> Primitive:
     return general(
         name,
         type_rule=_type_rule(name, _REAL, nonempty=True),
@@ -221,7 +224,7 @@ reduce_max = _extreme("reduce_max", "max", np.maximum, greater)
 reduce_min = _extreme("reduce_min", "min", np.minimum, less)
 
 
-def _index_type(name: str) -> Callable[..., TensorType]:
+def _index_type(name: str) -> TypeRule:
     inner = _type_rule(name, _REAL, nonempty=True)
     return lambda x, axis: inner(x, axes=(axis,)).with_dtype(int32)
 
@@ -272,19 +275,19 @@ reduce_any = _quantifier("reduce_any", "any")
 # --- logsumexp -------------------------------------------------------------------------------------
 
 
-def _logsumexp(np_like: Any, x: Any, axes: Shape) -> Any:
+def _logsumexp(np_like: Module, x: Array, axes: Shape) -> Array:
     top = np_like.max(x, axis=axes, keepdims=True, initial=-np.inf)
     top = np_like.where(np_like.isfinite(top), top, np_like.zeros((), x.dtype))
     total = np_like.log(np_like.sum(np_like.exp(x - top), axis=axes))
     return total + np_like.reshape(top, total.shape)
 
 
-def _logsumexp_numpy(x: Any, axes: Shape) -> Any:
+def _logsumexp_numpy(x: Array, axes: Shape) -> Array:
     with np.errstate(all="ignore"):
         return _logsumexp(np, x, axes)
 
 
-def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+def _logsumexp_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     """Compute ẏ = Σ exp(x − y) ẋ, without differences of infinities."""
     x = xs[0]
     above = _spread(y, x, axes)
@@ -320,13 +323,13 @@ logsumexp = general(
 # --- the 2-norm ------------------------------------------------------------------------------------
 
 
-def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+def _norm_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
     """Compute ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
     x = xs[0]
     return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)
 
 
-def _norm(np_like: Any, x: Any, axes: Shape) -> Any:
+def _norm(np_like: Module, x: Array, axes: Shape) -> Array:
     """Return √Σ x², scaled by a power of two so that squares stay in range."""
     information = np.finfo(x.dtype)
     low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4
@@ -338,7 +341,7 @@ def _norm(np_like: Any, x: Any, axes: Shape) -> Any:
     return np_like.sqrt(total) / np_like.reshape(factor, total.shape)
 
 
-def _norm_numpy(x: Any, axes: Shape) -> Any:
+def _norm_numpy(x: Array, axes: Shape) -> Array:
     total = np.add.reduce(np.square(x), axis=axes)
     information = np.finfo(x.dtype)
     if np.all((total > float(information.tiny) ** 0.6) & (total < float(information.max) ** 0.8)):
@@ -363,7 +366,7 @@ norm = general(
 )
 
 
-def _sum_of_squares(x: Any, axes: Shape) -> Any:
+def _sum_of_squares(x: Atom, axes: Shape) -> Atom:
     """Return the square of the norm; float16 and bfloat16 are summed in float32."""
     wide = convert(x, dtype=float32) if x.dtype.itemsize < 4 else x
     return reduce_sum(wide * wide, axes=axes)

@@ -14,13 +14,15 @@ root, with factors and divisors. It does not recognize functions that are smooth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.graph import Constant, Equation
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Atom, Constant, Equation
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.rules import Atoms, Rule
 
 __all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
@@ -39,23 +41,23 @@ class Root(NamedTuple):
     """
 
     degree: int
-    radicand: Callable[[], Any] | None = None
-    parts: Sequence[Any] = ()
+    radicand: Callable | None = None
+    parts: Atoms = ()
 
 
 #: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``. The function
 #: returns the :class:`Root`, or ``None`` if the operator is not a root for these parameters
-ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
+ROOTS: dict[Primitive, Rule] = {}
 #: primitives that only move or repeat the elements of one operand
 VIEWS: set[Primitive] = set()
 
 
-def _equation(atom: Any, name: str) -> Equation | None:
+def _equation(atom: Atom, name: str) -> Equation | None:
     made_by: Equation | None = getattr(atom, "made_by", None)
     return made_by if made_by is not None and made_by.primitive.name == name else None
 
 
-def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
+def _root(atom: Atom) -> tuple[Root, list[Equation]] | None:
     """Describe ``atom`` as a root, followed by views such as a reshape, if possible.
 
     Returns the root and the equations of the views, in the order of evaluation.
@@ -72,20 +74,20 @@ def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
     return None if root is None else (root, views)
 
 
-def _seen(x: Any, views: Sequence[Equation]) -> Any:
+def _seen(x: Atom, views: Sequence[Equation]) -> Atom:
     for view in views:
         x = view.primitive(x, **view.parameters)
     return x
 
 
 #: one step after a root, ("mul" or "div", other operand): the root is multiplied or divided by the operand
-Step = tuple[str, Any]
+Step = tuple[str, Atom]
 
 
-def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
+def _power(root: Root, views: Sequence[Equation], dtype: DType, steps: Sequence[Step] = ()) -> Atom:
     """Emit the power ``degree`` of a root that was multiplied or divided in ``steps``."""
 
-    def scaled(x: Any) -> Any:
+    def scaled(x: Atom) -> Atom:
         for name, other in steps:
             x = REGISTRY[name](x, REGISTRY["convert"](other, dtype=x.dtype))
         return x
@@ -102,7 +104,7 @@ def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[St
     return REGISTRY["convert"](total, dtype=dtype)
 
 
-def squared(x: Any) -> Any:
+def squared(x: Atom) -> Atom | None:
     """Return ``x · x`` without computing the root in ``x``; ``None`` without a root."""
     steps: list[Step] = []
     atom = x
@@ -126,7 +128,7 @@ def squared(x: Any) -> Any:
     return None
 
 
-def product_of_roots(a: Any, b: Any) -> Any:
+def product_of_roots(a: Atom, b: Atom) -> Atom | None:
     """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x.
 
     Returns ``None`` if it does not.
@@ -146,7 +148,7 @@ def product_of_roots(a: Any, b: Any) -> Any:
     return None
 
 
-def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
+def _taken_out(product: Atom, factor: Atom, depth: int) -> tuple[int, Atom | None]:
     """Return the multiplicity of ``factor`` in ``product``, and the other factors.
 
     The second result is the product of the other factors, or ``None`` if there are none.
@@ -169,7 +171,7 @@ def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
     return n + m, first * second
 
 
-def power_of_root(x: Any, n: int) -> Any:
+def power_of_root(x: Atom, n: int) -> Atom | None:
     """Return ``xⁿ``, n > 2, without computing the root in ``x``; ``None`` without one."""
     root = _root(x)
     power = REGISTRY["integer_power"]
@@ -201,7 +203,7 @@ _KEEPING_SQUARES = (
 )
 
 
-def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
+def is_sum_of_squares(atom: Atom, depth: int = _DEPTH) -> bool:
     """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros.
 
     Flat means that the derivative is 0.

@@ -8,12 +8,13 @@ shape for each operand, and the parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, as_dtype
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array, Rule, Statics
+from mindgrad.core.ir.types import Shape
 
 __all__ = ["Case", "Domain", "booleans", "case", "draw", "fixed", "integers", "reals"]
 
@@ -25,7 +26,7 @@ class Domain:
 
     __slots__ = ("make", "shape")
 
-    def __init__(self, make: Callable[[Any, tuple[int, ...]], np.ndarray], shape: Any = None):
+    def __init__(self, make: Rule, shape: Shape | None = None):
         self.make = make
         self.shape = shape
 
@@ -52,7 +53,7 @@ def booleans() -> Domain:
     return Domain(lambda generator, shape: generator.integers(0, 2, shape).astype(bool))
 
 
-def fixed(values: Any) -> Domain:
+def fixed(values: object) -> Domain:
     """Return a domain from which exactly these values are drawn."""
     array = np.asarray(values)
     return Domain(lambda generator, shape: array, array.shape)
@@ -63,14 +64,18 @@ class Case:
 
     __slots__ = ("accepts", "domains", "parameters", "prepare")
 
-    def __init__(self, domains: tuple[Domain, ...], parameters: dict[str, Any], accepts: str, prepare: Any):
+    def __init__(
+        self, domains: tuple[Domain, ...], parameters: Statics, accepts: str, prepare: Callable | None
+    ):
         self.domains = domains
         self.parameters = parameters
         self.accepts = accepts
         self.prepare = prepare
 
 
-def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **parameters: Any) -> Case:
+def case(
+    *domains: Domain, accepts: str = "inexact", prepare: Callable | None = None, **parameters: object
+) -> Case:
     """Create a case; ``prepare(*arrays)`` may replace the drawn operands."""
     return Case(domains, parameters, accepts, prepare)
 
@@ -87,7 +92,7 @@ def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[li
         listed = domains if isinstance(domains, tuple) else (domains,) * count
         cases = [Case(tuple(d[s] for d in listed), {}, accepts, None) for s in _SHAPES]
     else:
-        cases = samples
+        cases = samples  # type: ignore[assignment]  # an operator that is sampled has cases
     for case in cases:
         arrays = [_typed(d.make(generator, d.shape), dtype, generator, d) for d in case.domains]
         if case.prepare is not None:
@@ -95,7 +100,7 @@ def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[li
         yield arrays, case.parameters
 
 
-def _typed(array: np.ndarray, dtype: DType, generator: Any, domain: Domain) -> np.ndarray:
+def _typed(array: Array, dtype: DType, generator: np.random.Generator, domain: Domain) -> Array:
     array = np.asarray(array)
     if array.dtype.kind != "f":
         return array

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
@@ -32,7 +32,7 @@ _MIDDLE = 2.0
 
 
 @lru_cache(maxsize=32)
-def _polynomial(n: int) -> np.ndarray:
+def _polynomial(n: int) -> Array:
     """Compute Chebyshev coefficients of (1 + x)ⁿ⁺¹ E_n(x) in t = (x − 2) / (x + 2)."""
     k = np.arange(_DEGREE + 1)
     t = np.cos(np.pi * (k + 0.5) / (_DEGREE + 1))
@@ -56,7 +56,7 @@ def _hermite(n: int) -> list[float]:
     return [float(c) for c in p.coef]
 
 
-def _kernel(array: Any, x: Any, n: int) -> Any:
+def _kernel(array: Module, x: Array, n: int) -> Array:
     size = array.abs(x)
     inverse = 1 / (1 + size)
     # t = 1 − 4 / (x + 2), in a form that is also correct for infinite x

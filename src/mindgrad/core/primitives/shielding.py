@@ -17,11 +17,9 @@ inputs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from mindgrad.core.ir.graph import CUT, INFINITE, MASKED, Constant
+from mindgrad.core.ir.graph import CUT, INFINITE, MASKED, Atom, Constant
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.arithmetic import not_equal, select
 from mindgrad.core.primitives.exact_zeros import discarding, has_cuts
@@ -33,7 +31,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
 __all__ = ["can_discard", "finite_or", "met", "shielded"]
 
 
-def can_discard(ct: Any, other: Any) -> bool:
+def can_discard(ct: Atom, other: Atom) -> bool:
     """Whether zeros of ``ct`` may discard infinite or NaN elements of ``other``."""
     if type(other) is Constant and not other.tainted:
         return False
@@ -44,19 +42,19 @@ def can_discard(ct: Any, other: Any) -> bool:
     return bool(ct.tainted & discarding()) and has_cuts(ct)
 
 
-def met(ct: Any, axes: Shape) -> Any:
+def met(ct: Atom, axes: Shape) -> Atom:
     """Return the mask ``any(ct != 0)``, reduced over ``axes``."""
     return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
 
 
-def finite_or(mask: Any, x: Any) -> Any:
+def finite_or(mask: Atom, x: Atom) -> Atom:
     """Replace infinite and NaN elements of ``x`` by zero where ``mask`` is false."""
     if type(mask) is Constant and np.all(mask.value):
         return x
     return select(logical_or(mask, isfinite(x)), x, zeros(x.type))
 
 
-def shielded(other: Any, ct: Any, ours: Shape, of_ct: Shape) -> Any:
+def shielded(other: Atom, ct: Atom, ours: Shape, of_ct: Shape) -> Atom:
     """Replace infinite elements of ``other`` that only zeros of ``ct`` multiply.
 
     The axes ``ours`` of ``other`` correspond to the axes ``of_ct`` of ``ct``.

@@ -10,14 +10,14 @@ gather, and the update a scatter, along the axes that the slice does not cover.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import WINDOWED, Axes, IndexMap
+from mindgrad.core.ir.rules import Array, Atoms, Module, Statics
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import MOVE
 from mindgrad.core.primitives.arithmetic import greater, less, select
@@ -46,12 +46,12 @@ def _check(name: str, x: TensorType, starts: Sequence[TensorType], sizes: Shape)
         )
 
 
-def _numpy_window(x: Any, starts: Sequence[Any], sizes: Shape) -> tuple[builtins.slice, ...]:
+def _numpy_window(x: Array, starts: Sequence[Array], sizes: Shape) -> tuple[builtins.slice[int, int], ...]:
     firsts = [min(max(int(s), 0), n - k) for s, n, k in zip(starts, np.shape(x), sizes, strict=True)]
     return tuple(builtins.slice(s, s + k) for s, k in zip(firsts, sizes, strict=True))
 
 
-def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[Any]:
+def _xla_starts(jax: Module, x: Array, starts: Sequence[Array], sizes: Shape) -> list[Array]:
     """Return the starts as int32, clipped so that the slice is inside ``x``."""
     clamped = []
     for s, n, k in zip(starts, x.shape, sizes, strict=True):
@@ -60,7 +60,7 @@ def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[A
     return clamped
 
 
-def _inside(start: Any, most: int) -> Any:
+def _inside(start: Atom, most: int) -> Atom:
     """Clip the start of a slice, or a batch of starts, to 0 … ``most``, as int32."""
     if start.dtype.itemsize < 4:
         start = convert(start, dtype=int32)
@@ -69,7 +69,7 @@ def _inside(start: Any, most: int) -> Any:
     return convert(select(greater(start, high), high, start), dtype=int32)
 
 
-def _positions(start: Any, count: int, size: int, most: int) -> Any:
+def _positions(start: Atom, count: int, size: int, most: int) -> Atom:
     """Return the positions start[b] + 0 … count − 1 for a batch of starts.
 
     The result has the shape (size, count), where ``size`` is the size of the batch.
@@ -78,13 +78,13 @@ def _positions(start: Any, count: int, size: int, most: int) -> Any:
     return first + iota(shape=(size, count), axis=1, dtype=int32)
 
 
-def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
+def _with_zero(starts: Atoms, at: int) -> tuple[Atom, ...]:
     """Insert the start 0 at position ``at``, for a batch axis that the slice covers."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 
 
-def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int]:
+def _slice_batch(size: int, xs: Atoms, at: Sequence, /, sizes: Shape) -> tuple[Atom, int]:
     (x, *starts), (x_at, *starts_at) = xs, at
     if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
@@ -105,7 +105,7 @@ def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int
     return y, 0
 
 
-def _splat(x: Any, shape: Shape) -> Any:
+def _splat(x: Atom, shape: Shape) -> Atom | None:
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value, x.type.with_shape(shape))
     return None
@@ -154,13 +154,13 @@ def _update_type(x: TensorType, update: TensorType, *starts: TensorType) -> Tens
     return x
 
 
-def _update_numpy(x: Any, update: Any, *starts: Any) -> Any:
+def _update_numpy(x: Array, update: Array, *starts: Array) -> Array:
     y = np.array(x)
     y[_numpy_window(x, starts, np.shape(update))] = update
     return y
 
 
-def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
+def _update_batch(size: int, xs: Atoms, at: Sequence, /) -> tuple[Atom, int]:
     (x, update, *starts), (x_at, update_at, *starts_at) = xs, at
     if not any(place is not None for place in starts_at):
         target = update_at if x_at is None else x_at
@@ -189,7 +189,7 @@ class _UpdateAxes(Axes):
     Elements are independent along the axes that the update covers completely. Other axes are windowed.
     """
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         x, update, *starts = shapes
         labels = tuple(range(len(x)))
         of_update = tuple([k if x[k] == update[k] else len(x) + k for k in labels])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import OPAQUE
+from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -30,7 +31,7 @@ def _type_rule(x: TensorType, axis: int, descending: bool) -> TensorType:
     return x.with_dtype(int32)
 
 
-def _numpy(x: Any, axis: int, descending: bool) -> Any:
+def _numpy(x: Array, axis: int, descending: bool) -> Array:
     if is_half(x.dtype):
         x = x.astype(np.float32)
     if descending:
@@ -39,14 +40,14 @@ def _numpy(x: Any, axis: int, descending: bool) -> Any:
     return x.shape[axis] - 1 - np.flip(places, axis) if descending else places
 
 
-def _xla(jax: Any, x: Any, axis: int, descending: bool) -> Any:
+def _xla(jax: Module, x: Array, axis: int, descending: bool) -> Array:
     if descending:
         x = jax.numpy.flip(x, axis)
     places = jax.numpy.argsort(x, axis=axis, stable=True).astype(np.int32)
     return x.shape[axis] - 1 - jax.numpy.flip(places, axis) if descending else places
 
 
-def _flops(equation: Any) -> float:
+def _flops(equation: Equation) -> float:
     x = equation.inputs[0]
     return x.type.size * math.log2(max(*x.shape, 2))
 

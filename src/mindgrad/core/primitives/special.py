@@ -6,11 +6,12 @@ Formulas of derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import float16
+from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.rules import Array, Module, Partial
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single
@@ -40,8 +41,8 @@ __all__ = [
 # --- error functions --------------------------------------------------------------------------------
 
 
-def _gaussian(x: Any) -> Any:
-    if x.dtype is float16:  # x² can overflow in float16, although exp(−x²) and its derivatives are 0
+def _gaussian(x: Atom) -> Atom:
+    if x.dtype is float16:  # x² can overflow, although exp(−x²) and its derivatives are 0
         x = clip(x, full(x.type, -_FLOAT16_BOUND), full(x.type, _FLOAT16_BOUND))
     return exp(-(x * x))
 
@@ -93,7 +94,7 @@ lgamma = elementwise(
 )
 
 
-def digamma_in_xla(jax: Any, x: Any) -> Any:
+def digamma_in_xla(jax: Module, x: Array) -> Array:
     """Return ψ(x), the derivative of log Γ(x), with −∞ at 0."""
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
@@ -118,7 +119,7 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
+def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x); unlike XLA's ζ function, the result is accurate for x < −9."""
     dtype = x.dtype
     if dtype.itemsize == 2:
@@ -152,7 +153,7 @@ polygamma = elementwise(
 # --- the logistic function and its integral ---------------------------------------------------------
 
 
-def _sigmoid_numpy(x: Any) -> Any:
+def _sigmoid_numpy(x: Array) -> Array:
     # compute exp only for nonpositive numbers, so that it cannot overflow
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
@@ -180,7 +181,7 @@ softplus = elementwise(
 )
 
 
-def _logaddexp_partials(y: Any, a: Any, b: Any) -> list[Any]:
+def _logaddexp_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
     """Return exp(a − y) as sigmoid(a − b), without subtracting equal infinities.
 
     Both derivatives are 0 if a = b = −inf, and 1/2 if a = b = inf.

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.ir.rules import Array, Module
 
 __all__ = [
     "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double",
@@ -20,10 +20,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def in_double(kernel: Callable) -> Callable:
     """Wrap a kernel so that it computes all precisions in float64."""
 
-    def run(*arrays: Any, **parameters: Any) -> Any:
+    def run(*arrays: Array, **parameters: object) -> Array:
         dtype = arrays[0].dtype
         wide = [np.asarray(array, np.float64) for array in arrays]
         with np.errstate(all="ignore"):
@@ -32,12 +32,12 @@ def in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def erf_kernel(x: Any) -> Any:
+def erf_kernel(x: Array) -> Array:
     """Return 2/√π ∫₀ˣ exp(−t²) dt."""
     return scipy_module("special").erf(x)
 
 
-def erfc_kernel(x: Any) -> Any:
+def erfc_kernel(x: Array) -> Array:
     """Return 1 − erf(x) without cancellation."""
     special = scipy_module("special")
     # compute exp(−x²) without rounding x²: x = c + r with an exact c². For x > 28, the result is 0
@@ -47,12 +47,12 @@ def erfc_kernel(x: Any) -> Any:
     return np.where(x > 1, tail, special.erfc(x))
 
 
-def erfinv_kernel(x: Any) -> Any:
+def erfinv_kernel(x: Array) -> Array:
     """Return the number y with erf(y) = x: ±∞ at ±1, and NaN for |x| > 1."""
     return np.copysign(scipy_module("special").erfinv(x), x)
 
 
-def lgamma_kernel(x: Any) -> Any:
+def lgamma_kernel(x: Array) -> Array:
     """Return log |Γ(x)|, infinite at 0, at negative integers, and at ±∞."""
     special = scipy_module("special")
     result = np.asarray(np.where(np.isneginf(x), np.inf, special.gammaln(x)))
@@ -68,12 +68,12 @@ def lgamma_kernel(x: Any) -> Any:
     return np.where(near_root, np.where(nearest == 2, np.log1p(z) + series, series), result)
 
 
-def digamma_kernel(x: Any) -> Any:
+def digamma_kernel(x: Array) -> Array:
     """Return ψ(x) = Γ'(x) / Γ(x): NaN at negative integers, the right limit at 0."""
     return scipy_module("special").psi(x + 0.0)
 
 
-def polygamma_of_zeta(numpy: Any, zeta: Callable[[Any], Any], x: Any, n: int) -> Any:
+def polygamma_of_zeta(numpy: Module, zeta: Callable, x: Array, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x) = (−1)ⁿ⁺¹ n! ζ(n + 1, x).
 
     ``zeta(x)`` computes ζ(n + 1, x) for x > 0. For x < 0, with x = f − m, 0 < f < 1, and s = n + 1,
@@ -91,7 +91,7 @@ def polygamma_of_zeta(numpy: Any, zeta: Callable[[Any], Any], x: Any, n: int) ->
     return (-1) ** order * math.gamma(order) * value
 
 
-def polygamma_kernel(x: Any, *, n: int) -> Any:
+def polygamma_kernel(x: Array, *, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x), the n-th derivative of :func:`digamma_kernel`."""
     if n == 0:
         return digamma_kernel(x)

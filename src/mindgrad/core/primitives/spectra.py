@@ -15,11 +15,12 @@ the derivatives of eigenvectors.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from mindgrad.core.ir.graph import UNIFORM, Constant
+from mindgrad.core.ir.graph import UNIFORM, Atom, Constant, Equation
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.arithmetic import greater, less_equal, select
 from mindgrad.core.primitives.axes import Core
@@ -59,7 +60,7 @@ __all__ = ["eigenvalue_tangent", "gaps", "noise"]
 # --- gaps ------------------------------------------------------------------------------------------
 
 
-def noise(values: Any, size: int) -> Any:
+def noise(values: Atom, size: int) -> Atom:
     """Return the threshold below which an eigenvalue or a gap is rounding noise."""
     axis = len(values.shape) - 1
     if not values.shape[axis]:
@@ -68,7 +69,7 @@ def noise(values: Any, size: int) -> Any:
     return reduce_max(abs(stop_gradient(values)), axes=(axis,)) * (size * epsilon)
 
 
-def gaps(values: Any, like: Any) -> tuple[Any, Any]:
+def gaps(values: Atom, like: Atom) -> tuple[Atom, Atom]:
     """Return the matrices λ_j − λ_i and λ_j + λ_i for ``values`` λ."""
     shape = like.type.with_dtype(values.dtype)
     across, down = columns(values, zeros(shape)), rows(values, zeros(shape))
@@ -94,7 +95,7 @@ class _Form(NamedTuple):
     varying: frozenset[int]
 
 
-def slopes(cotangent: Any, values: Any) -> Any:
+def slopes(cotangent: Atom, values: Atom) -> Atom:
     """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN if it has another form.
 
     ``values`` are the eigenvalues λ. s are numbers that do not depend on the order of the eigenvalues.
@@ -102,8 +103,8 @@ def slopes(cotangent: Any, values: Any) -> Any:
     unknown = full(values.type, np.nan)
     if type(cotangent) is Constant:
         return zeros(values.type) if cotangent.is_splat else unknown
-    forms: dict[Any, _Form | None] = {}
-    tangents: dict[Any, Any] = {values: ones(values.type)}
+    forms: dict[Atom, _Form | None] = {}
+    tangents: dict[Atom, Atom] = {values: ones(values.type)}
     forms[values] = _Form(len(values.shape) - 1, frozenset(range(len(values.shape))))
     for equation in _equations_between(values, cotangent):
         form = _result_form(equation, forms)
@@ -123,9 +124,9 @@ def slopes(cotangent: Any, values: Any) -> Any:
     return zeros(values.type) if slope is None else slope
 
 
-def _equations_between(values: Any, result: Any) -> list[Any]:
+def _equations_between(values: Atom, result: Atom) -> list[Equation]:
     """Return the equations that compute ``result`` from ``values``, in their order."""
-    order: dict[Any, None] = {}
+    order: dict[Equation, None] = {}
     pending = [(result, False)]
     while pending:
         atom, is_done = pending.pop()
@@ -140,7 +141,7 @@ def _equations_between(values: Any, result: Any) -> list[Any]:
     return list(order)
 
 
-def _form(atom: Any, forms: dict[Any, _Form | None]) -> _Form | None:
+def _form(atom: Atom, forms: dict[Atom, _Form | None]) -> _Form | None:
     if atom in forms:
         return forms[atom]
     is_number = atom.type.size == 1
@@ -151,13 +152,13 @@ def _form(atom: Any, forms: dict[Any, _Form | None]) -> _Form | None:
     return _Form(None, frozenset()) if is_number else None
 
 
-def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
+def _result_form(equation: Equation, forms: dict[Atom, _Form | None]) -> _Form | None:
     """Return how the result of an equation depends on the eigenvalues.
 
     Returns ``None`` if no :class:`_Form` describes it.
     """
     primitive, parameters = equation.primitive, equation.parameters
-    inputs: list[Any] = [_form(x, forms) for x in equation.inputs]
+    inputs: list = [_form(x, forms) for x in equation.inputs]
     if None in inputs or primitive.multiple:
         return None
     (y,) = equation.outputs
@@ -207,7 +208,7 @@ def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
 # --- the tangent of eigenvalues, and its transpose --------------------------------------------------
 
 
-def _whole(factors: Any, like: Any) -> Any:
+def _whole(factors: Atom, like: Atom) -> Atom:
     """Convert real factors to the element type of ``like``."""
     return complex(factors, zeros(factors.type)) if like.dtype.kind == "complex" else factors
 
@@ -216,12 +217,12 @@ def _tangent_type(da: TensorType, a: TensorType, v: TensorType, values: TensorTy
     return real_part_type(da).with_shape(da.shape[:-1])
 
 
-def _tangent_kernel(numpy: Any, da: Any, v: Any) -> Any:
+def _tangent_kernel(numpy: Module, da: Array, v: Array) -> Array:
     symmetric = (da + numpy.conj(numpy.swapaxes(da, -1, -2))) / 2
     return numpy.real(numpy.sum(numpy.conj(v) * numpy.matmul(symmetric, v), axis=-2))
 
 
-def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _tangent_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     """Differentiate λ̇ = Re diag(Vᴴ Ȧ V) with respect to Ȧ and to V."""
     (da, a, v, values), (dda, _, dv, _) = xs, ts
     of_direction = None if dda is None else eigenvalue_tangent(dda, a, v, values)
@@ -232,8 +233,8 @@ def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return accumulate([of_direction, of_vectors])
 
 
-def _tangent_transpose(ct: Any, da: Any, a: Any, v: Any, values: Any) -> list[Any]:
-    if can_discard(ct, v):  # the eigenvectors of a matrix that was discarded may be NaN
+def _tangent_transpose(ct: Atom, da: Atom, a: Atom, v: Atom, values: Atom) -> list[Tangent]:
+    if can_discard(ct, v):  # the eigenvectors of a discarded matrix may be NaN
         dims = (*range(len(ct.shape) - 1), len(ct.shape))
         v = finite_or(broadcast_in_dim(met(ct, ()), shape=v.shape, dims=dims), v)
     matrix = matrix_of_eigenvalues(a, v, values, ct, slopes(ct, values))
@@ -258,11 +259,11 @@ eigenvalue_tangent = general(
 )
 
 
-def _matrix_kernel(numpy: Any, v: Any, g: Any) -> Any:
+def _matrix_kernel(numpy: Module, v: Array, g: Array) -> Array:
     return numpy.matmul(v * g[..., None, :].astype(v.dtype), numpy.conj(numpy.swapaxes(v, -1, -2)))
 
 
-def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
+def _quotients(values: Atom, g: Atom, slope: Atom, like: Atom) -> Atom:
     """Return (g_i − g_j) / (λ_i − λ_j), or the mean ``slope`` if it is more accurate."""
     gap, _ = gaps(values, like)
     difference, total = gaps(g, like)
@@ -281,7 +282,7 @@ def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
     return masked(limit, off_diagonal(gap.shape))
 
 
-def _matrix_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _matrix_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     """Compute Ẇ = V (M ∘ Q + diag ġ) Vᴴ with M = Vᴴ Ȧ V and the quotients Q.
 
     The tangents of V and λ are not used, because V and λ are functions of A.

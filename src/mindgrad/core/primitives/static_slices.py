@@ -6,12 +6,13 @@ The transpose of each of these primitives consists of primitives of this module.
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, IndexMap, Relabeling, Uniform
+from mindgrad.core.ir.rules import Array, Statics, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, VIEW
 from mindgrad.core.primitives.axes import SIZE, Along, Entries
@@ -38,8 +39,8 @@ def _concatenate_type(*xs: TensorType, axis: int) -> TensorType:
     return first.with_shape((*other_sizes[0], sum(x.shape[axis] for x in xs), *other_sizes[1]))
 
 
-def _concatenate_transpose(ct: Any, *xs: Any, axis: int) -> list[Any]:
-    parts: list[Any] = []
+def _concatenate_transpose(ct: Atom, *xs: Atom, axis: int) -> list[Tangent]:
+    parts: list[Tangent] = []
     offset = 0
     for x in xs:
         end = offset + x.shape[axis]
@@ -48,7 +49,7 @@ def _concatenate_transpose(ct: Any, *xs: Any, axis: int) -> list[Any]:
     return parts
 
 
-def slice_axis(x: Any, axis: int, start: int, limit: int) -> Any:
+def slice_axis(x: Atom, axis: int, start: int, limit: int) -> Atom:
     """Slice ``x`` from ``start`` to ``limit`` along ``axis``."""
     rank = len(x.shape)
     begin = tuple(start if i == axis else 0 for i in range(rank))
@@ -56,7 +57,7 @@ def slice_axis(x: Any, axis: int, start: int, limit: int) -> Any:
     return slice(x, start=begin, limit=end, strides=(1,) * rank)
 
 
-def _concatenate_simplify(*xs: Any, axis: int) -> Any:
+def _concatenate_simplify(*xs: Atom, axis: int) -> Atom | None:
     if len(xs) == 1:
         return xs[0]
     first = xs[0]
@@ -70,7 +71,7 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
 class _ConcatenateAxes(Uniform):
     """Index map of ``concatenate``: parallel except along the joined axis."""
 
-    def index_map(self, shapes: Any, parameters: Any) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: WINDOWED})
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -111,13 +112,13 @@ def _slice_type(x: TensorType, start: Shape, limit: Shape, strides: Shape) -> Te
     return x.with_shape(tuple(shape))
 
 
-def _slice_transpose(ct: Any, x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
+def _slice_transpose(ct: Atom, x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom:
     spread = [_dilated(n, step - 1) for n, step in zip(ct.shape, strides, strict=True)]
     high = tuple(n - low - m for n, low, m in zip(x.shape, start, spread, strict=True))
     return cut(pad(ct, low=start, high=high, interior=tuple(step - 1 for step in strides)))
 
 
-def _slice_simplify(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
+def _slice_simplify(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
     if limit == x.shape and not any(start) and all(step == 1 for step in strides):
         return x
     constant = splat(x, _slice_type(x.type, start, limit, strides))
@@ -165,7 +166,7 @@ def _pad_type(x: TensorType, low: Shape, high: Shape, interior: Shape) -> Tensor
     return x.with_shape(shape)
 
 
-def _pad_numpy(x: Any, low: Shape, high: Shape, interior: Shape) -> np.ndarray:
+def _pad_numpy(x: Array, low: Shape, high: Shape, interior: Shape) -> Array:
     # element i of x moves to low + i·(interior + 1); a negative ``low`` or ``high`` removes elements
     source, target, shape = [], [], []
     for n, before, after, inside in zip(np.shape(x), low, high, interior, strict=True):
@@ -182,14 +183,14 @@ def _pad_numpy(x: Any, low: Shape, high: Shape, interior: Shape) -> np.ndarray:
     return y
 
 
-def _pad_transpose(ct: Any, x: Any, low: Shape, high: Shape, interior: Shape) -> Any:
+def _pad_transpose(ct: Atom, x: Atom, low: Shape, high: Shape, interior: Shape) -> Atom:
     still = (0,) * len(low)
     kept = pad(ct, low=tuple(-n for n in low), high=tuple(-n for n in high), interior=still)
     strides = tuple(inside + 1 for inside in interior)
     return slice(kept, start=still, limit=kept.shape, strides=strides)
 
 
-def _pad_simplify(x: Any, low: Shape, high: Shape, interior: Shape) -> Any:
+def _pad_simplify(x: Atom, low: Shape, high: Shape, interior: Shape) -> Atom | None:
     if not (any(low) or any(high) or any(interior)):
         return x
     if isinstance(x, Constant) and x.is_all(0):
@@ -226,7 +227,7 @@ def _reverse_type(x: TensorType, axes: Shape) -> TensorType:
     return x
 
 
-def _reverse_simplify(x: Any, axes: Shape) -> Any:
+def _reverse_simplify(x: Atom, axes: Shape) -> Atom | None:
     if not axes:
         return x
     before = getattr(x, "made_by", None)

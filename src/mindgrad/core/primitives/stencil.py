@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.rules import Array, Module, Results, Static
 from mindgrad.core.ir.types import Shape
 
 __all__ = ["is_stencil", "stencil"]
 
 
-def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
+def is_stencil(x: Array, w: Array, groups: int, channels_last: bool) -> bool:
     """Whether a convolution is a stencil that is faster as a sum of products."""
     window, (outputs, channels) = w.shape[2:], w.shape[:2]
     if channels_last:
@@ -35,7 +35,9 @@ def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
     )
 
 
-def stencil(jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool, **window: Any) -> Any:
+def stencil(
+    jax: Module, x: Array, w: Array, strides: Shape, groups: int, channels_last: bool, **window: Static
+) -> Array:
     """Convolve ``x``, which has one sample axis, by a sum of shifted products."""
     spatial = len(strides)
     channel, first = (spatial + 1, 1) if channels_last else (1, 2)
@@ -56,7 +58,7 @@ def stencil(jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last
             x.shape[first : first + spatial], sizes, dilations, strides, strict=True
         )
     ]
-    total: Any = None
+    total: Results = None
     for tap in itertools.product(*map(range, sizes)):
         low, high, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
         for axis, (k, dilation, stride, count) in enumerate(
@@ -64,7 +66,8 @@ def stencil(jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last
         ):
             low[axis], steps[axis] = k * dilation, stride
             high[axis] = k * dilation + max((count - 1) * stride + 1, 0)
-        weight = w[(*tap, 0)] if channels_last else w[(slice(None), 0, *tap)].reshape((-1, *[1] * spatial))
+        at: tuple = (*tap, 0) if channels_last else (slice(None), 0, *tap)
+        weight = w[at] if channels_last else w[at].reshape((-1, *[1] * spatial))
         term = jax.lax.slice(x, low, high, steps) * weight
         total = term if total is None else total + term
     return total

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.dtype import DType, bool_, float32, float64, int32
-from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabeling
 from mindgrad.core.ir.primitive import REGISTRY, Algebra
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
@@ -22,6 +22,9 @@ from mindgrad.core.primitives.kinds import constant, linear, zeros
 from mindgrad.core.primitives.movement_fusion import reshaped_twice
 from mindgrad.core.primitives.roots import VIEWS
 from mindgrad.core.primitives.samples import case, reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, Atoms, Module, NumpyType, Statics, Tangent
 
 __all__ = [
     "broadcast_in_dim", "check_axes", "check_ranks", "convert", "iota", "reshape", "splat", "stop_gradient",
@@ -35,7 +38,7 @@ _SMALL = 64
 _COPIED = HOST.copied_elements
 
 
-def splat(x: Any, type: TensorType) -> Constant | None:
+def splat(x: Atom, type: TensorType) -> Constant | None:
     """Convert a splat constant to ``type``; return ``None`` for other values."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)
@@ -62,7 +65,7 @@ def check_ranks(name: str, x: TensorType, **given: Shape) -> None:
 # --- convert -------------------------------------------------------------------------------------
 
 
-def _convert_simplify(x: Any, dtype: DType) -> Any:
+def _convert_simplify(x: Atom, dtype: DType) -> Atom | None:
     if x.type.dtype is dtype:
         return x
     if type(x) is Constant and x.is_splat and dtype is not bool_:
@@ -71,13 +74,13 @@ def _convert_simplify(x: Any, dtype: DType) -> Any:
     return None
 
 
-def _convert_jvp(y: Any, xs: Any, ts: Any, dtype: DType) -> Any:
+def _convert_jvp(y: Atom, xs: Atoms, ts: Atoms, dtype: DType) -> Tangent:
     if ts[0] is None or bool_ in (dtype, xs[0].type.dtype):
         return None
     return convert(ts[0], dtype=dtype)
 
 
-def _convert_numpy(x: Any, dtype: DType) -> Any:
+def _convert_numpy(x: Array, dtype: DType) -> Array:
     if x.dtype.kind == "c" and dtype.kind != "complex":
         x = x.real
     if dtype.kind in ("int", "uint") and x.dtype.kind not in "iub" and x.size:
@@ -85,7 +88,7 @@ def _convert_numpy(x: Any, dtype: DType) -> Any:
     return x.astype(dtype.numpy)
 
 
-def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
+def _convert_xla(jax: Module, x: Array, dtype: DType) -> Array:
     if x.dtype.kind == "b" and dtype.is_inexact:
         # select 1 or 0. XLA would turn a product with `convert_element_type(x)` into a selection, and then 0
         # · NaN would be 0
@@ -95,7 +98,7 @@ def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
     )
 
 
-def _to_integers(x: Any, dtype: Any) -> Any:
+def _to_integers(x: Array, dtype: NumpyType) -> Array:
     """Convert floats to integers as XLA does: clip them to the range; NaN becomes 0."""
     result = x.astype(dtype)
     ends = np.iinfo(dtype)
@@ -138,7 +141,7 @@ def _reshape_type(x: TensorType, shape: Shape) -> TensorType:
     return result
 
 
-def _reshape_simplify(x: Any, shape: Shape) -> Any:
+def _reshape_simplify(x: Atom, shape: Shape) -> Atom | None:
     if x.shape == shape:
         return x
     known = splat(x, x.type.with_shape(shape))
@@ -151,7 +154,7 @@ class _ReshapeAxes(Axes):
     These are the axes for which the size, and the product of the sizes of all axes before, are unchanged.
     """
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         (old,), new = shapes, parameters["shape"]
         labels = tuple(range(len(old)))
         result = [len(old) + axis for axis in range(len(new))]
@@ -230,7 +233,7 @@ reshape = linear(
 )
 
 
-def _transpose_simplify(x: Any, permutation: Shape) -> Any:
+def _transpose_simplify(x: Atom, permutation: Shape) -> Atom | None:
     if permutation == tuple(range(len(x.shape))):
         return x
     return splat(x, _transpose_type(x.type, permutation))
@@ -248,7 +251,7 @@ def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
 class _TransposeAxes(Axes):
     """Index map of ``transpose``: all axes are parallel and may have any order."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         return IndexMap((tuple(range(len(shapes[0]))),), (parameters["permutation"],))
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
@@ -288,7 +291,7 @@ def _broadcast_type(x: TensorType, shape: Shape, dims: Shape) -> TensorType:
     return x.with_shape(shape)
 
 
-def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
+def _broadcast_numpy(x: Array, shape: Shape, dims: Shape) -> Array:
     if dims and dims[0] + len(dims) != len(shape):  # NumPy broadcasts only an operand that has the last axes
         expanded = [1] * len(shape)
         for axis, size in zip(dims, x.shape, strict=True):
@@ -302,7 +305,7 @@ def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
     return np.broadcast_to(x, shape)
 
 
-def _broadcast_transpose(ct: Any, x: Any, shape: Shape, dims: Shape) -> Any:
+def _broadcast_transpose(ct: Atom, x: Atom, shape: Shape, dims: Shape) -> Atom:
     axes = tuple(
         axis
         for axis in range(len(shape))
@@ -313,14 +316,14 @@ def _broadcast_transpose(ct: Any, x: Any, shape: Shape, dims: Shape) -> Any:
     return reshape(REGISTRY["reduce_sum"](ct, axes=axes), shape=x.shape)
 
 
-def _broadcast_simplify(x: Any, shape: Shape, dims: Shape) -> Any:
+def _broadcast_simplify(x: Atom, shape: Shape, dims: Shape) -> Atom | None:
     return x if x.shape == shape else splat(x, x.type.with_shape(shape))
 
 
 class _BroadcastAxes(Axes):
     """Index map of ``broadcast_in_dim``: parallel, except repeated axes of size 1."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         (inner,), shape, dims = shapes, parameters["shape"], parameters["dims"]
         labels = tuple(range(len(inner)))
         result = [len(inner) + axis for axis in range(len(shape))]
@@ -383,12 +386,12 @@ stop_gradient = linear(
 # --- iota ------------------------------------------------------------------------------------------
 
 
-def _iota_numpy(shape: Shape, axis: int, dtype: DType) -> np.ndarray:
+def _iota_numpy(shape: Shape, axis: int, dtype: DType) -> Array:
     numbers = np.arange(shape[axis]).astype(dtype.numpy)
     return _broadcast_numpy(numbers, shape, (axis,))
 
 
-def _iota_simplify(shape: Shape, axis: int, dtype: DType) -> Any:
+def _iota_simplify(shape: Shape, axis: int, dtype: DType) -> Atom | None:
     if tensor_type(dtype, shape).size > _SMALL:
         return None
     return Constant(np.ascontiguousarray(_iota_numpy(shape, axis, dtype)))

@@ -9,13 +9,14 @@ again, the simplification of ``concatenate`` returns the array, and no slice is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabeling
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Statics, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE
 from mindgrad.core.primitives.samples import case, reals
@@ -31,11 +32,11 @@ def _types(x: TensorType) -> tuple[TensorType, ...]:
     return (x.with_shape(x.shape[1:]),) * x.shape[0]
 
 
-def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Any:
+def _jvp(y: Atoms, xs: Atoms, ts: Atoms) -> Atoms:
     return unstack(ts[0])
 
 
-def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
+def _transpose(cts: Atoms, x: Atom) -> list[Tangent]:
     if not cts:
         return [None]
     return [concatenate(*[reshape(ct, shape=(1, *ct.shape)) for ct in cts], axis=0)]
@@ -44,7 +45,7 @@ def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
 class _UnstackAxes(Axes):
     """Index map of ``unstack``: elements are independent except along the first axis."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
         return IndexMap((labels,), (labels[1:],) * shapes[0][0], {0: WINDOWED})
 
@@ -53,7 +54,7 @@ class _UnstackAxes(Axes):
         return None if labels[0] else Relabeling(dict(new.parameters), (labels[1:],) * len(old.results))
 
 
-unstack = Primitive(
+unstack: Primitive[tuple[Atom, ...]] = Primitive(
     "unstack",
     "general",
     work=MOVE,

@@ -11,12 +11,13 @@ the kernels skip this computation, which would cost more than the rest of the sh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabeling
+from mindgrad.core.ir.rules import Array, Module, Static, Statics
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.convolution_kernel import convolve, output_sizes
@@ -26,7 +27,7 @@ from mindgrad.core.primitives.samples import booleans, case, fixed
 __all__ = ["window_reach"]
 
 
-def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Any) -> TensorType:
+def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Static) -> TensorType:
     lead = live.shape[: live.rank - len(window)]
     if live.dtype.kind != "bool" or skips is not live.with_shape(lead[:-1]):
         raise TypeError(
@@ -36,7 +37,7 @@ def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Any) -> T
     return live.with_shape((*lead, *output_sizes(live.shape, (1, 1, *window), **steps)))
 
 
-def _numpy(live: Any, skips: Any, window: Shape, **steps: Any) -> Any:
+def _numpy(live: Array, skips: Array, window: Shape, **steps: Static) -> Array:
     lead = live.shape[: live.ndim - len(window)]
     sizes = output_sizes(live.shape, (1, 1, *window), **steps)
     if np.all(skips):
@@ -46,11 +47,11 @@ def _numpy(live: Any, skips: Any, window: Shape, **steps: Any) -> Any:
     return reached.reshape((*lead, *sizes)) | skips.reshape((*lead[:-1], *[1] * (len(window) + 1)))
 
 
-def _xla(jax: Any, live: Any, skips: Any, window: Shape, strides: Shape, **steps: Any) -> Any:
+def _xla(jax: Module, live: Array, skips: Array, window: Shape, strides: Shape, **steps: Static) -> Array:
     lead = live.shape[: live.ndim - len(window)]
     shape = (*lead, *output_sizes(live.shape, (1, 1, *window), strides, **steps))
 
-    def look(live: Any, skips: Any) -> Any:
+    def look(live: Array, skips: Array) -> Array:
         joined = live.reshape((math.prod(lead), 1, *live.shape[len(lead) :])).astype("float32")
         kernel = jax.numpy.ones((1, 1, *window), "float32")
         reached = jax.lax.conv_general_dilated(joined, kernel, strides, **steps) > 0
@@ -59,14 +60,14 @@ def _xla(jax: Any, live: Any, skips: Any, window: Shape, strides: Shape, **steps
     return jax.lax.cond(skips.all(), lambda *_: jax.numpy.ones(shape, bool), look, live, skips)
 
 
-def _flops(equation: Any) -> int:
+def _flops(equation: Equation) -> int:
     return equation.outputs[0].type.size * math.prod(equation.parameters["window"])
 
 
 class _ReachAxes(Axes):
     """Index map of ``window_reach``: samples and groups are independent (parallel)."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
         first = len(labels) - len(parameters["window"])
         return IndexMap((labels, labels[: first - 1]), (labels,), dict.fromkeys(labels[first:], WINDOWED))
@@ -79,7 +80,7 @@ class _ReachAxes(Axes):
         return Relabeling(dict(new.parameters), (live,))
 
 
-def _steps(rank: int, **changes: Any) -> dict[str, Any]:
+def _steps(rank: int, **changes: object) -> Statics:
     """Return all parameters of a test sample: the defaults, updated with ``changes``."""
     ones = (1,) * rank
     return dict(strides=ones, padding=((0, 0),) * rank, lhs_dilation=ones, rhs_dilation=ones) | changes

@@ -8,7 +8,7 @@ The seed s_k is 1 in the columns (or rows) z of color k, and 0 elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Constant, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import equal
 from mindgrad.core.primitives.batching import placed
@@ -64,20 +65,20 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
         return builder.close([values.get(y, y) for y in graph.outputs], inputs)
 
 
-def _made(x: Any) -> Any:
+def _made(x: Atom) -> Any:
     """Make XLA store ``x`` in a separate array, unless ``x`` is small."""
     if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
 
 
-def is_scattered(source: Any) -> bool:
+def is_scattered(source: Array) -> bool:
     """Return whether most successive indices are neither equal nor adjacent."""
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
 
-def seed_of(type: TensorType, colors: Any, color: int) -> Any:
+def seed_of(type: TensorType, colors: Array, color: int) -> Any:
     """Return the part of the seed of ``color`` that belongs to one value.
 
     ``colors`` contains the color of each element, or one color for all elements. ``None`` means zero.
@@ -90,7 +91,7 @@ def seed_of(type: TensorType, colors: Any, color: int) -> Any:
     return Constant(mask.reshape(type.shape).astype(type.dtype.numpy)) if mask.any() else None
 
 
-def _seeds(type: TensorType, colors: Any, count: int) -> Any:
+def _seeds(type: TensorType, colors: Array, count: int) -> Any:
     """Stack the seeds of all colors along a new first axis, omitted for one color."""
     if count == 1:
         seed = seed_of(type, colors, 0)
@@ -104,7 +105,7 @@ def _seeds(type: TensorType, colors: Any, count: int) -> Any:
     return convert(equal(iota(shape=shape, axis=0, dtype=int32), own), dtype=type.dtype)
 
 
-def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
+def at_once(derive: Callable, seeds: Sequence[tuple[TensorType, Array, int]], count: int) -> Any:
     """Return a rule that applies ``derive`` to the seeds of all colors as one batch.
 
     Args:
@@ -116,7 +117,7 @@ def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
         A function that emits the derivatives, and returns a flat array for each result of ``derive``.
     """
 
-    def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+    def rule(builder: Builder, zs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:
         if not count:
             return []
         directions = [Variable(type) for type, _, _ in seeds]

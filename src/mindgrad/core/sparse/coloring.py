@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.rules import Pattern
 
 __all__ = ["columns", "star"]
 
 
-def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
+def columns(pattern: Pattern, shape: tuple[int, ...]) -> tuple[Any, int]:
     """Color the columns so that no row has two nonzeros of one color.
 
     Args:
@@ -52,7 +53,7 @@ def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
     return lattice if lattice is not None and lattice[1] <= greedy[1] else greedy
 
 
-def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
+def _steps(pattern: Pattern, shape: tuple[int, ...], most: int) -> Any:
     """Find the steps: differences between grid positions of the nonzeros in a row.
 
     ``shape`` is the shape of the grid, and ``most`` is the largest number of nonzeros in a row. Returns
@@ -82,7 +83,7 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
     return np.stack(vectors[::-1], 1)
 
 
-def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int] | None:
+def _lattice(pattern: Pattern, shape: tuple[int, ...], least: int) -> tuple[Any, int] | None:
     """Find the coloring ``(a · position) mod p`` with the smallest p.
 
     The search tries p from ``least`` to twice ``least``, where ``least`` is the largest number of nonzeros in
@@ -112,7 +113,7 @@ def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int
     return None
 
 
-def _greedy(pattern: Any) -> tuple[Any, int]:
+def _greedy(pattern: Pattern) -> tuple[Any, int]:
     by_column = pattern.T.tocsr()
     rows, ends = by_column.indices.tolist(), by_column.indptr.tolist()
     colors_of_row = [0] * pattern.shape[0]
@@ -132,7 +133,7 @@ def _greedy(pattern: Any) -> tuple[Any, int]:
     return result, int(result.max(initial=-1)) + 1
 
 
-def star(pattern: Any) -> tuple[Any, int]:
+def star(pattern: Pattern) -> tuple[Any, int]:
     """Find a star coloring of a symmetric pattern.
 
     Columns i and j are *neighbors* if entry (i, j) is nonzero. In a star coloring, neighbors have different

@@ -19,7 +19,8 @@ import numpy as np
 
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Constant, Graph, live_equations, without_effects
+from mindgrad.core.ir.graph import Atom, Constant, Graph, live_equations, without_effects
+from mindgrad.core.ir.rules import Array, Atoms, Module
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.indexing import gather, scatter_add
 from mindgrad.core.primitives.kinds import accumulate, zeros
@@ -46,7 +47,7 @@ class Structure:
 
     __slots__ = ("blocks", "colors", "is_dense", "way")
 
-    def __init__(self, blocks: list[list[Any]], way: Way) -> None:
+    def __init__(self, blocks: list[list], way: Way) -> None:
         self.blocks = blocks
         self.colors = way.count
         self.is_dense = way.is_dense
@@ -54,7 +55,7 @@ class Structure:
 
 
 def compressed(
-    sparse: Any, builder: Builder, xs: Sequence[Any], ys: Sequence[Any], environment: Known,
+    sparse: Module, builder: Builder, xs: Atoms, ys: Atoms, environment: Known,
     second: bool, compiled: bool,
 ) -> tuple[list[Any], Structure]:  # fmt: skip
     """Emit the entries of a sparse Jacobian or Hessian into ``builder``.
@@ -71,7 +72,7 @@ def compressed(
         A list with one tensor of entries for each block, and the structure.
     """
     graph = without_effects(Graph(builder.inputs, live_equations(builder.equations, ys), ys))
-    active = [builder.inputs.index(x) for x in xs]
+    active = [builder.inputs.index(x) for x in xs]  # type: ignore[arg-type]  # all are inputs
     way = best_way(sparse, graph, active, environment, second, compiled)
     row_types = [x.type for x in (xs if second else ys)]
     column_sizes = [x.type.size for x in xs]
@@ -85,7 +86,7 @@ def compressed(
 # -- entries ---------------------------------------------------------------------------------------
 
 
-def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
+def _parts(way: Way, xs: Atoms) -> list[Any]:
     """Return the tensors z that the function reads from its inputs ``xs``.
 
     If the elements of a z are scattered over one input, they are gathered from it in one step. The function
@@ -122,7 +123,9 @@ class _Arranged:
 
     __slots__ = ("blocks", "ends", "places", "size", "targets")
 
-    def __init__(self, blocks: Any, ends: Any, places: Any, targets: Any, size: int) -> None:
+    def __init__(
+        self, blocks: list[list], ends: Array, places: list[Array], targets: Array | None, size: int
+    ) -> None:
         self.blocks = blocks
         self.ends = ends
         self.places = places
@@ -131,7 +134,7 @@ class _Arranged:
 
 
 def _arranged(
-    sparse: Any, way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Sequence[int]
+    sparse: Module, way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Sequence[int]
 ) -> _Arranged:
     row, column, color, element = way.entries
     owner = np.repeat(np.arange(len(way.sizes)), way.sizes)[element]
@@ -180,7 +183,9 @@ def _total(way: Way) -> int:
     return sum(piece.type.size for piece in way.graph.outputs)
 
 
-def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Sequence[int]) -> tuple[Any, Any]:
+def _blocks(
+    sparse: Module, key: Array, row_sizes: Sequence[int], column_sizes: Sequence[int]
+) -> tuple[Any, Any]:
     height, width = sum(row_sizes), sum(column_sizes)
     above, left = np.cumsum([0, *row_sizes]), np.cumsum([0, *column_sizes])
     blocks: list[list[Any]] = []
@@ -203,7 +208,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
     return blocks, ends
 
 
-def _picked(pieces: Sequence[Any], way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
+def _picked(pieces: Atoms, way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
     """Read the entries of each block of the matrix from the pieces."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:
@@ -234,7 +239,7 @@ def _picked(pieces: Sequence[Any], way: Way, layout: _Arranged, types: Sequence[
     return data_of_blocks
 
 
-def _read(buffer: Any, places: Any) -> Any:
+def _read(buffer: Atom, places: Array) -> Any:
     if np.array_equal(places, np.arange(buffer.type.size)):
         return buffer
     return gather(buffer, Constant(places.astype(np.int32)[:, None]), axes=(0,), fill="zero")

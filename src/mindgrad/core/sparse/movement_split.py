@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.sparse.sparsity import Known, Propagation, holding
 
 __all__ = ["Cut", "cut"]
@@ -48,8 +49,8 @@ class Cut:
         graph: Graph,
         others: Sequence[Variable],
         parts: Sequence[Variable],
-        sources: Sequence[Any],
-        targets: Any,
+        sources: Sequence[Array],
+        targets: Array,
     ) -> None:
         self.graph = graph
         self.others = others
@@ -100,19 +101,19 @@ def cut(
     return Cut(inner, others, list(parts), [numbers[z] for z in parts], targets)
 
 
-def _numbered(atoms: Sequence[Any]) -> list[Any]:
+def _numbered(atoms: Atoms) -> list[Any]:
     """Return arrays that number the elements of all ``atoms`` consecutively."""
     ends = np.cumsum([0, *[x.type.size for x in atoms]])
     return [np.arange(start, end) for start, end in pairwise(ends)]
 
 
-def _stacked(numbers: Sequence[Any]) -> Any:
+def _stacked(numbers: Sequence[Array]) -> Any:
     """Concatenate ``numbers`` and -1, so that the index -1 (a constant) yields -1."""
     return np.concatenate([*numbers, [-1]])
 
 
 def _ends(
-    run: Propagation, graph: Graph, equations: Sequence[Equation], dependent: set[Any]
+    run: Propagation, graph: Graph, equations: Sequence[Equation], dependent: set[Atom]
 ) -> tuple[list[Any], Any]:
     """Find the results of φ, after which ``equations`` only move elements.
 

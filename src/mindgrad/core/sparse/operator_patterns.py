@@ -7,18 +7,22 @@ product with a known sparse matrix, has its own ``pattern`` function (``primitiv
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Equation
-from mindgrad.core.ir.index_map import ORDERED, PARALLEL, IndexMap
+from mindgrad.core.ir.graph import Atom, Equation
+from mindgrad.core.ir.index_map import ORDERED, PARALLEL, IndexMap, Labels
+from mindgrad.core.ir.rules import Pattern
 from mindgrad.core.sparse.patterns import check
+
+if TYPE_CHECKING:
+    from mindgrad.core.sparse.sparsity import Propagation
 
 __all__ = ["along_axes"]
 
 
-def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap) -> list[Any]:
+def along_axes(run: Propagation, equation: Equation, patterns: list, axes: IndexMap) -> list[Any]:
     """Return the patterns of the results of an operator with the index map ``axes``."""
     if ORDERED in axes.kinds.values():
         return _accumulated(run, equation, patterns)
@@ -34,7 +38,7 @@ def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap
     ]
 
 
-def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def _accumulated(run: Propagation, equation: Equation, patterns: list) -> list[Any]:
     x, axis = equation.inputs[0], equation.parameters["axis"]
     pattern = run.union(patterns)
     if not x.type.size:
@@ -50,7 +54,9 @@ def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]
     return [run.product(incidence, pattern)]
 
 
-def _through(run: Any, x: Any, pattern: Any, labels: Any, axes: IndexMap, y: Any, results: Any) -> Any:
+def _through(
+    run: Propagation, x: Atom, pattern: Pattern, labels: Labels, axes: IndexMap, y: Atom, results: Labels
+) -> Any:
     """Return the contribution of the operand ``x`` to the pattern of the result ``y``."""
     carried = [k for k, label in enumerate(labels) if axes.kind(label) == PARALLEL and label in results]
     meeting = [k for k in range(len(labels)) if k not in carried]

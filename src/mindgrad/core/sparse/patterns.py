@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Variable
+from mindgrad.core.ir.graph import Atom, Variable
+from mindgrad.core.ir.rules import Array, Module, Pattern
 
 __all__ = ["Patterns", "TooDense", "check"]
 
@@ -39,13 +40,13 @@ class Patterns:
         width (int): number of columns.
     """
 
-    def __init__(self, sparse: Any, width: int) -> None:
-        self.sparse = sparse
+    def __init__(self, sparse: Module | None, width: int) -> None:
+        self.sparse: Module = sparse  # type: ignore[assignment]  # ``None``: no pattern is created
         self.width = width
 
     check = staticmethod(check)
 
-    def union(self, patterns: Sequence[Any]) -> Any:
+    def union(self, patterns: Sequence[Pattern]) -> Any:
         """Return the union of ``patterns``; ``None`` if all are empty."""
         distinct = list({id(p): p for p in patterns if p is not None}.values())
         if not distinct:
@@ -56,7 +57,7 @@ class Patterns:
             total = total + pattern
         return total
 
-    def rows(self, pattern: Any, source: Any) -> Any:
+    def rows(self, pattern: Pattern, source: Array) -> Any:
         """Select rows: row i of the result is row ``source[i]``, or empty if this is -1."""
         source = np.ravel(source)
         count = pattern.shape[0]
@@ -72,7 +73,7 @@ class Patterns:
         check(int(np.diff(pattern.indptr)[source].sum(dtype=np.int64)))
         return pattern[source]
 
-    def grouped(self, pattern: Any, group: Any, count: int) -> Any:
+    def grouped(self, pattern: Pattern, group: Array, count: int) -> Any:
         """Return the pattern whose row g is the union of all rows i with ``group[i] = g``."""
         group = np.ravel(group)
         if count == 1:
@@ -84,18 +85,18 @@ class Patterns:
         )
         return self.product(order, pattern)
 
-    def product(self, incidence: Any, pattern: Any) -> Any:
+    def product(self, incidence: Pattern, pattern: Pattern) -> Any:
         per_row = np.diff(pattern.indptr)
         check(int(per_row[incidence.indices].sum(dtype=np.int64)))
         made = incidence @ pattern
         made.sort_indices()
         return made
 
-    def one_row(self, columns: Any) -> Any:
+    def one_row(self, columns: Array) -> Any:
         ends = np.array([0, len(columns)], np.int32)
         return self.sparse.csr_array((np.ones(len(columns), bool), columns, ends), (1, self.width))
 
-    def mixed(self, patterns: Sequence[Any], outputs: Sequence[Variable]) -> list[Any]:
+    def mixed(self, patterns: Sequence[Pattern], outputs: Sequence[Variable]) -> list[Any]:
         """Return the patterns of an operator that mixes all elements of its operands.
 
         Each element of the outputs depends on every input element in one of ``patterns``.
@@ -106,12 +107,12 @@ class Patterns:
         row = self.one_row(np.unique(np.concatenate(columns)))
         return [self.rows(row, np.zeros(y.type.size, np.int64)) for y in outputs]
 
-    def or_empty(self, pattern: Any, size: int) -> Any:
+    def or_empty(self, pattern: Pattern, size: int) -> Any:
         if pattern is not None:
             return pattern
         return self.sparse.csr_array((size, self.width), dtype=bool)
 
-    def collapsed(self, x: Any, pattern: Any, axes: Sequence[int]) -> tuple[Any, Any]:
+    def collapsed(self, x: Atom, pattern: Pattern, axes: Sequence[int]) -> tuple[Any, Any]:
         """Return the pattern of a sum of ``x`` over ``axes``.
 
         Returns:
@@ -124,7 +125,7 @@ class Patterns:
         group = np.broadcast_to(np.arange(count).reshape(small), shape)
         return self.grouped(pattern, group, count), np.arange(count).reshape(small)
 
-    def stacked(self, patterns: Sequence[Any], y: Any) -> Any:
+    def stacked(self, patterns: Sequence[Pattern], y: Atom) -> Any:
         if all(p is None for p in patterns):
             return None
         check(sum(p.nnz for p in patterns if p is not None))

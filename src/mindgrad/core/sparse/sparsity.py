@@ -26,9 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.index_map import index_map
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms, Module, Pattern, Stored
 from mindgrad.core.sparse.operator_patterns import along_axes
 from mindgrad.core.sparse.patterns import Patterns
 
@@ -54,8 +55,8 @@ class Known:
 
     def __init__(
         self,
-        values: dict[Variable, Any],
-        constants: dict[Variable, Any] | None = None,
+        values: dict[Variable, Stored],
+        constants: dict[Variable, Stored] | None = None,
         asked: list[Variable] | None = None,
     ) -> None:
         self.asked = [] if asked is None else asked
@@ -81,7 +82,7 @@ class Known:
         return Known(values, constants, self.asked)
 
 
-def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequence[Any]) -> tuple[dict, dict]:
+def known_values(graph: Graph, input_values: dict[Variable, Stored], atoms: Atoms) -> tuple[dict, dict]:
     """Compute the values of ``atoms`` that follow from constants and ``input_values``.
 
     Returns:
@@ -97,7 +98,7 @@ def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequenc
 
 
 def dependence(
-    sparse: Any, graph: Graph, active: Sequence[int], environment: Known | None = None
+    sparse: Module, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
     """Compute the pattern of each output of ``graph``; ``None`` if it has no entries.
 
@@ -157,10 +158,10 @@ class Propagation(Patterns):
 
     def __init__(
         self,
-        sparse: Any,
+        sparse: Module | None,
         width: int,
         graph: Graph,
-        patterns: dict[Variable, Any],
+        patterns: dict[Variable, Pattern],
         environment: Known | None = None,
     ) -> None:
         super().__init__(sparse, width)
@@ -172,7 +173,7 @@ class Propagation(Patterns):
         #: variables that depend on ``environment.values``, whose values may differ in the next call
         self._given = set() if environment is None else set(environment.values)
 
-    def pattern(self, atom: Any) -> Any:
+    def pattern(self, atom: Atom) -> Any:
         """Return the pattern of ``atom``; ``None`` if it has no entries."""
         return self._patterns.get(atom) if type(atom) is Variable else None
 
@@ -198,11 +199,11 @@ class Propagation(Patterns):
             if not self._given.isdisjoint(equation.inputs):
                 self._given.update(equation.outputs)
 
-    def is_given(self, atom: Any) -> bool:
+    def is_given(self, atom: Atom) -> bool:
         """Return whether the value of ``atom`` may differ in the next call."""
         return atom in self._given
 
-    def value(self, atom: Any) -> Any:
+    def value(self, atom: Atom) -> Any:
         """Return the value of ``atom``, or ``None`` if it is not known.
 
         If the value may differ in the next call, record that the pattern has used it.
@@ -211,11 +212,11 @@ class Propagation(Patterns):
             self._known.ask(atom)
         return self._evaluated(atom)
 
-    def constant(self, atom: Any) -> Any:
+    def constant(self, atom: Atom) -> Any:
         """Return the value of ``atom`` if it is equal in every call, otherwise ``None``."""
         return None if atom in self._given else self._evaluated(atom)
 
-    def known(self, atom: Any) -> tuple[Any, bool] | None:
+    def known(self, atom: Atom) -> tuple[Any, bool] | None:
         """Return the value of ``atom``, and whether it may differ in the next call.
 
         Returns ``None`` if the value is not known.
@@ -223,7 +224,7 @@ class Propagation(Patterns):
         array = self._evaluated(atom)
         return None if array is None else (array, atom in self._given)
 
-    def _evaluated(self, atom: Any) -> Any:
+    def _evaluated(self, atom: Atom) -> Any:
         if type(atom) is not Variable:
             return atom.array()
         if atom not in self._values and atom in self._knowable:
@@ -238,7 +239,7 @@ class Propagation(Patterns):
                         self._values.update(zip(equation.outputs, map(np.asarray, results), strict=True))
         return self._values.get(atom)
 
-    def _rule(self, equation: Equation, patterns: list[Any]) -> list[Any]:
+    def _rule(self, equation: Equation, patterns: list) -> list[Any]:
         primitive = equation.primitive
         if primitive.moves:
             flags = holding(equation, [p is not None for p in patterns])
@@ -293,7 +294,7 @@ class Propagation(Patterns):
         return dependence(self.sparse, graph, active)
 
     def inside(
-        self, graph: Graph, patterns: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
+        self, graph: Graph, patterns: Sequence[Pattern], values: Sequence[tuple[Stored, bool] | None]
     ) -> Propagation:
         """Analyze an inner graph, given the patterns and known values of its inputs."""
         pairs = [(v, value) for v, value in zip(graph.inputs, values, strict=True) if value is not None]

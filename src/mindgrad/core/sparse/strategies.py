@@ -25,6 +25,7 @@ from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Equation, Graph, all_equations
+from mindgrad.core.ir.rules import Array, Atoms, Module, Pattern
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.core.sparse.color_seeds import at_once, computed_once, is_scattered, seed_of
@@ -48,7 +49,7 @@ _NEARLY, _SMALL = 0.75, 4
 
 
 def best_way(
-    sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
+    sparse: Module, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
 ) -> Way:
     """Return the cheapest strategy for the Jacobian or Hessian of ``graph``.
 
@@ -68,7 +69,7 @@ def best_way(
     return best
 
 
-def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
+def _best(sparse: Module, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
     plain = cut(graph, active, environment, at_inputs=True, at_outputs=second)
     split = cut(graph, active, environment, at_outputs=second)
     if (
@@ -118,7 +119,7 @@ class _Level:
 
     def __init__(
         self,
-        sparse: Any,
+        sparse: Module,
         split: Cut,
         environment: Known,
         second: bool,
@@ -190,9 +191,7 @@ class _Level:
             return None
         entries = self._forward_entries(_spread(colors, self._parts))
 
-        def push(
-            primal: Sequence[Equation], zs: Sequence[Any], ys: Sequence[Any]
-        ) -> Callable[[int], list[Any]]:
+        def push(primal: Sequence[Equation], zs: Atoms, ys: Atoms) -> Callable[[int], list[Any]]:
             def pushed(k: int) -> list[Any]:
                 seeds = [seed_of(z.type, own, k) for z, own in zip(zs, colors, strict=True)]
                 tangents = {z: seed for z, seed in zip(zs, seeds, strict=True) if seed is not None}
@@ -233,13 +232,13 @@ class _Level:
         way.is_dense = True
         return way
 
-    def _forward_batch(self, colors: Sequence[Any], count: int, by_element: Any) -> Way:
+    def _forward_batch(self, colors: Sequence[Array], count: int, by_element: Array) -> Way:
         seeds = [(type, own, count) for type, own in zip(self._parts, colors, strict=True)]
         entries = self._forward_entries(by_element)
         rule = at_once(forward_rule, seeds, count)
         return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
 
-    def _forward_entries(self, color: Any) -> Places:
+    def _forward_entries(self, color: Array) -> Places:
         """Choose the product T[k] from which each entry is read.
 
         ``k`` is the color of the column of the entry. In a symmetric matrix, it may be the color of the row.
@@ -271,9 +270,7 @@ class _Level:
         if count * len(self.graph.equations) > costs().unrolled_equations:
             return None
 
-        def pull(
-            primal: Sequence[Equation], zs: Sequence[Any], ys: Sequence[Any]
-        ) -> Callable[[int], list[Any]]:
+        def pull(primal: Sequence[Equation], zs: Atoms, ys: Atoms) -> Callable[[int], list[Any]]:
             builder = self._builder
             directions, tangents = linearize(builder, zs, ys)
             linear = list(builder.linear_equations)
@@ -294,13 +291,13 @@ class _Level:
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
         return self._backward_batch(colors, count, _spread(colors, self._results))
 
-    def _backward_batch(self, colors: Sequence[Any], count: int, by_element: Any) -> Way:
+    def _backward_batch(self, colors: Sequence[Array], count: int, by_element: Array) -> Way:
         seeds = [(type, own, count) for type, own in zip(self._results, colors, strict=True)]
         entries = self._backward_entries(by_element)
         rule = at_once(reverse_rule, seeds, count)
         return self._at_once(f"{count} cotangents at once", rule, self._parts, entries, count)
 
-    def _backward_entries(self, color: Any) -> Places:
+    def _backward_entries(self, color: Array) -> Places:
         rows, elements, indices = self._coordinates()
         return rows, indices, color[elements], indices
 
@@ -317,7 +314,7 @@ class _Level:
             and not any(equation.primitive.kind == "control" for equation in self.graph.equations)
         )
 
-    def _colored(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
+    def _colored(self, pattern: Pattern, types: Sequence[TensorType]) -> tuple[list[Any], int]:
         """Color the columns of ``pattern``, separately for each tensor of columns.
 
         The columns are the elements of tensors with the given types. Two tensors can have the same colors if
@@ -365,7 +362,7 @@ class _Level:
         return rows, targets[rows], pattern.indices.astype(np.int64)
 
     def _singly(
-        self, name: str, derive: Any, derived: Sequence[TensorType], entries: Places, count: int
+        self, name: str, derive: Callable, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
         """Build a strategy that computes the derivative of each color separately.
 
@@ -384,7 +381,7 @@ class _Level:
         starts = np.full((count, len(sizes)), -1, np.int64)
         strides = np.ones((count, len(sizes)), np.int64)
 
-        def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+        def rule(builder: Builder, zs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:
             self._builder = builder
             derived_by = derive(list(builder.equations), zs, ys)
             pieces: list[Any] = []
@@ -405,7 +402,7 @@ class _Level:
         return Way(name, self.cut, graph, starts, strides, sizes, entries)
 
     def _at_once(
-        self, name: str, rule: Any, derived: Sequence[TensorType], entries: Places, count: int
+        self, name: str, rule: Callable, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
         """Build a strategy that computes all colors as a batch.
 
@@ -418,13 +415,13 @@ class _Level:
         return Way(name, self.cut, graph, starts, np.ones_like(starts), sizes.tolist(), entries)
 
 
-def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
+def _spread(colors: Sequence[Array], types: Sequence[TensorType]) -> Any:
     """Concatenate the element colors of all values into one array."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
 
-def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
+def _divided(by_element: Array, types: Sequence[TensorType]) -> list[Any]:
     """Split the colors ``by_element`` into one array for each value."""
     return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
 
@@ -437,5 +434,5 @@ def _has_own_derivative(graph: Graph) -> bool:
     return any(equation.primitive.inner.by_user for equation in all_equations(graph.equations))
 
 
-def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+def _gradient(builder: Builder, xs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:
     return reverse_rule(builder, xs, ys, [None] * len(ys))

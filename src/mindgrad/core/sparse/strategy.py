@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.sparse.movement_split import Cut
 
 __all__ = ["Places", "Way"]
@@ -55,8 +56,8 @@ class Way:
         name: str,
         split: Cut,
         graph: Graph,
-        starts: Any,
-        strides: Any,
+        starts: Array,
+        strides: Array,
         sizes: Sequence[int],
         entries: Places,
     ) -> None:

@@ -19,11 +19,12 @@ The function runs once. If it assigns attributes or variables, the caller must r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mindgrad.core.base.tree import flatten
 from mindgrad.core.ir.build import building
-from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.graph import Atom, Graph, Variable
+from mindgrad.core.ir.rules import Stored, Tree
 from mindgrad.core.ir.scope import GraphScope, opened
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
@@ -46,13 +47,13 @@ class ClosedProgram(NamedTuple):
 
     graph: Graph
     captured: dict[Variable, Tensor]
-    leaves: list[Any]
-    structure: Any
-    written: dict[int, Any]
+    leaves: list[Tree]
+    structure: object
+    written: dict[int, Stored]
 
 
 def trace(
-    function: Callable[..., Any], types: Sequence[TensorType], *, values_are_inputs: bool = False
+    function: Callable, types: Sequence[TensorType], *, values_are_inputs: bool = False
 ) -> ClosedProgram:
     """Trace ``function`` on tensors of ``types``.
 
@@ -69,7 +70,7 @@ def trace(
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
         # if no other graph is being traced around this graph, the Parameters that it reads are its inputs
-        operands: dict[Any, Tensor] = {
+        operands: dict[Atom, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
     scope.close_program()

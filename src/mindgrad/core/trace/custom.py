@@ -11,7 +11,6 @@ import inspect
 import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from mindgrad.core.ir import settings
 from mindgrad.core.ir.constant_reads import constants_below
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.rules import Array, Results, Stored, Tree
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import Shape, TensorType
@@ -52,12 +52,12 @@ class CustomDerivative:
     ``bprop`` that reads values (``asnumpy``) runs as a callback, which cannot be differentiated again.
     """
 
-    def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
+    def __init__(self, function: Callable, bprop: Callable, name: str) -> None:
         self.function = function
         self.bprop = bprop
         self.name = name
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Tree) -> Results:
         leaves, structure = flatten(args)
         refuse_selections(leaves)
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
@@ -76,10 +76,10 @@ class CustomDerivative:
 
     def _pullback(
         self,
-        leaves: list[Any],
-        structure: Any,
-        results: list[Any],
-        result_structure: Any,
+        leaves: list[Tree],
+        structure: object,
+        results: list[Tree],
+        result_structure: object,
         xs: Sequence[Tensor],
         ys: Sequence[Tensor],
         is_strict: bool,
@@ -114,7 +114,7 @@ class CustomDerivative:
             program = trace(lambda *symbols: list(apply(callback, *symbols, function=function)), types)
         return retained(program.graph), [references.read(tensor) for tensor in program.captured.values()]
 
-    def gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
+    def gradients(self, inputs: Sequence[Tree], returned: Tree, is_strict: bool) -> list[Tensor]:
         """Check the result of ``bprop``, and return one gradient per tensor in ``inputs``.
 
         Args:
@@ -155,7 +155,7 @@ class CustomDerivative:
             checked.extend(self._checked(index, x, g, is_checked) for x, g in pairs)
         return checked
 
-    def _checked(self, index: int, x: Tensor, gradient: Any, is_checked: bool) -> Tensor:
+    def _checked(self, index: int, x: Tensor, gradient: Stored, is_checked: bool) -> Tensor:
         if gradient is None:
             return _zeros(x.type)
         if is_checked and getattr(gradient, "dtype", None) is not x.dtype:
@@ -180,7 +180,7 @@ class _Local(threading.local):
     def __init__(self) -> None:
         #: stack of the calls whose ``bprop`` is being traced: pairs ``(derivative, [types, constants])``,
         #: with the types of the arguments and the values that do not depend on them
-        self.traced: list[tuple[CustomDerivative, list[Any]]] = []
+        self.traced: list[tuple[CustomDerivative, list[list]]] = []
 
 
 _local = _Local()
@@ -194,7 +194,7 @@ class _Within:
     Recursion occurs if ``bprop`` calls the function whose derivative it computes.
     """
 
-    def __init__(self, derivative: CustomDerivative, call: list[Any]) -> None:
+    def __init__(self, derivative: CustomDerivative, call: list[list]) -> None:
         self.entry = derivative, call
 
     def __enter__(self) -> None:
@@ -208,11 +208,11 @@ class _Within:
             )
         _local.traced.append(self.entry)
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         _local.traced.pop()
 
 
-def _is_same(call: list[Any], other: list[Any]) -> bool:
+def _is_same(call: list[list], other: list[list]) -> bool:
     types, constants = call
     return (
         types == other[0] and len(constants) == len(other[1]) and all(map(operator.is_, constants, other[1]))
@@ -229,10 +229,10 @@ class _OnValues:
     def __init__(
         self,
         derivative: CustomDerivative,
-        leaves: Sequence[Any],
-        structure: Any,
-        results: Sequence[Any],
-        result_structure: Any,
+        leaves: list[Tree],
+        structure: object,
+        results: list[Tree],
+        result_structure: object,
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
@@ -252,7 +252,7 @@ class _OnValues:
     def __hash__(self) -> int:
         return hash((self.derivative.name, len(self.leaves), len(self.results)))
 
-    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+    def __call__(self, *arrays: Array) -> list[Array]:
         tensors = iter(map(make_tensor, arrays))
         structure, result_structure = self.structures
         inputs = unflatten(structure, _filled(self.leaves, tensors))
@@ -267,7 +267,7 @@ class _OnValues:
 _TENSOR = object()
 
 
-def _filled(leaves: Sequence[Any], tensors: Iterator[Tensor]) -> list[Any]:
+def _filled(leaves: Sequence[Tree], tensors: Iterator[Tensor]) -> list[Tree]:
     return [next(tensors) if x is _TENSOR else x for x in leaves]
 
 
@@ -301,16 +301,16 @@ class custom_vjp:
         :class:`mindgrad.ops.Custom`
     """
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable) -> None:
         if not callable(fn):
             raise TypeError(f"For 'custom_vjp', 'fn' must be a function, but got {fn!r}.")
         self.fn = fn
-        self.bwd: Callable[..., Any] | None = None
+        self.bwd: Callable | None = None
         self.__name__ = type(fn).__name__
         functools.update_wrapper(self, fn)
         self._derivative = CustomDerivative(fn, self._run_backward, self.__name__)
 
-    def defbwd(self, bwd: Callable[..., Any]) -> None:
+    def defbwd(self, bwd: Callable) -> None:
         """Set the function that computes the gradients.
 
         Args:
@@ -324,7 +324,7 @@ class custom_vjp:
             raise TypeError(f"For 'defbwd', 'bwd' must be a function, but got {bwd!r}.")
         self.bwd = bwd
 
-    def _run_backward(self, *arguments: Any) -> Any:
+    def _run_backward(self, *arguments: Tree) -> Tree:
         if self.bwd is None:
             raise TypeError(
                 f"The function '{self.__name__}' with 'custom_vjp' has no derivative. Set it with "
@@ -341,12 +341,12 @@ class custom_vjp:
                 f"here with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
             ) from None
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Tree) -> Results:
         """Return the value of the function for these arguments."""
         return self._derivative(*args)
 
 
-def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
+def _takes(fn: Callable, arguments: Sequence[Tree]) -> bool:
     try:
         inspect.signature(fn).bind(*arguments)
     except TypeError:
@@ -356,7 +356,7 @@ def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
     return True
 
 
-def _constant(value: Any) -> Any:
+def _constant(value: Tree) -> Tree:
     """Stop the gradient of a traced tensor, and return other values unchanged."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
@@ -365,7 +365,7 @@ def _conjugate(x: Tensor) -> Tensor:
     return apply(conj, x) if x.dtype.kind == "complex" else x
 
 
-def summed_to(gradient: Any, shape: Shape) -> Any:
+def summed_to(gradient: Tree, shape: Shape) -> Results:
     """Sum a gradient over broadcast axes, so that it has the shape of the input.
 
     If ``shape`` does not broadcast to the shape of ``gradient``, return ``gradient`` unchanged.
@@ -383,7 +383,7 @@ def summed_to(gradient: Any, shape: Shape) -> Any:
     return apply(reshape, apply(reduce_sum, gradient, axes=axes), shape=shape)
 
 
-def _replaced(leaves: Sequence[Any], symbols: Sequence[Tensor]) -> list[Any]:
+def _replaced(leaves: Sequence[Tree], symbols: Sequence[Tensor]) -> list[Tree]:
     following = iter(symbols)
     return [next(following) if isinstance(x, Tensor) else x for x in leaves]
 

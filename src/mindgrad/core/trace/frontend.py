@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from typing import Protocol
+
+from mindgrad.core.ir.rules import Results, Tree
+from mindgrad.core.ir.scope import Scope
 
 __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"]
 
@@ -18,24 +21,24 @@ class Assigned(Protocol):
     """A location of Python state, such as an attribute, with tensors of a recording."""
 
     #: leaves of the value at this location
-    leaves: list[Any]
+    leaves: list[Tree]
 
-    def store(self, leaves: Sequence[Any]) -> None:
+    def store(self, leaves: Sequence[Tree]) -> None:
         """Replace the leaves of the value at this location."""
 
 
 class Frontend:
     """A frontend that does nothing, and the interface of all frontends."""
 
-    def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
         """Call a user's function while it is traced or recorded."""
         return function(*args, **kwargs)
 
-    def isolated(self) -> AbstractContextManager[Any]:
+    def isolated(self) -> AbstractContextManager[object]:
         """Return a context manager that undoes assignments to Python state at its end."""
         return nullcontext()
 
-    def assigned_in(self, scope: Any) -> Sequence[Assigned]:
+    def assigned_in(self, scope: Scope) -> Sequence[Assigned]:
         """Return the locations that hold tensors of the closed recording ``scope``."""
         return ()
 
@@ -50,16 +53,16 @@ def register(frontend: Frontend) -> Frontend:
     return before
 
 
-def call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def call(function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
     """Call a user's function through the registered frontend."""
     return _frontend.call(function, *args, **kwargs)
 
 
-def isolated() -> AbstractContextManager[Any]:
+def isolated() -> AbstractContextManager[object]:
     """Return a context manager that undoes assignments to Python state at its end."""
     return _frontend.isolated()
 
 
-def assigned_in(scope: Any) -> Sequence[Assigned]:
+def assigned_in(scope: Scope) -> Sequence[Assigned]:
     """Return the locations that hold tensors of the closed recording ``scope``."""
     return _frontend.assigned_in(scope)

@@ -9,12 +9,12 @@ number does not need a new compilation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.mutable import MutableFloat, MutableInt, MutableScalar, is_mutable
+from mindgrad.core.ir.rules import Results, Stored, Tree
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.ir.types import TensorType, tensor_type
@@ -32,12 +32,12 @@ DATA = {
 _FLOATS = (float, np.floating)
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
     """Return whether ``x`` is a float, a number from ``mutable``, or a traced number."""
     return isinstance(x, (float, np.floating, MutableInt)) or type(x) is Number
 
 
-def number_tensor(x: Any) -> Tensor:
+def number_tensor(x: Stored) -> Tensor:
     """Convert a number to a scalar tensor of type float64 or int64."""
     if type(x) is Number:
         return x
@@ -46,11 +46,11 @@ def number_tensor(x: Any) -> Tensor:
 
 
 def as_data(
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
+    args: Sequence[Tree],
+    kwargs: dict[str, Tree],
     positions: Sequence[int] | None,
     names: Callable[[], Sequence[str]],
-) -> tuple[Sequence[Any], dict[str, Any]]:
+) -> tuple[Sequence[Tree], dict[str, Tree]]:
     """Convert floats in selected arguments to ``mutable`` floats: inputs of the graph.
 
     Args:
@@ -69,7 +69,7 @@ def as_data(
     return listed, kwargs
 
 
-def _marked(x: Any) -> Any:
+def _marked(x: Tree) -> Tree:
     if isinstance(x, Tensor) or is_mutable(x):
         return x
     if isinstance(x, _FLOATS):
@@ -80,7 +80,7 @@ def _marked(x: Any) -> Any:
     return unflatten(structure, [_marked(leaf) for leaf in leaves])
 
 
-def as_python(result: Any) -> Any:
+def as_python(result: Tree) -> Results:
     """Convert traced numbers in a result to Python numbers.
 
     While an enclosing function is recorded, nothing is converted.

@@ -11,9 +11,8 @@ A *mark* is a bit flag of a value, such as ``INFINITE``: an element may be infin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from mindgrad.core.base.collection import only_young_garbage
 from mindgrad.core.base.location import Located
 from mindgrad.core.ir.build import SET_LATER, Builder, building
 from mindgrad.core.ir.cost_model import HOST
-from mindgrad.core.ir.graph import INFINITE, UNIFORM, Equation, Variable, silent
+from mindgrad.core.ir.graph import INFINITE, UNIFORM, Atom, Equation, Variable, silent
 from mindgrad.core.ir.kernels import (
     compacted,
     is_checking_kernels,
@@ -35,6 +34,7 @@ from mindgrad.core.ir.kernels import (
     silently,
 )
 from mindgrad.core.ir.recorder import Recorder
+from mindgrad.core.ir.rules import Array, Atoms, Source, Stored, Tangents, Transform
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import TensorType
@@ -43,7 +43,7 @@ from mindgrad.core.transforms.zero_gradients import Unchecked, smooth_variables,
 
 __all__ = ["Plan", "finish_recorder"]
 
-_PLANS: dict[Any, Plan] = {}
+_PLANS: dict[Hashable, Plan] = {}
 _PLANS_KEPT = 2048
 
 
@@ -79,7 +79,13 @@ class Plan:
     )
 
     def __init__(
-        self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, marks: Mapping[int, int]
+        self,
+        recorder: Recorder,
+        transform: Transform,
+        xs: Sequence[int],
+        ys: Sequence[tuple],
+        extras: Sequence[Tensor | None],
+        marks: Mapping[int, int],
     ) -> None:
         builder = Builder()
         builder.knows_infinite = True
@@ -94,18 +100,18 @@ class Plan:
         excusing = [atoms[n] for n in recorder.differentiated]
         #: recorded operators that make a derivative zero, such as comparisons. A warning about zero gradients
         #: names them
-        self.zeroing: list[tuple[Any, str]] = []
+        self.zeroing: list[tuple[Source, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
         #: indices of the values from outside on which the results depend through differentiable operators
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
-        number_of: dict[Any, int] = {}
+        number_of: dict[Atom, int] = {}
         for number, atom in enumerate(atoms):
             if atom is not None:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
-        self.sources: list[Any] = []
+        self.sources: list[tuple[str, int] | None] = []
         #: pairs (slot, marks): the marks that derivative rules have set on cotangents
         self.marks: list[tuple[int, int]] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
@@ -118,7 +124,7 @@ class Plan:
         self.loads, self.given, self.constants = slots.loads, slots.given, slots.constants
         self.steps, self.size = slots.steps, slots.count
         self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
-        self.initial: list[Any] = [None] * self.size
+        self.initial: list[Stored] = [None] * self.size
         for position, array, _ in self.constants:
             self.initial[position] = array
         self.compact = compacted(self.steps) if self.is_silent else None
@@ -134,7 +140,7 @@ class Plan:
             needed |= slots
         return dead[::-1]
 
-    def run(self, recorder: Recorder, extras: Sequence[Any], is_last: bool) -> list[Tensor]:
+    def run(self, recorder: Recorder, extras: Sequence[Tensor | None], is_last: bool) -> list[Tensor]:
         """Run the plan on the arrays of a recording.
 
         Args:
@@ -148,7 +154,7 @@ class Plan:
             slots[position] = values[number]
         del values
         for position, index in self.given:
-            slots[position] = extras[index].host_array()
+            slots[position] = extras[index].host_array()  # type: ignore[union-attr]  # it is not zero
         if is_checking_kernels():
             with np.errstate(all="ignore"):
                 for step, source in zip_longest(self.steps, self.sources):
@@ -162,7 +168,7 @@ class Plan:
             silently(run_compact, (self.compact, slots), {})
         return [make_tensor(slots[position]) for position in self.results]
 
-    def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
+    def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Tensor | None]) -> list[Tensor]:
         """Run the plan on tensors of an enclosing scope.
 
         The scope records each operator, so that the derivative can be differentiated again.
@@ -170,7 +176,7 @@ class Plan:
         for tensor in map(tensor_of, self.smooth):
             if isinstance(tensor._scope, Recorder):
                 tensor._scope.differentiated[tensor._atom] = None
-        slots: list[Any] = [None] * self.size
+        slots: list[Stored] = [None] * self.size
         for position, number in self.loads:
             slots[position] = tensor_of(number)
         for position, index in self.given:
@@ -209,7 +215,10 @@ def _mark(tensor: Tensor, mark: int) -> None:
 
 
 def _needed(
-    equations: Sequence[Equation], recorded: Collection[Equation], computed: Mapping[Any, int], produced: Any
+    equations: Sequence[Equation],
+    recorded: Collection[Equation],
+    computed: Mapping[Atom, int],
+    produced: Atoms,
 ) -> list[Equation]:
     """Select the equations that compute ``produced`` from recorded values.
 
@@ -241,15 +250,15 @@ class _Slots:
         given: the atoms of the cotangents or tangents.
     """
 
-    def __init__(self, recorder: Recorder, known: Mapping[Any, int], given: Sequence[Any]) -> None:
+    def __init__(self, recorder: Recorder, known: Mapping[Atom, int], given: Tangents) -> None:
         self._recorder, self._known = recorder, known
         self._extras = {atom: k for k, atom in enumerate(given) if atom is not None}
-        self._slots: dict[Any, int] = {}
+        self._slots: dict[Hashable, int] = {}
         self._splats: set[int] = set()
         self.loads: list[tuple[int, int]] = []
         self.given: list[tuple[int, int]] = []
-        self.constants: list[tuple[int, Any, TensorType]] = []
-        self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
+        self.constants: list[tuple[int, Array, TensorType]] = []
+        self.steps: list[tuple] = []
         #: size in bytes of the largest result of a step
         self.largest = 0
 
@@ -258,7 +267,7 @@ class _Slots:
         """The number of slots."""
         return len(self._slots)
 
-    def of(self, atom: Any) -> int:
+    def of(self, atom: Atom) -> int:
         """Return the slot of a variable or constant; create the slot if needed."""
         position = self._slots.get(atom)
         if position is not None:
@@ -277,7 +286,7 @@ class _Slots:
             self.given.append((position, self._extras[atom]))
         return position
 
-    def whole(self, position: int, atom: Any) -> int:
+    def whole(self, position: int, atom: Atom) -> int:
         """Return a slot that contains the full array of ``atom``, even for a splat."""
         if position not in self._splats:
             return position
@@ -306,13 +315,13 @@ class _Slots:
         self.steps.append((equation.primitive, operands, results, parameters))
 
 
-def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Any]:
+def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Stored]:
     """Emit the equations of a recording into ``builder``.
 
     Returns the variable or constant of each recorded value. ``marks`` maps the index of a value from outside
     the recording to its marks.
     """
-    atoms: list[Any] = [None] * len(recorder.values)
+    atoms: list[Stored] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
         atoms[number] = builder.input(tensor.type, tainted=marks.get(number, 0))
     sources = recorder.sources
@@ -329,7 +338,7 @@ def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> 
 def finish_recorder(
     recorder: Recorder,
     inputs: Sequence[Tensor],
-    transform: Any,
+    transform: Transform,
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
     primals: Sequence[Tensor],
@@ -344,7 +353,7 @@ def finish_recorder(
     enclosed = False
     # The cache key contains everything on which the plan depends. It is a flat list, in which the length of
     # each part precedes its elements.
-    structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
+    structure: list[object] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     if recorder.marks or recorder.lines or recorder.differentiated:
         structure.append(
             (tuple(recorder.marks.items()), tuple(recorder.lines.items()), *recorder.differentiated)

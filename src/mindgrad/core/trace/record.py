@@ -10,20 +10,22 @@ the function. The graph is transformed, and the result is emitted into the enclo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeGuard
 
 from mindgrad.core.base.location import user_location
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import inline
-from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph
 from mindgrad.core.ir.kernels import is_checking_kernels
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.recorder import LocatedRecorder, Recorder
 from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.rules import Atoms, Kernel, Results, Shortcut, Stored, Tangent, Transform, Tree
 from mindgrad.core.ir.scope import (
     DeferredScope,
     GraphScope,
+    Scope,
     as_it_is,
     current_deferral,
     held_constant,
@@ -58,9 +60,9 @@ class Recorded:
 
     __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
 
-    def __init__(self, scope: Any, inputs: list[Tensor], leaves: list[Any], structure: Any) -> None:
-        self.scope = scope
-        self.written: list[tuple[Any, Tensor]] = []
+    def __init__(self, scope: Scope, inputs: list[Tensor], leaves: list[Tree], structure: object) -> None:
+        self.scope: Stored = scope
+        self.written: list[tuple[Stored, Tensor]] = []
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
@@ -75,7 +77,7 @@ class Recorded:
         """The leaves of the function's result that are tensors."""
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
-    def result(self, tensors: Sequence[Tensor]) -> Any:
+    def result(self, tensors: Sequence[Tensor]) -> Results:
         """Build the result of the function with its tensors replaced by ``tensors``."""
         replaced = iter(tensors)
         return unflatten(
@@ -85,9 +87,9 @@ class Recorded:
 
 
 def record(
-    function: Callable[..., Any],
+    function: Callable,
     inputs: Sequence[Tensor],
-    parameters: Sequence[Any] = (),
+    parameters: Sequence[Tensor] = (),
     within: GraphScope | None = None,
 ) -> Recorded:
     """Run ``function(*inputs)`` in a scope that records its operators.
@@ -97,7 +99,7 @@ def record(
     """
     values = [references.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
-    scope: Any = within
+    scope: Stored = within
     if scope is None:
         scope = new_scope() if deferral is None else deferral.new_scope()
     with opened(scope):
@@ -138,10 +140,10 @@ def new_scope() -> GraphScope | Recorder:
 
 def transformed(
     recorded: Recorded,
-    transform: Callable[..., list[Any]],
+    transform: Transform,
     extras: Sequence[Tensor | None] = (),
     outputs: Sequence[Tensor] | None = None,
-    shortcut: Callable[..., list[Any] | None] | None = None,
+    shortcut: Shortcut | None = None,
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
@@ -183,7 +185,7 @@ def transformed(
     if isinstance(scope, Recorder):
         outside, results = finish_recorder(scope, inputs, transform, vectors, chosen, primals, is_last)
     else:
-        finisher: Any = finish
+        finisher: Kernel = finish
         if isinstance(scope, DeferredScope):
             if scope.deferral is None:
                 scope, inputs, chosen, primals, vectors = _shadows(scope, chosen, primals, vectors)
@@ -207,13 +209,13 @@ def transformed(
 
 
 def finish(
-    scope: Any,
+    scope: Scope,
     inputs: Sequence[Tensor],
-    transform: Callable[..., list[Any]],
+    transform: Transform,
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
     primals: Sequence[Tensor],
-    shortcut: Callable[..., list[Any] | None] | None = None,
+    shortcut: Shortcut | None = None,
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
     *,
     is_last: bool = False,
@@ -235,10 +237,10 @@ def finish(
         return _finish_graph(
             scope, inputs, transform, extras, chosen, list(primals), shortcut, applied or inline_here
         )
-    return finish_recorder(scope, inputs, transform, extras, chosen, primals, is_last)
+    return finish_recorder(scope, inputs, transform, extras, chosen, primals, is_last)  # type: ignore[arg-type]  # it is a Recorder
 
 
-def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
+def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple:
     """Replace a deferred recording, whose call has ended, by its eager recording.
 
     A deferred call records operators before they run. When they run, a second recording, the *shadow*, stores
@@ -259,7 +261,7 @@ def shadow(tensor: Tensor) -> Tensor:
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
 
-def _is_of(leaf: Any, scope: Any) -> bool:
+def _is_of(leaf: object, scope: object) -> TypeGuard[Tensor]:
     return isinstance(leaf, Tensor) and leaf._scope is scope
 
 
@@ -273,12 +275,12 @@ def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
 def _finish_graph(
     scope: GraphScope,
     inputs: Sequence[Tensor],
-    transform: Any,
+    transform: Transform,
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
     primals: list[Tensor],
-    shortcut: Any,
-    applied: Any,
+    shortcut: Shortcut | None,
+    applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]],
 ) -> tuple[list[Tensor], list[Tensor]]:
     builder = scope.builder
     equations = list(builder.equations)
@@ -316,7 +318,7 @@ def _finish_graph(
 
 
 def note_derivative(
-    scope: GraphScope, equations: Sequence[Any], xs: Sequence[Any], ys: Sequence[Any], is_suspect: bool
+    scope: GraphScope, equations: Sequence[Equation], xs: Atoms, ys: Atoms, is_suspect: bool
 ) -> None:
     """Record in the enclosing graph that the function of ``scope`` was differentiated.
 
@@ -332,7 +334,12 @@ def note_derivative(
 
 
 def _by_shortcut(
-    builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
+    builder: Builder,
+    shortcut: Shortcut,
+    xs: list[Atom],
+    ys: list[Atom],
+    vectors: list[Tangent],
+    primal: list[Atom],
 ) -> Graph | None:
     """Build a graph of the ``primal`` values and the derivative by ``shortcut``.
 
@@ -355,8 +362,8 @@ def _by_shortcut(
 
 
 def _improved(
-    builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
-) -> tuple[Builder, tuple[list[Any], ...]]:
+    builder: Builder, groups: tuple[list, ...], captured: list[Tensor]
+) -> tuple[Builder, tuple[list, ...]]:
     """Apply the rewrites before differentiation; return a new builder and its values.
 
     A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
@@ -378,8 +385,8 @@ def _improved(
 
 
 def _rewritten(
-    builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
-) -> tuple[Builder, tuple[list[Any], ...]]:
+    builder: Builder, groups: tuple[list, ...], rewrite: Callable[[Graph], Graph]
+) -> tuple[Builder, tuple[list, ...]]:
     """Apply ``rewrite`` to a builder's graph; return a new builder and its values."""
     closed = builder.close([atom for group in groups for atom in group if atom is not None])
     better = rewrite(closed)
@@ -392,7 +399,7 @@ def _rewritten(
     return derived, tuple([None if a is None else next(following) for a in group] for group in groups)
 
 
-def _outer_atom(tensor: Tensor) -> Any:
+def _outer_atom(tensor: Tensor) -> Atom | None:
     return tensor._atom if isinstance(tensor._scope, GraphScope) and not tensor.is_parameter else None
 
 

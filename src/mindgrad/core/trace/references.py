@@ -12,9 +12,9 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import Any
 
-from mindgrad.core.ir.scope import GraphScope, as_it_is, innermost, open_scopes
+from mindgrad.core.ir.rules import Stored
+from mindgrad.core.ir.scope import GraphScope, Scope, as_it_is, innermost, open_scopes
 from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["Journal", "advance", "compilation", "is_compiling", "is_stored", "journal", "read", "write"]
@@ -44,7 +44,7 @@ def read(reference: Tensor) -> Tensor:
     return reference
 
 
-def write(reference: Any, value: Tensor) -> None:
+def write(reference: Stored, value: Tensor) -> None:
     """Assign ``value`` to ``reference``.
 
     Outside every scope, the stored value changes immediately. Inside a scope, it changes when the outermost
@@ -59,7 +59,7 @@ def write(reference: Any, value: Tensor) -> None:
     scope.written[id(reference)] = reference
 
 
-def advance(generator: Any, value: Tensor) -> None:
+def advance(generator: Stored, value: Tensor) -> None:
     """Store the new state of a random number generator immediately, even in a scope.
 
     If the state were stored only when the scope ends, another thread could draw the same numbers before that.
@@ -69,7 +69,7 @@ def advance(generator: Any, value: Tensor) -> None:
     generator.store(value)
 
 
-def is_stored(reference: Any) -> bool:
+def is_stored(reference: Stored) -> bool:
     """Return whether a read of the reference returns its stored value.
 
     This is true unless a function is being compiled, or an open scope binds the reference.
@@ -78,7 +78,7 @@ def is_stored(reference: Any) -> bool:
     return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
 
 
-def _note(reference: Any, scope: Any) -> None:
+def _note(reference: Stored, scope: Scope | None) -> None:
     for journal in _local.journals:
         if journal.scope is scope and id(reference) not in journal.before:
             journal.before[id(reference)] = (reference, as_it_is(read(reference)))
@@ -96,7 +96,7 @@ class Journal:
 
     def __init__(self) -> None:
         self.scope = innermost()
-        self.before: dict[int, tuple[Any, Tensor]] = {}
+        self.before: dict[int, tuple[Stored, Tensor]] = {}
 
 
 class _Local(threading.local):

@@ -10,19 +10,20 @@ this graph over the directions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Graph, Variable, without_effects
+from mindgrad.core.ir.graph import Atom, Graph, Variable, without_effects
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.transforms.linearize import dependent
 
 __all__ = ["between", "directional", "step"]
 
-Rule = Callable[..., list[Any]]
+#: ``rule(builder, xs, ys, extras)`` emits a derivative and returns its results
+Rule = Callable[[Builder, Atoms, Atoms, Atoms], Atoms]
 
 
-def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()) -> Graph:
+def step(graph: Graph, constants: int, rule: Rule, templates: Atoms = ()) -> Graph:
     """Return the graph ``(*constants, *xs, *extras) ↦ rule(builder, xs, ys, extras)``.
 
     Args:
@@ -38,7 +39,7 @@ def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()
         return builder.close(rule(builder, inputs[constants:], builder.inline(graph, inputs), extras))
 
 
-def between(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any]]:
+def between(builder: Builder, xs: Sequence[Variable], ys: Atoms) -> tuple[Graph, list[Atom]]:
     """Return the graph ``(*others, *xs) ↦ ys``, and the values of ``others``.
 
     The graph contains the equations of ``builder`` that depend on ``xs``. ``others`` are all other values
@@ -51,11 +52,11 @@ def between(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Gra
 def directional(
     builder: Builder,
     rule: Rule,
-    xs: Sequence[Any],
-    ys: Sequence[Any],
+    xs: Sequence[Variable],
+    ys: Atoms,
     types: Sequence[TensorType],
     is_forward: bool,
-) -> tuple[Graph, list[Any]]:
+) -> tuple[Graph, list[Atom]]:
     """Return a derivative as a linear function of its directions.
 
     The resulting graph can be applied later, or batched over many directions. In forward mode, one equation
@@ -77,7 +78,7 @@ def directional(
     if is_forward:
         program, needed = between(builder, xs, ys)
         pushed = step(program, len(needed), rule, directions)
-        results = builder.inline(pushed, [*needed, *xs, *directions])
+        results: Atoms = builder.inline(pushed, [*needed, *xs, *directions])
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)

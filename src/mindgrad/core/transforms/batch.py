@@ -14,11 +14,11 @@ equations. An out-of-range integer index into a batched value behaves as in ``pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from mindgrad.core.ir.build import Builder, building, current, pass_taint
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import Labels, Relabeling, Uniform, index_map, relabeled
+from mindgrad.core.ir.rules import Atoms, BatchAxes
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import aligned, at_front, inserted, placed
 from mindgrad.core.primitives.structural import transpose
@@ -26,7 +26,7 @@ from mindgrad.core.primitives.structural import transpose
 __all__ = ["batch", "push_batch"]
 
 
-def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
+def batch(graph: Graph, axes: BatchAxes, size: int) -> Graph:
     """Return a graph that applies ``graph`` to each sample of a batch.
 
     Args:
@@ -63,8 +63,8 @@ def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
 
 
 def push_batch(
-    graph: Graph, inputs: Sequence[Any], axes: Sequence[int | None], size: int
-) -> tuple[list[Any], list[int | None]]:
+    graph: Graph, inputs: Atoms, axes: BatchAxes, size: int
+) -> tuple[list[Atom], list[int | None]]:
     """Emit the batched equations of ``graph`` into the current builder.
 
     Args:
@@ -76,11 +76,11 @@ def push_batch(
     Returns:
         The outputs, and the position of the batch axis of each; ``None`` if it has none.
     """
-    values: dict[Any, tuple[Any, int | None]] = {
+    values: dict[Atom, tuple[Atom, int | None]] = {
         variable: (atom, axis) for variable, atom, axis in zip(graph.inputs, inputs, axes, strict=True)
     }
 
-    def read(atom: Any) -> tuple[Any, int | None]:
+    def read(atom: Atom) -> tuple[Atom, int | None]:
         return values[atom] if type(atom) is Variable else (atom, None)
 
     builder = current()
@@ -98,8 +98,8 @@ def push_batch(
 
 
 def _batched(
-    equation: Equation, xs: list[Any], at: list[int | None], size: int
-) -> Iterable[tuple[Any, int | None]]:
+    equation: Equation, xs: list[Atom], at: list[int | None], size: int
+) -> Iterable[tuple[Atom, int | None]]:
     """Emit ``equation`` on operands ``xs`` with batch axes ``at``.
 
     Returns each output with the position of its batch axis.
@@ -124,8 +124,8 @@ def _batched(
 
 
 def _with_label(
-    equation: Equation, xs: list[Any], at: list[int | None], size: int
-) -> list[tuple[Any, int | None]]:
+    equation: Equation, xs: list[Atom], at: list[int | None], size: int
+) -> list[tuple[Atom, int | None]]:
     """Apply an operator to batched operands; add the batch axis to its index map.
 
     If the operator does not accept the batch axis in its current position, move it to the front of each
@@ -156,7 +156,7 @@ def _with_label(
     assert form is not None, f"the axes of {primitive.name} cannot have a batch axis at the front or the end"
     results = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
     results = results if primitive.multiple else [results]
-    outputs: list[tuple[Any, int | None]] = []
+    outputs: list[tuple[Atom, int | None]] = []
     for y, labels, old in zip(results, form.results, axes.results, strict=True):
         axis = labels.index(label)
         order = inserted(old, axis, label)

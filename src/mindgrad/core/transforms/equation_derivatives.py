@@ -16,11 +16,11 @@ infinity is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from mindgrad.core.ir.build import Builder, building, is_tainted
-from mindgrad.core.ir.graph import Equation, Graph, Variable, without_effects
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, without_effects
+from mindgrad.core.ir.rules import Atoms, Jvp, Tangent, Tangents
 from mindgrad.core.primitives.kinds import ones
 from mindgrad.core.transforms.forward import forward, push_tangents
 from mindgrad.core.transforms.taylor import taylor
@@ -31,24 +31,23 @@ __all__ = [
 ]  # fmt: skip
 
 
-def equation_tangents(
-    equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]
-) -> list[Any]:
+def equation_tangents(equation: Equation, ys: Atoms, xs: Atoms, ts: Tangents) -> list[Tangent]:
     """Return the tangents of the outputs of ``equation``; ``None`` for a zero tangent.
 
     ``ys`` are the outputs, ``xs`` are the operands, and ``ts`` are the tangents of the operands.
     """
-    primitive: Any = equation.primitive
+    primitive = equation.primitive
     if all(t is None for t in ts):
         return [None] * len(ys)
-    tangents = primitive.jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
+    jvp: Jvp = primitive.jvp  # type: ignore[assignment]  # the equation has a tangent
+    tangents = jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
     return list(tangents) if primitive.multiple else [tangents]
 
 
 class _LoneEquation:
     """A copy of one equation in its own builder, to which derivatives are added."""
 
-    def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
+    def __init__(self, equation: Equation, xs: Atoms) -> None:
         self.equation = equation
         self.builder = Builder()
         with building(self.builder):
@@ -58,12 +57,12 @@ class _LoneEquation:
             results = equation.primitive(*self.xs, **equation.parameters)
             self.ys = list(results) if equation.primitive.multiple else [results]
 
-    def tangents(self, of: dict[int, Any]) -> list[Any]:
+    def tangents(self, of: Mapping[int, Atom]) -> list[Tangent]:
         """Apply the forward rule. ``of`` maps positions of operands to tangents."""
         ts = [of.get(k) for k in range(len(self.xs))]
         return equation_tangents(self.equation, self.ys, self.xs, ts)
 
-    def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Any]:
+    def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Variable]:
         """Add an input for the tangent of each operand in ``moved``."""
         tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
         for direction, is_exact in zip(tangents.values(), exact, strict=True):
@@ -72,7 +71,7 @@ class _LoneEquation:
         self.builder.differentiate([x for x in self.xs if type(x) is Variable])
         return tangents
 
-    def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
+    def close(self, outputs: Tangents) -> tuple[Graph, list[bool]]:
         """Return the graph of the outputs that are not ``None``.
 
         The second result states for each output whether it is not ``None``.
@@ -81,7 +80,7 @@ class _LoneEquation:
 
 
 def first_derivative(
-    equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
+    equation: Equation, xs: Atoms, moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p) ↦ J p``, and a flag for each output.
 
@@ -93,7 +92,7 @@ def first_derivative(
 
 
 def second_derivative(
-    equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
+    equation: Equation, xs: Atoms, moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p, q) ↦ D²f[p, q]``, and a flag for each output.
 
@@ -106,13 +105,13 @@ def second_derivative(
         count = len(moved)
         left, right = alone.directions(moved, exact[:count]), alone.directions(moved, exact[count:])
         slopes = alone.tangents(left)
-        tangents = {alone.xs[k]: t for k, t in right.items()}
+        tangents: dict[Atom, Atom] = {alone.xs[k]: t for k, t in right.items()}
         push_tangents(list(alone.builder.equations), tangents)
-        return alone.close([tangents.get(slope) for slope in slopes])
+        return alone.close([None if slope is None else tangents.get(slope) for slope in slopes])
 
 
 def second_partials(
-    equation: Equation, xs: Sequence[Any], moved: Sequence[int]
+    equation: Equation, xs: Atoms, moved: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]]]:
     """Return the graph ``xs ↦ f_kl`` of a pointwise operator, and pairs ``(k, l)``.
 
@@ -125,15 +124,16 @@ def second_partials(
         primal = list(alone.builder.equations)
         partials = {}
         for k in moved:
-            tangents = {alone.xs[k]: ones(alone.xs[k].type)}
+            tangents: dict[Atom, Atom] = {alone.xs[k]: ones(alone.xs[k].type)}
             push_tangents(primal, tangents)
             for l in moved:
-                if k <= l and slopes[l] in tangents:
-                    partials[k, l] = tangents[slopes[l]]
+                slope = slopes[l]
+                if k <= l and slope is not None and slope in tangents:
+                    partials[k, l] = tangents[slope]
         return alone.builder.close(list(partials.values())), list(partials)
 
 
-def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> bool:
+def has_moderate_partials(equation: Equation, xs: Atoms, moved: Sequence[int]) -> bool:
     """Return whether second partial derivatives of a pointwise operator stay in range.
 
     If so, ``f_kl`` can be computed first and multiplied by ``p_k q_l`` afterwards. The result is false if
@@ -146,7 +146,7 @@ def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence
     if is_tainted(equation.primitive, tuple(xs), equation.parameters, 0):
         return False
     graph, _ = second_derivative(equation, xs, moved, [False] * (2 * len(moved)))
-    factors = dict.fromkeys(graph.inputs[len(graph.inputs) - 2 * len(moved) :], 0)
+    factors: dict[Atom, int] = dict.fromkeys(graph.inputs[len(graph.inputs) - 2 * len(moved) :], 0)
     for following in graph.equations:
         counts = [factors[x] for x in following.inputs if x in factors]
         if counts:

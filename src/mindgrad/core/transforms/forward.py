@@ -10,16 +10,16 @@ tangents in one direction together cost 2 to 3 times G. An operator without a fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Equation, Graph, derivative_of
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.primitives.kinds import zeros
 
 __all__ = ["forward", "push_tangents"]
 
 
-def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> None:
+def push_tangents(equations: Iterable[Equation], tangents: dict[Atom, Atom]) -> None:
     """Emit the tangents of all values that depend on the variables in ``tangents``.
 
     ``tangents`` maps variables to their tangents and is extended in place. A variable that it does not
@@ -50,7 +50,7 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> No
             _push(equation, [builder.value(x) for x in equation.inputs], ys, tangents)
 
 
-def _push(equation: Equation, xs: Sequence[Any], ys: Sequence[Any], tangents: dict[Any, Any]) -> None:
+def _push(equation: Equation, xs: Atoms, ys: Atoms, tangents: dict[Atom, Atom]) -> None:
     """Emit the tangents of one equation.
 
     ``xs`` are the values of its operands, and ``ys`` are the values of its outputs.
@@ -68,7 +68,7 @@ def _push(equation: Equation, xs: Sequence[Any], ys: Sequence[Any], tangents: di
     builder.source = outer
 
 
-def _note(equation: Equation, ts: Sequence[Any], tangents: dict[Any, Any]) -> None:
+def _note(equation: Equation, ts: Tangents, tangents: dict[Atom, Atom]) -> None:
     tangents.update((y, t) for y, t in zip(equation.outputs, ts, strict=True) if t is not None)
 
 
@@ -94,7 +94,7 @@ def forward(graph: Graph, active: Sequence[int]) -> Graph:
         return builder.close([*outputs, *pushed])
 
 
-def tangent_or_zero(y: Any, tangents: dict[Any, Any]) -> Any:
+def tangent_or_zero(y: Atom, tangents: dict[Atom, Atom]) -> Atom:
     """Return the tangent of ``y``, or a constant zero if ``y`` has no tangent."""
     t = tangents.get(y)
     return zeros(y.type) if t is None else t

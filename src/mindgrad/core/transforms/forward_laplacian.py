@@ -33,11 +33,12 @@ needs a batching rule, and a loop carries second-order terms of every direction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mindgrad.core.ir.build import Builder, building, current
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable, derivative_of
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable, derivative_of
 from mindgrad.core.ir.index_map import repetition
+from mindgrad.core.ir.rules import Atoms, Rule, Tangent
 from mindgrad.core.primitives.batching import aligned, placed
 from mindgrad.core.primitives.exact_zeros import nonzeros
 from mindgrad.core.primitives.kinds import accumulate, product, zeros
@@ -65,7 +66,7 @@ class Stack(NamedTuple):
         at: position of the axis of directions.
     """
 
-    atom: Any
+    atom: Atom
     at: int
 
 
@@ -128,16 +129,16 @@ class Collapse:
 
     __slots__ = ("_is_part", "_weights", "left", "right", "second", "size", "sums")
 
-    def __init__(self, size: int, weights: Any = None, is_part: bool = False) -> None:
+    def __init__(self, size: int, weights: Atom | None = None, is_part: bool = False) -> None:
         self.size = size
-        self.sums: dict[Variable, Any] = {}
+        self.sums: dict[Variable, Atom] = {}
         self._is_part = is_part
-        self.left: dict[Any, Stack] = {}
+        self.left: dict[Atom, Stack] = {}
         self.right = self.left
-        self.second: dict[Any, Any] = {}
+        self.second: dict[Atom, Atom] = {}
         self._weights = weights
 
-    def start(self, x: Any, left: Stack, right: Stack | None = None, second: Any = None) -> None:
+    def start(self, x: Atom, left: Stack, right: Stack | None = None, second: Tangent = None) -> None:
         """Set the stacks ``p`` and ``q`` and the term ``c`` of the input ``x``.
 
         If one input has a stack ``right``, all inputs must have one.
@@ -152,15 +153,15 @@ class Collapse:
 
     # -- results ----------------------------------------------------------------------------------
 
-    def value(self, y: Any) -> Any:
+    def value(self, y: Atom) -> Atom:
         return current().value(y)
 
-    def second_or_zero(self, y: Any) -> Any:
+    def second_or_zero(self, y: Atom) -> Atom:
         """Return the second-order term of ``y``, or a constant zero if it has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
 
-    def at_front(self, y: Any, side: dict[Any, Stack]) -> Any:
+    def at_front(self, y: Atom, side: dict[Atom, Stack]) -> Atom:
         """Return the stack of ``y`` with a leading axis of directions."""
         stack = side.get(y)
         if stack is None:
@@ -217,7 +218,7 @@ class Collapse:
                 self.second[y] = total
 
     def _stacks(
-        self, equation: Equation, xs: Sequence[Any], moved: Sequence[int], side: dict[Any, Stack]
+        self, equation: Equation, xs: Atoms, moved: Sequence[int], side: dict[Atom, Stack]
     ) -> list[Stack | None]:
         """Return the stack of each output: the forward rule, batched over directions."""
         if not moved:
@@ -228,8 +229,8 @@ class Collapse:
         return [None if result is None else self._stack(*result) for result in results]
 
     def _batched(
-        self, rule: tuple[Graph, list[bool]], xs: Sequence[Any], stacks: Sequence[Stack]
-    ) -> list[Any]:
+        self, rule: tuple[Graph, list[bool]], xs: Atoms, stacks: Sequence[Stack]
+    ) -> list[tuple[Atom, int | None] | None]:
         """Batch a graph from ``equation_derivatives`` over the directions of ``stacks``.
 
         Args:
@@ -248,12 +249,12 @@ class Collapse:
         following = zip(outputs, places, strict=True)
         return [next(following) if is_present else None for is_present in present]
 
-    def _stack(self, atom: Any, at: int | None) -> Stack:
+    def _stack(self, atom: Atom, at: int | None) -> Stack:
         return Stack(atom, at) if at is not None else Stack(placed(self.size, atom, None, 0), 0)
 
     # -- second order -----------------------------------------------------------------------------
 
-    def _weighted(self, x: Any) -> Stack:
+    def _weighted(self, x: Atom) -> Stack:
         """Return the stack ``q`` of ``x``, multiplied by the weights."""
         stack = self.right[x]
         if self._weights is None:
@@ -261,13 +262,13 @@ class Collapse:
         spread = broadcast_in_dim(self._weights, shape=stack.atom.shape, dims=(stack.at,))
         return Stack(spread * stack.atom, stack.at)
 
-    def _total(self, atom: Any, at: int | None) -> Any:
+    def _total(self, atom: Atom, at: int | None) -> Atom:
         """Return the sum of ``atom`` over the axis ``at`` of directions."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
         return self._whole(reduce_sum(atom, axes=(at,)))
 
-    def _whole(self, total: Any) -> Any:
+    def _whole(self, total: Atom) -> Atom:
         """Return the sum over all directions, given the sum ``total`` over this pass.
 
         If this pass has only some of the directions, the result is a new variable, for which the caller
@@ -279,12 +280,10 @@ class Collapse:
         self.sums[standing] = total
         return standing
 
-    def _curvature(
-        self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
-    ) -> list[Any]:
+    def _curvature(self, equation: Equation, xs: Atoms, ys: Atoms, moved: Sequence[int]) -> list[Tangent]:
         """Return Σ_d D²f[p_d, q_d] for each output; ``None`` means zero."""
         primitive = equation.primitive
-        nothing: list[Any] = [None] * len(equation.outputs)
+        nothing: list[Tangent] = [None] * len(equation.outputs)
         if not moved or primitive.is_linear or (primitive.is_product and len(moved) < 2):
             return nothing
         is_pointwise = primitive.pointwise and not primitive.multiple
@@ -298,7 +297,7 @@ class Collapse:
         results = self._batched(second_derivative(equation, xs, moved, exact), xs, stacks)
         return [None if result is None else self._total(*result) for result in results]
 
-    def _pairs(self, a: Any, b: Any) -> Any:
+    def _pairs(self, a: Atom, b: Atom) -> Atom:
         """Return Σ_d p_ad q_bd; if ``a`` and ``b`` differ, add Σ_d q_ad p_bd."""
         left, right = self.left[a], self._weighted(b)
         total = self._summed(left, right)
@@ -308,7 +307,7 @@ class Collapse:
             return total + total
         return total + self._summed(self.right[a], self.left[b])
 
-    def _summed(self, a: Stack, b: Stack) -> Any:
+    def _summed(self, a: Stack, b: Stack) -> Atom:
         """Return Σ_d a_d b_d.
 
         If both stacks are broadcast along the same axes, compute the sum before broadcasting.
@@ -323,7 +322,7 @@ class Collapse:
             return broadcast_in_dim(total, shape=shape, dims=kept)
         return self._total(product(left, right), at)
 
-    def _pointwise(self, equation: Equation, xs: Sequence[Any], y: Any, moved: Sequence[int]) -> Any:
+    def _pointwise(self, equation: Equation, xs: Atoms, y: Atom, moved: Sequence[int]) -> Tangent:
         """Return Σ_kl f_kl · (Σ_d p_kd q_ld) of a pointwise operator."""
         graph, pairs = second_partials(equation, xs, moved)
         found = current().inline(graph, [x for x in xs if type(x) is Variable])
@@ -338,7 +337,7 @@ class Collapse:
             terms.append(product(slope, total, y.tainted))
         return accumulate(terms)
 
-    def _contraction(self, equation: Equation) -> Any:
+    def _contraction(self, equation: Equation) -> Atom:
         """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product.
 
         The contraction also sums over the directions.
@@ -349,8 +348,8 @@ class Collapse:
             return first + first
         return first + self._contracted(equation, self.right[a], self.left[b])
 
-    def _contracted(self, equation: Equation, a: Stack, b: Stack) -> Any:
-        total: Any = equation.primitive.algebra.contracted
+    def _contracted(self, equation: Equation, a: Stack, b: Stack) -> Atom:
+        total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # the caller checks it
         return self._whole(total([a.atom, b.atom], (a.at, b.at), **equation.parameters))
 
     # -- branches and loops -----------------------------------------------------------------------
@@ -364,7 +363,7 @@ class Collapse:
         )
         make = second_series if is_series else nested_forward
         graph = make(equation, moved)
-        sides = [[], [], []]  # type: list[list[tuple[Any, int | None]]]
+        sides: list[list[tuple[Atom, int | None]]] = [[], [], []]
         for k in moved:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
@@ -384,7 +383,7 @@ class Collapse:
         atoms, places = push_batch(graph, [*xs, *[atom for atom, _ in coefficients]], axes, self.size)
         self._take(equation, list(zip(atoms, places, strict=True)), is_series)
 
-    def _take(self, equation: Equation, results: list[tuple[Any, int | None]], is_series: bool) -> None:
+    def _take(self, equation: Equation, results: list[tuple[Atom, int | None]], is_series: bool) -> None:
         count = len(equation.outputs)
         for k, y in enumerate(equation.outputs):
             value, at = results[k]
@@ -406,5 +405,5 @@ class Collapse:
                 self.second[y] = total + total if is_series else total
 
 
-def _is_zero(atom: Any) -> bool:
+def _is_zero(atom: Atom) -> bool:
     return type(atom) is Constant and atom.is_all(0)

@@ -10,18 +10,16 @@ values that the other equations compute. Linearization therefore costs no more t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, Variable, live_equations
+from mindgrad.core.ir.rules import Atoms, Tangent
 from mindgrad.core.transforms.forward import push_tangents
 
 __all__ = ["dependent", "linearize"]
 
 
-def linearize(
-    builder: Builder, inputs: Sequence[Any], outputs: Sequence[Any]
-) -> tuple[list[Variable], list[Any]]:
+def linearize(builder: Builder, inputs: Atoms, outputs: Atoms) -> tuple[list[Variable], list[Tangent]]:
     """Linearize the equations of the current builder ``builder`` at ``inputs``.
 
     Returns:
@@ -36,13 +34,13 @@ def linearize(
     return directions, [tangents.get(y) for y in outputs]
 
 
-def dependent(builder: Builder, variables: Sequence[Variable], results: Sequence[Any]) -> tuple[list, list]:
+def dependent(builder: Builder, variables: Sequence[Variable], results: Atoms) -> tuple[list, list]:
     """Return the equations that compute ``results`` from ``variables``.
 
     The second result is the list of all other variables that these equations or ``results`` use. Equations
     without results, such as printing, are excluded, because ``builder`` already contains them.
     """
-    after: set[Any] = set(variables)
+    after: set[Atom] = set(variables)
     equations = []
     for equation in live_equations([e for e in builder.equations if not e.is_only_effect], results):
         if not after.isdisjoint(equation.inputs):

@@ -9,10 +9,10 @@ part needs. The result is an ordinary graph, so reverse mode can be nested to an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.graph import Atom, Graph
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.linearize import linearize
 from mindgrad.core.transforms.transpose import pull_cotangents
@@ -20,12 +20,7 @@ from mindgrad.core.transforms.transpose import pull_cotangents
 __all__ = ["pull_back", "reverse"]
 
 
-def pull_back(
-    builder: Builder,
-    inputs: Sequence[Any],
-    outputs: Sequence[Any],
-    cotangents: Sequence[Any],
-) -> list[Any]:
+def pull_back(builder: Builder, inputs: Atoms, outputs: Atoms, cotangents: Tangents) -> list[Atom]:
     """Emit the cotangents of ``inputs`` into the current builder ``builder``.
 
     ``cotangents`` are the cotangents of ``outputs``; ``None`` means zero.

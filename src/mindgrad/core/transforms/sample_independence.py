@@ -13,9 +13,8 @@ Limit: a sum over samples that masks out all samples but one is reported, althou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from mindgrad.core.ir.graph import Equation, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Variable
 from mindgrad.core.ir.index_map import ORDERED, REDUCED, index_map
 from mindgrad.core.transforms.axis_propagation import passage
 
@@ -25,7 +24,7 @@ __all__ = ["mixing"]
 _MIXED = (REDUCED, ORDERED)
 
 
-def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: Any) -> Equation | None:
+def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: Atom) -> Equation | None:
     """Return the first equation on the path from ``x`` to ``y`` that mixes samples.
 
     Args:
@@ -45,10 +44,10 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
     return None
 
 
-def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
+def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Atom, Equation]:
     """Map each value with mixed samples to the equation that mixed the samples."""
-    places: dict[Any, int | None] = {x: axis}
-    mixed: dict[Any, Equation] = {}
+    places: dict[Atom, int | None] = {x: axis}
+    mixed: dict[Atom, Equation] = {}
     for equation in equations:
         if equation.primitive.jvp is None or equation.primitive.algebra.stops:
             continue

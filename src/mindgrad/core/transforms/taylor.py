@@ -23,18 +23,19 @@ needs a forward rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Equation, Graph, Variable, derivative_of, silent
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, derivative_of, silent
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Atoms, Jvp, Rule, Statics, Tangent, Tangents
 from mindgrad.core.primitives.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
 
 #: A rule is a generator. It yields ``(atom, k)`` for each coefficient that it needs, receives this
 #: coefficient, and returns the coefficient of its result
-Steps = Generator[tuple[Any, int], Any, Any]
+Steps = Generator[tuple["Atom", int], "Tangent", "Tangent"]
 
 
 def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None = None) -> Graph:
@@ -68,7 +69,7 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         outputs = builder.inline(graph, inputs)
         values = series.replay(list(builder.equations))
         outputs = [builder.value(y) for y in outputs]
-        coefficients: list[list[Any]] = [[] for _ in outputs]
+        coefficients: list[list[Atom]] = [[] for _ in outputs]
         for k in range(1, order + 1):
             # compute in program order: the coefficients of an equation need the coefficients of its operands
             for value in values:
@@ -90,23 +91,23 @@ class _Series:
     def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
         self._order = order
-        self._known: dict[tuple[Any, int], Any] = {}
+        self._known: dict[tuple[Atom, int], Tangent] = {}
         #: maps the variable of each rate ẋ to the variable of x
-        self._rate_of: dict[Variable, Variable] = {}
+        self._rate_of: dict[Variable, Atom] = {}
         #: maps each value to its rate, which the forward rule returned
-        self._rates: dict[Variable, Any] = {}
+        self._rates: dict[Variable, Tangent] = {}
         #: cache: whether each value depends on ``s``
-        self._depends: dict[Any, bool] = {}
+        self._depends: dict[Atom, bool] = {}
         #: cache: whether each value depends on the variable of a rate
-        self._of_rates: dict[Any, bool] = {}
+        self._of_rates: dict[Atom, bool] = {}
 
-    def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
+    def start(self, variable: Variable, coefficients: Atoms) -> None:
         """Set the coefficients of order 1 and higher of ``variable``."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
 
-    def replay(self, equations: Sequence[Equation]) -> list[Any]:
+    def replay(self, equations: Sequence[Equation]) -> list[Atom]:
         """Let branches and loops that depend on ``s`` also compute coefficients.
 
         Returns:
@@ -114,7 +115,7 @@ class _Series:
         """
         if all(equation.primitive.series is None for equation in equations):
             return [y for equation in equations for y in equation.outputs]
-        values: list[Any] = []
+        values: list[Atom] = []
         for equation, _ in self._builder.replay(equations):
             operands = [self._builder.value(x) for x in equation.inputs]
             if equation.primitive.series is not None and any(map(self._varies, operands)):
@@ -123,11 +124,11 @@ class _Series:
                 values += self._builder.again(equation)
         return values
 
-    def coefficient(self, atom: Any, k: int) -> Any:
+    def coefficient(self, atom: Atom, k: int) -> Tangent:
         """Return coefficient ``k`` of the series of ``atom``; ``None`` if it is zero."""
         return trampolined(self._coefficient(atom, k), lambda wanted: self._coefficient(*wanted))
 
-    def _coefficient(self, atom: Any, k: int) -> Steps:
+    def _coefficient(self, atom: Atom, k: int) -> Steps:
         if type(atom) is not Variable:
             return atom if k == 0 else None
         base = self._rate_of.get(atom)
@@ -151,11 +152,11 @@ class _Series:
         builder.source = outer
         return coefficient
 
-    def _varies(self, atom: Any) -> bool:
+    def _varies(self, atom: Atom) -> bool:
         """Return whether ``atom`` depends differentiably on ``s``."""
         return _depends_on(atom, self._depends, _differentiated)
 
-    def _has_rate(self, atom: Any) -> bool:
+    def _has_rate(self, atom: Atom) -> bool:
         """Return whether ``atom`` depends on the variable of a rate.
 
         Such a value is an intermediate result of a forward rule. The variable of a rate has no value, so even
@@ -167,7 +168,7 @@ class _Series:
         equation = atom.made_by
         if equation is None:
             return None
-        primitive: Any = equation.primitive
+        primitive: Primitive = equation.primitive
         if k == 0:
             operands = yield from self._starts(equation.inputs)
             if primitive.is_product:
@@ -191,7 +192,7 @@ class _Series:
         coefficient = None if rate is None else (yield rate, k - 1)
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
-    def _starts(self, atoms: Sequence[Any]) -> Steps:
+    def _starts(self, atoms: Atoms) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
         """Return coefficient 0 of each value in ``atoms``, without variables of rates."""
         starts = []
         for x in atoms:
@@ -199,7 +200,7 @@ class _Series:
             starts.append(zeros(x.type) if start is None else start)
         return starts
 
-    def _replaced(self, equation: Equation) -> list[Any]:
+    def _replaced(self, equation: Equation) -> list[Atom]:
         """Emit a branch or loop that also computes coefficients; return its values."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
@@ -207,15 +208,15 @@ class _Series:
         coefficients = [[self.coefficient(x, k) for k in range(self._order + 1)] for x in operands]
         series = _series(equation, operands, equation.parameters, coefficients)
         builder.source = outer
-        values = [coefficients[0] for coefficients in series]
+        values: list[Atom] = [of_output[0] for of_output in series]  # type: ignore[misc]  # no zeros
         builder.rebind(equation.outputs, values)
-        for value, coefficients in zip(values, series, strict=True):
-            self._depends.setdefault(value, any(c is not None for c in coefficients[1:]))
-            for k, c in enumerate(coefficients[1:], 1):
+        for value, of_output in zip(values, series, strict=True):
+            self._depends.setdefault(value, any(c is not None for c in of_output[1:]))
+            for k, c in enumerate(of_output[1:], 1):
                 self._known.setdefault((value, k), c)
         return values
 
-    def _whole(self, equation: Equation, order: int) -> Steps:
+    def _whole(self, equation: Equation, order: int) -> Generator[tuple[Atom, int], Tangent, None]:
         """Compute the coefficients up to ``order`` of a branch or loop in a forward rule.
 
         Each order needs another branch or loop, because coefficients of the operands may depend on lower
@@ -239,7 +240,7 @@ class _Series:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
         # call the forward rule: it accepts `None` for coefficients that are zero
-        jvp: Any = equation.primitive.jvp
+        jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
     def _product(self, equation: Equation, k: int) -> Steps:
@@ -254,7 +255,7 @@ class _Series:
                 terms.append(_term(equation, left, right))
         return accumulate(terms)
 
-    def _square(self, equation: Equation, a: Any, k: int) -> Steps:
+    def _square(self, equation: Equation, a: Atom, k: int) -> Steps:
         """Return the Cauchy product of a series with itself, with each pair computed once."""
         terms = []
         for j in range((k + 1) // 2):
@@ -268,10 +269,10 @@ class _Series:
             return total
         return accumulate([total, _term(equation, middle, middle)])
 
-    def _rate(self, equation: Equation, atom: Variable) -> Any:
+    def _rate(self, equation: Equation, atom: Variable) -> Tangent:
         """Return ẏ, the result of the forward rule for new variables of the rates ẋ."""
         if atom not in self._rates:
-            rates: list[Any] = []
+            rates: list[Tangent] = []
             for x in equation.inputs:
                 if not self._varies(x):
                     rates.append(None)
@@ -281,27 +282,25 @@ class _Series:
                 self._rate_of[rate], self._depends[rate], self._of_rates[rate] = x, True, True
                 rates.append(rate)
             y = equation.outputs if equation.primitive.multiple else equation.outputs[0]
-            jvp: Any = equation.primitive.jvp
+            jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
             tangents = jvp(y, equation.inputs, rates, **equation.parameters)
             by_output = tangents if equation.primitive.multiple else (tangents,)
             self._rates.update(zip(equation.outputs, by_output, strict=True))
         return self._rates[atom]
 
 
-def _operands(equation: Equation) -> Sequence[Any]:
+def _operands(equation: Equation) -> Atoms:
     return equation.inputs
 
 
-def _differentiated(equation: Equation) -> Sequence[Any]:
+def _differentiated(equation: Equation) -> Atoms:
     """Return the operands of ``equation``; an empty tuple if its derivative is zero."""
     primitive = equation.primitive
     has_rule = primitive.jvp is not None or primitive.series is not None
     return equation.inputs if has_rule and not primitive.algebra.stops else ()
 
 
-def _depends_on(
-    atom: Any, answers: dict[Any, bool], operands_of: Callable[[Equation], Sequence[Any]]
-) -> bool:
+def _depends_on(atom: Atom, answers: dict[Atom, bool], operands_of: Callable[[Equation], Atoms]) -> bool:
     """Return whether ``atom`` depends on a variable for which ``answers`` is true.
 
     ``answers`` is a cache, to which the search adds the result for each value that it visits.
@@ -323,22 +322,19 @@ def _depends_on(
 
 
 def _series(
-    equation: Equation,
-    operands: tuple[Any, ...],
-    parameters: dict[str, Any],
-    coefficients: Sequence[Sequence[Any]],
-) -> Any:
+    equation: Equation, operands: tuple[Atom, ...], parameters: Statics, coefficients: Sequence[Tangents]
+) -> list[list[Tangent]]:
     """Apply the rule ``series`` of a branch or loop to ``operands``."""
-    rule: Any = equation.primitive.series
+    rule: Rule = equation.primitive.series  # type: ignore[assignment]  # the callers check it
     applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
     return rule(applied, coefficients, len(coefficients[0]) - 1)
 
 
-def _term(equation: Equation, left: Any, right: Any) -> Any:
+def _term(equation: Equation, left: Atom, right: Atom) -> Atom:
     """Return the term ``B(left, right)`` of a Cauchy product.
 
     The term is computed by the forward rule. It is therefore zero if one coefficient is an exact zero
     (``primitives.exact_zeros``) and the other coefficient is infinite.
     """
-    jvp: Any = equation.primitive.jvp
+    jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
     return jvp(equation.outputs[0], (left, right), (None, right), **equation.parameters)

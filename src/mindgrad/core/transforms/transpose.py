@@ -11,10 +11,10 @@ rule, because it is not linear, ``TypeError`` is raised.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.graph import Equation, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Variable
+from mindgrad.core.ir.rules import Tangent, Tangents
 from mindgrad.core.primitives.kinds import zeros
 
 __all__ = ["pull_cotangents"]
@@ -22,11 +22,11 @@ __all__ = ["pull_cotangents"]
 
 def pull_cotangents(
     equations: Sequence[Equation],
-    outputs: Sequence[Any],
-    cotangents: Sequence[Any],
+    outputs: Tangents,
+    cotangents: Tangents,
     inputs: Sequence[Variable],
     are_moving: bool = False,
-) -> list[Any]:
+) -> list[Tangent]:
     """Transpose linear ``equations`` and emit the result into the current builder.
 
     Args:
@@ -40,9 +40,9 @@ def pull_cotangents(
     Returns:
         The cotangent of each input; ``None`` if it is zero.
     """
-    pending: dict[Any, Any] = {}
+    pending: dict[Atom, Atom] = {}
 
-    def add(variable: Any, cotangent: Any) -> None:
+    def add(variable: Atom, cotangent: Atom) -> None:
         before = pending.get(variable)
         pending[variable] = cotangent if before is None else before + cotangent
 
@@ -63,7 +63,7 @@ def pull_cotangents(
                 "transpose. Forward rules must use linear operators."
             )
         if primitive.multiple:
-            operand: Any = [
+            operand: Tangent | list[Atom] = [
                 zeros(y.type) if ct is None else ct for y, ct in zip(equation.outputs, cts, strict=True)
             ]
         else:
@@ -80,7 +80,7 @@ def pull_cotangents(
 
 def _dependence(equations: Sequence[Equation], inputs: Sequence[Variable]) -> dict[Equation, int]:
     """Return, for each equation, a bit mask of the linear inputs that it depends on."""
-    depends: dict[Any, int] = {x: 1 << k for k, x in enumerate(inputs)}
+    depends: dict[Atom, int] = {x: 1 << k for k, x in enumerate(inputs)}
     of_equations = {}
     for equation in equations:
         bits = 0

@@ -19,14 +19,17 @@ makes a gradient zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Literal
+from typing import Literal
 
 from mindgrad.core.base.location import ZeroGradientWarning, warn_at
-from mindgrad.core.ir.graph import DerivativeOf, Equation, Graph, Variable
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Atom, DerivativeOf, Equation, Graph, Variable
+from mindgrad.core.ir.rules import Atoms, Source, Tangents, Transform
 from mindgrad.core.ir.scope import GraphScope, identity
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = [
     "Unchecked", "paths_of_block", "paths_of_branch", "paths_of_scan", "paths_of_while", "smooth_atoms",
@@ -45,15 +48,15 @@ class Unchecked:
     It marks functions in which a loop, branch, ``vmap``, or recomputed block takes derivatives.
     """
 
-    transform: Callable[..., list[Any]]
+    transform: Transform
 
-    def __call__(self, *args: Any) -> list[Any]:
-        return self.transform(*args)
+    def __call__(self, builder: Builder, xs: Atoms, ys: Atoms, extras: Tangents) -> Atoms:
+        return self.transform(builder, xs, ys, extras)
 
 
 def steps_of(
-    equations: Sequence[Equation], xs: Iterable[Any], ys: Sequence[Any], excusing: Sequence[Any]
-) -> list[tuple[Any, str]]:
+    equations: Sequence[Equation], xs: Iterable[Atom], ys: Atoms, excusing: Atoms
+) -> list[tuple[Source, str]]:
     """Find inputs on which ``ys`` depend only through piecewise constant operators.
 
     Args:
@@ -73,7 +76,7 @@ def steps_of(
     return list(dict.fromkeys(steps))
 
 
-def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
+def warn_of_zeros(steps: Iterable[tuple[Source, str]]) -> None:
     """Warn at the line of each operator of :func:`steps_of`."""
     for source, name in steps:
         warn_at(
@@ -86,36 +89,36 @@ def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
         )
 
 
-def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Variable]:
+def smooth_variables(equations: Sequence[Equation], ys: Atoms) -> set[Atom]:
     """Return the variables on which ``ys`` depend smoothly."""
     return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
 
 
-def smooth_atoms(scope: GraphScope) -> list[Any]:
+def smooth_atoms(scope: GraphScope) -> list[Atom]:
     """Return the values in ``scope`` on which inner functions depend smoothly.
 
     The inner functions are the functions that were differentiated inside ``scope``.
     """
-    atoms: list[Any] = []
+    atoms: list[Atom | None] = []
     for equations, outputs, captures in scope.differentiated:
         smooth = smooth_variables(equations, outputs)
         atoms += [_atom(scope, tensor) for variable, tensor in captures if variable in smooth]
     return [atom for atom in atoms if atom is not None]
 
 
-def _atom(scope: GraphScope, tensor: Any) -> Any:
+def _atom(scope: GraphScope, tensor: Tensor) -> Atom | None:
     """Return the variable or constant of ``tensor`` in ``scope``, or ``None``."""
     return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
 
 
-def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
+def _paths(equations: Sequence[Equation], ys: Atoms) -> dict[Atom, _Path]:
     """Return the path from each variable to the outputs ``ys``, as a dict."""
-    paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
+    paths: dict[Atom, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
 
 
-def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
+def _extend(equations: Sequence[Equation], paths: dict[Atom, _Path]) -> None:
     """Extend ``paths`` from the results of ``equations`` to their operands.
 
     The equations are processed from the last to the first.
@@ -221,7 +224,7 @@ def _of_loop(
 
 def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
     """Return the path of each input of ``graph``, given the paths of its outputs."""
-    paths: dict[Any, _Path] = {}
+    paths: dict[Atom, _Path] = {}
     for y, path in zip(graph.outputs, after, strict=True):
         if type(y) is Variable and path is not None:
             paths[y] = _joined(paths.get(y), path)  # type: ignore[assignment]

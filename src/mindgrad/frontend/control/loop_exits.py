@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from mindgrad.core.control.cond import cond
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Constant, Equation, Graph, live_equations
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, live_equations
 from mindgrad.core.primitives.logic import logical_and, logical_not
 
 __all__ = ["Leaving", "with_exit_first"]
@@ -91,7 +91,7 @@ def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) 
         flag: index of the flag's carry.
     """
     graph = branches.parameters[side]
-    results = dict(zip(branches.outputs, graph.outputs, strict=True))
+    results: dict[Atom, Atom] = dict(zip(branches.outputs, graph.outputs, strict=True))
     outside = dict(zip(graph.inputs, branches.inputs[1:], strict=True))
     for k, (before, after) in enumerate(zip(body.inputs[consts:], body.outputs, strict=True)):
         inner = results.get(after, after)
