@@ -70,9 +70,10 @@ def trim(error: Exception) -> None:
 
 
 def before_trimming(explain: Callable[[BaseException], None]) -> None:
-    """Register a function that may add notes to an error that leaves mindgrad.
+    """Register a function that may add notes to an error before users see it.
 
-    When the function runs, the traceback of the error still has all frames.
+    ``explain(error)`` runs when the error leaves mindgrad, before mindgrad's frames are removed from its
+    traceback.
     """
     _explanations.append(explain)
 
@@ -94,7 +95,7 @@ def _instruction(name: str, argument: int = 0) -> bytes:
 
 @cache
 def _handler(constant: int) -> tuple[bytes, int, int]:
-    """Encode the handler, which calls :func:`leave` and raises the error again.
+    """Encode an exception handler that calls :func:`leave` and raises the error again.
 
     When the handler starts, the stack contains the error and the index of the instruction that raised it.
 

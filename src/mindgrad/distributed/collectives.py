@@ -202,7 +202,10 @@ def _own_part(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
 
 
 def _lowered(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Create the XLA rule ``call(lax, x, ranks, …)``; a single rank sends no message."""
+    """Convert ``call(lax, x, ranks, …)`` to the XLA rule of a collective.
+
+    If ``ranks`` contains a single rank, the rule does not run ``call``, because no message is needed.
+    """
 
     def xla(jax: Any, x: Any, ranks: Ranks, **parameters: Any) -> Any:
         if len(ranks) == 1 and not parameters.get("pairs", True):

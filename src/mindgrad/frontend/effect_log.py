@@ -61,15 +61,18 @@ class Place:
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """Return the current value at the location, or ``UNDEFINED``."""
+        """Return the current value; ``UNDEFINED`` for a missing attribute or variable."""
         return self.own()
 
     def own(self) -> Any:
-        """Return the current value, or ``UNDEFINED``, without class attributes."""
+        """Return the value that the object itself has; class attributes do not count."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def put(self, value: Any) -> None:
-        """Store ``value`` without calling user code. ``UNDEFINED`` deletes the location."""
+        """Store ``value`` without calling user code.
+
+        ``UNDEFINED`` deletes the attribute or variable.
+        """
         raise RuntimeError("a place is an attribute or a variable")
 
     def store(self, value: Any) -> None:

@@ -101,7 +101,7 @@ def fronted(size: int, xs: Sequence[Any], at: Sequence[int | None], flags: Flags
 
 
 def any_of(predicates: Any) -> Any:
-    """Return whether at least one sample's predicate is true."""
+    """Return whether the predicate of at least one sample is true."""
     return reduce_any(predicates, axes=(0,))
 
 

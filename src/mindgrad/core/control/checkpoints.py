@@ -136,12 +136,12 @@ def save(
 
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
-    """Return whether carries are so large that the forward pass saves the first K."""
+    """Return whether carries are large, so that the first K are saved additionally."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:
-    """Return the stack size that suffices for the carries of 2³¹ iterations."""
+    """Return the number of carries on the stack that suffices for 2³¹ iterations."""
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
@@ -203,7 +203,7 @@ class ReverseIterations:
         self.is_saved = _saves_every(saved.buffers)
 
     def run(self, cotangents: Sequence[Any], sums: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the cotangents of the constants and of the first carry.
+        """Run the reverse pass; return the cotangents of the constants and initial carry.
 
         Args:
             cotangents: cotangents of the last carry.
@@ -227,7 +227,7 @@ class ReverseIterations:
         return (*state[1], *state[2])
 
     def _chunk(self, state: Any) -> Any:
-        """Process up to ``rows`` iterations of a block, the last unprocessed ones."""
+        """Process the last unprocessed iterations of a block, at most ``rows``, in reverse."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state

@@ -130,5 +130,5 @@ def lazy_primitive(
 
 
 def never(*_: Any, **__: Any) -> Any:
-    """Raise ``RuntimeError``: lazy equations must be expanded before compilation."""
+    """Raise ``RuntimeError``: lazy equations have no kernel and must be expanded first."""
     raise RuntimeError("a lazy derivative was not expanded before compilation.")

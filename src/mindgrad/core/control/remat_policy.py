@@ -158,7 +158,7 @@ class _Plan:
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Variable]) -> None:
-        """By the second plan, make the residuals ``needed`` available to the linear part."""
+        """By the second plan, stack or recompute the residuals ``needed``."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
             outputs = [y for y in equation.outputs if y in waiting]
@@ -174,7 +174,7 @@ class _Plan:
         self.stacked.update(waiting)
 
     def keep(self, x: Any) -> None:
-        """By the first plan, make the residual ``x`` available to the linear part."""
+        """By the first plan, stack or recompute the residual ``x``."""
         if not self._is_there(x):
             if self._is_free(x):
                 self._make_again(x)
@@ -196,7 +196,7 @@ class _Plan:
         return False
 
     def _is_free(self, x: Variable) -> bool:
-        """Return whether few, cheap equations compute ``x`` from available values."""
+        """Return whether a few cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):
             if not waiting:

@@ -126,7 +126,7 @@ def _xla(
 
 
 def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[Any]) -> Graph:
-    """Return ``graph`` with its inputs in the order of ``parts``."""
+    """Return a graph with the inputs in ``parts``, concatenated, and ``outputs``."""
     return Graph([v for part in parts for v in part], graph.equations, outputs)
 
 
@@ -163,7 +163,7 @@ class _Fused:
 def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
     """Return the positions of all body inputs that have a tangent.
 
-    They are ``active_inputs``, and the parts ``moving`` of the carry.
+    They are ``active_inputs``, and the carry components ``moving``.
     """
     return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 

@@ -86,7 +86,7 @@ def is_in_loop() -> bool:
 
 
 def active(ts: Sequence[Any]) -> Indices:
-    """Return the positions of the tangents that are nonzero."""
+    """Return the positions of the tangents that are not ``None``, which means zero."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
@@ -94,14 +94,14 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 def marks_of(atoms: Iterable[Any]) -> Indices:
-    """Return, for each of ``atoms``, the marks that results of operators inherit."""
+    """Return the bit mask of inherited marks, such as ``INFINITE``, of each atom."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """Return the union of the marks of all outputs of ``graphs``.
+    """Return the inherited marks of all outputs of ``graphs``, as one bit mask.
 
-    They are the marks of the results of a branch or loop with these graphs.
+    The results of a branch or loop with these graphs get these marks.
     """
     marks = 0
     for graph in graphs:
@@ -121,9 +121,10 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Sequence[Any]) -> None:
-    """Remove the mark ``DISCARDS`` from values without zeros of slices or lookups.
+    """Remove the mark ``DISCARDS`` from values that turn out to have no such zeros.
 
-    An example is the sum of the cotangents of two slices that together cover a tensor.
+    ``DISCARDS`` means zeros for elements that a slice or lookup did not read. If two slices together cover a
+    tensor, the sum of their cotangents has no such zeros.
     """
     for atom in atoms:
         if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
@@ -297,7 +298,7 @@ def series_results(
 
 
 def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
-    """Return the positions of operands with a nonzero coefficient of order ≥ 1."""
+    """Return the positions of the operands that have a Taylor coefficient of order ≥ 1."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 

@@ -93,7 +93,10 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
 
 
 def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, ...]:
-    """Return the types of a loop's iteration count, period, and buffers."""
+    """Return the types of the values that a loop saves for its reverse pass.
+
+    They are the iteration count, the period, and the buffers (``control.checkpoints``).
+    """
     if not slots:
         return ()
     return (_COUNT, _COUNT, *[each.with_shape((slots, *each.shape)) for each in carry])
@@ -152,10 +155,10 @@ def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots
 
 
 class Fused:
-    """The loop of forward mode, whose body computes values and tangents.
+    """The loop that forward mode emits: its body computes values and tangents.
 
     Its constants are ``(*consts, *tangents of active_consts)``. Its carry is ``(*carry, *tangents of
-    active_carry)``, where ``active_carry`` are the parts of the carry that have a tangent in some iteration.
+    active_carry)``, where ``active_carry`` are the carry components that have a tangent in some iteration.
     """
 
     __slots__ = ("active_carry", "active_consts", "body", "carries", "condition", "consts")
@@ -186,19 +189,20 @@ class Fused:
         }
 
     def operands(self, xs: Sequence[Any], of_consts: Sequence[Any], of_carry: dict[int, Any]) -> tuple:
-        """Return the operands of this loop.
+        """Return the operands of the loop that also computes tangents.
 
         Args:
-            xs: operands of the original loop.
+            xs: operands of the loop without tangents.
             of_consts: tangents of ``active_consts``.
-            of_carry: tangents of the first carry, by index of the part. Missing tangents are zero.
+            of_carry: tangents of the initial carry. The keys are the indices of its components; a missing
+                tangent is zero.
         """
         c, x = xs[: self.consts], xs[self.consts :]
         ts = [of_carry[k] if k in of_carry else zeros(x[k].type) for k in self.active_carry]
         return (*c, *of_consts, *x, *ts)
 
     def tangents_at(self, parts: Sequence[int]) -> list[int]:
-        """Return the positions of the tangents of ``parts`` in the carry of this loop."""
+        """Return the indices, in the carry, of the tangents of the components ``parts``."""
         return [self.carries + self.active_carry.index(k) for k in parts]
 
 
@@ -211,8 +215,8 @@ def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[in
     """Split the tangents of operands into tangents of constants and of the carry.
 
     Returns:
-        The positions of the constants that have a tangent, their tangents, and a dict from the index of a
-        part of the carry to its tangent.
+        The positions of the constants that have a tangent, their tangents, and a dict that maps the index of
+        each carry component with a tangent to its tangent.
     """
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}

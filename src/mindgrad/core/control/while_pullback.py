@@ -174,7 +174,7 @@ def _pullback_xla(
 
 
 def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
-    """Return the operands of the loop and the cotangents, without the saved carries.
+    """Split the operands into operands of the loop and cotangents; drop saved carries.
 
     ``operands`` are the operands of ``while_pullback``, or their tangents.
     """

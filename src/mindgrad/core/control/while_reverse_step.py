@@ -118,7 +118,7 @@ class LinearIteration:
             self._separate()
 
     def _join(self, equations: list[Equation], outputs: list[Any]) -> None:
-        """Make ``step`` also compute the contributions to the constants' cotangents."""
+        """Make ``step`` also compute the terms of the cotangents of the loop's constants."""
         self.step = Graph(self.step.inputs, live_equations(equations, outputs), outputs)
         self.totals = Graph(self.step.inputs, (), ())
 
@@ -161,7 +161,7 @@ def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[
 
 
 def _is_plain(graph: Graph) -> bool:
-    """Return whether the graph can be batched over iterations."""
+    """Return whether ``graph`` can be evaluated for a batch of iterations at a time."""
     return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 

@@ -92,7 +92,7 @@ def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int =
 
 
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
-    """Return the batch axis of the result; ``None`` if the equation combines samples.
+    """Return the batch axis of the result; ``None`` if the equation mixes samples.
 
     ``at`` contains the batch axis of each operand, or ``None``.
     """
@@ -125,7 +125,7 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find values with a batch axis that are outputs or that equations of kind 4 read."""
+    """Find values with a batch axis that are read after the loop or are outputs."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

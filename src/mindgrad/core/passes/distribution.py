@@ -91,7 +91,7 @@ class _Difference(NamedTuple):
 
 
 def distributed(graph: Graph) -> Graph:
-    """Rewrite the products of large differences and of broadcasts in ``graph``."""
+    """Rewrite products in which a factor is a broadcast or a large difference."""
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
@@ -144,7 +144,10 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """Write ``x`` as a sum or difference of two much smaller values, if possible."""
+    """Write ``x`` as a sum or difference of two broadcasts of much smaller values.
+
+    Returns ``None`` if this is not possible.
+    """
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):

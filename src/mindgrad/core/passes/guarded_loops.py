@@ -55,7 +55,7 @@ _FLAG = tensor_type(bool_, ())
 
 
 def guards_postponed(graph: Graph) -> Graph:
-    """Rewrite small loops of ``graph`` so that they first run without shields."""
+    """Rewrite small loops of ``graph`` to run without shields until a NaN occurs."""
     graph = inside(graph, guards_postponed)
     if not any(equation.primitive is while_ and _is_worth(equation) for equation in graph.equations):
         return graph
@@ -67,7 +67,7 @@ def guards_postponed(graph: Graph) -> Graph:
 
 
 def _is_worth(equation: Equation) -> bool:
-    """Whether an equation is a loop to which the rewrite applies."""
+    """Whether an equation is a loop for which omitting the shields saves time."""
     if equation.primitive is not while_ or equation.parameters.get("slots"):
         return False
     body, limits = equation.parameters["body"], costs()
@@ -96,7 +96,7 @@ def _only_multiplied(body: Graph, values: set[Any]) -> bool:
 
 
 def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Emit the plain loop, then a ``cond`` that runs the original loop after a NaN."""
+    """Emit the loop without shields, then a ``cond``: after a NaN, run the original."""
     parameters = equation.parameters
     condition, body, consts = parameters["condition"], parameters["body"], parameters["consts"]
     start = full(_FLAG, False)
@@ -152,7 +152,7 @@ def _is_nan(y: Any) -> Any:
 
 
 def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Variable]:
-    """Find a few values such that one of them is NaN if any product is NaN.
+    """Find few values of which at least one is NaN if any product is NaN.
 
     The flag tests these values instead of every product, because they are fewer.
     """

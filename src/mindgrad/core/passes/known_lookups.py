@@ -31,7 +31,7 @@ UNTESTED = Rewrite(
 
 
 def known_lookups_untested(graph: Graph) -> Graph:
-    """Mark the lookups of ``graph`` whose indices are constant and in range."""
+    """Remove the range test from lookups whose indices are constant and in range."""
     graph = inside(graph, known_lookups_untested)
     untested = {e for e in graph.equations if e.primitive is gather and _is_inside(e)}
     if not untested:

@@ -104,7 +104,7 @@ CHANNELS = Rewrite(
 
 
 def transposes_carried(graph: Graph) -> Graph:
-    """Remove large transposes, and emit convolutions in the order that they prefer."""
+    """Remove large transposes, and emit convolutions with the channels last."""
     preferring = _preferring(graph)
     if preferring:
         CHANNELS.fired(len(preferring))
@@ -116,7 +116,7 @@ def transposes_carried(graph: Graph) -> Graph:
 
 
 def narrow_products_turned(graph: Graph) -> Graph:
-    """Exchange the operands of narrow products, to move the long axis to the end."""
+    """Exchange the operands of narrow products, so that their long axis is last."""
     narrow = _narrow_products(graph)
     if not narrow or not is_one_cpu():
         return graph
@@ -349,7 +349,7 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """Emit ``value`` in an axis order: axis i of the old value becomes ``order[i]``."""
+    """Emit ``value`` with a given axis order: axis i of the old graph is ``order[i]``."""
     old_axes = _inverse(order)  # for each axis of the result, the axis of the old value
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
@@ -392,7 +392,10 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 def _uniform(
     equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
-    """Emit an operator whose operands need one axis order, in the most common order."""
+    """Emit an operator whose operands must have equal axis orders.
+
+    The operands are transposed to the order that most of them have.
+    """
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
     if not orders and axes.kinds:  # a concatenation, the only operator here with an axis that is not parallel
         return None

@@ -164,7 +164,7 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """Return the factors of a tree, as a bit mask, and the cost of computing it."""
+        """Return the leaves of ``tree`` as a bit mask, and the cost of their product."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
@@ -242,7 +242,7 @@ def _subsets(count: int) -> Iterator[int]:
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """Iterate over the divisions of a set of factors into two; yield the first."""
+    """Iterate over the divisions of a set of leaves into two; yield the first subset."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -259,7 +259,7 @@ def _intervals(count: int) -> Iterator[int]:
 
 
 def _cuts(leaves: int) -> Iterator[int]:
-    """Iterate over the divisions of a range of factors into two; yield the first."""
+    """Iterate over the divisions of a range of leaves into two; yield the first part."""
     part = leaves & -leaves
     while part != leaves:
         yield part

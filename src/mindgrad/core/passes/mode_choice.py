@@ -245,21 +245,24 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
 
 
 def _is_affordable(columns: int, equations: int) -> bool:
-    """Whether one derivative per column is affordable for a graph of this size."""
+    """Whether computing one derivative per column costs little enough.
+
+    ``equations`` is the number of equations of the graph.
+    """
     if columns <= costs().series_columns:
         return True
     return columns <= costs().gradient_columns and columns * equations <= costs().gradient_equations
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """Return on how many columns of ``x`` one element of a value may depend."""
+    """Return how many columns of ``x`` one element of a value may depend on."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
 def _fewest(
     live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
-    """Compute, for each value, the fewest columns on which a cut of it depends.
+    """Compute, for each value, the smallest number of columns on which a cut depends.
 
     A cut of a value is the value itself. If a linear equation computes the value, the cuts of its operands
     are also cuts of the value.
@@ -413,11 +416,11 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
 
 
 def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
-    """Find the equations that compute ``values``, and their inputs except ``xs``.
+    """Return the equations that compute ``values``, and the inputs besides ``xs``.
 
     Equations that do not depend on ``xs`` are included, so that derivatives with respect to different inputs
-    have the same graph. But if any of the equations is control flow, only equations that depend on ``xs`` are
-    returned.
+    have the same graph. If there is a branch or loop among them, only equations that depend on ``xs`` are
+    included.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
     if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):

@@ -34,7 +34,7 @@ ONE_RECIPROCAL = Rewrite(
 
 
 def quotients_joined(graph: Graph) -> Graph:
-    """Compute quotients of ``graph`` with equal divisors from one reciprocal."""
+    """Replace quotients with equal divisors x by products with one value 1 / x."""
     graph = inside(graph, quotients_joined)
     bases = _bases(graph)
     if not bases:

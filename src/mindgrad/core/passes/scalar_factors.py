@@ -140,7 +140,7 @@ def _smallest(product: Equation) -> int:
 
 
 def _small_size(x: Any) -> int:
-    """Return the largest size of a value that should be scaled instead of ``x``.
+    """Return the size up to which another value should be scaled instead of ``x``.
 
     The result is −1 if ``x`` is so small that moving its factor does not pay.
     """

@@ -96,7 +96,7 @@ def _summed(
 
 
 def _divided(x: Any, axis: int, length: int, size: int) -> Any:
-    """Divide ``axis`` of ``x`` into tiles along a new first axis."""
+    """Divide ``axis`` of ``x`` into ``length`` tiles, stacked along a new first axis."""
     missing = length * size - x.shape[axis]
     if missing:
         none = (0,) * len(x.shape)
@@ -223,7 +223,7 @@ class TiledLoop:
         return _transposed(made, form.results[0], result)
 
     def _as_whole(self, atom: Any) -> Any:
-        """Return the loop body's input for ``atom``, a value without a batch axis."""
+        """Return the input of the loop body for ``atom``, which is equal for all tiles."""
         if type(atom) is not Variable:
             return atom
         if atom not in self._whole:

@@ -87,7 +87,10 @@ def _products(equations: Iterable[Equation]) -> list[Equation]:
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """Move the axis of a large batch to the end; tile it if it exceeds the cache."""
+    """Move the batch axis of large values to the end; tile the batch if needed.
+
+    A batch is tiled if its values do not fit into the processor cache.
+    """
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph
@@ -111,7 +114,7 @@ def _results(region: Region) -> list[Any]:
 
 
 def _count(size: int, stored: int) -> int:
-    """Return the number of tiles of about ``tile_bytes``; 1 to leave the batch whole."""
+    """Return the number of tiles of about ``tile_bytes``; 1 if tiling does not pay."""
     if stored <= costs().whole_bytes:
         return 1
     target = math.ceil(stored / costs().tile_bytes)
@@ -123,7 +126,7 @@ def _count(size: int, stored: int) -> int:
 
 
 def _in_stack_tiles(graph: Graph) -> Graph:
-    """Tile the stacks of tangents of ``graph``, and of the bodies of its loops."""
+    """Tile the samples of stacks of tangents, in ``graph`` and in its loop bodies."""
     if graph.has_effect:
         return graph
     graph = inside(graph, _in_stack_tiles)
@@ -165,7 +168,7 @@ def _is_stack(equation: Equation, least: int) -> bool:
 
 
 def _in_loops(graph: Graph, most: int) -> Graph | None:
-    """Divide ``graph`` into tiles, in at most ``most`` loops.
+    """Evaluate ``graph`` in tiles, by at most ``most`` loops over the tiles.
 
     If equations after the sums read large values of the first loop, a second loop recomputes these values.
     Returns ``None`` if tiling does not pay.

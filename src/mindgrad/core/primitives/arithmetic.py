@@ -50,7 +50,7 @@ _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Any) -> tuple[float, Any]:
-    """Split ``atom`` into a numeric factor and the remaining value: 2 x into (2, x)."""
+    """Split ``atom`` into a numeric factor and another value: 2 x into (2, x)."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -66,7 +66,11 @@ def scaled(atom: Any) -> tuple[float, Any]:
 
 
 def _factor(atom: Any) -> float | None:
-    """Return the value of a constant that the rules collect as a factor, or ``None``."""
+    """Return the value of a scalar that may be combined with other factors.
+
+    It is a multiple of 1/64 of limited size, so that sums of such factors are exact. Returns ``None`` for all
+    other atoms.
+    """
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
     number = float(atom.value)
@@ -80,7 +84,7 @@ def times(factor: float, atom: Any) -> Any:
 
 
 def _collect(c: float, x: Any, d: float, y: Any) -> Any:
-    """Return a simpler form of ``c x + d y``, or ``None``: 3 x for 2 x + x."""
+    """Simplify ``c x + d y``, such as 2 x + x to 3 x; ``None`` if it is not simpler."""
     if x is y and c + d != 0:
         return times(c + d, x)
     if c == -1 and d == -1:

@@ -32,7 +32,10 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
 
 
 def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any]:
-    """Return the costs of an equivalent square problem, and a mask of its real pairs."""
+    """Pad the costs to a square matrix; also return a mask of the original pairs.
+
+    The costs of added pairs are such that the optimal assignment of the original pairs does not change.
+    """
     rows, columns = cost.shape
     size = max(rows, columns)
     row, column = numpy.arange(size)[:, None] < rows, numpy.arange(size)[None] < numpy.minimum(columns, limit)
@@ -44,7 +47,10 @@ def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any
 
 
 def _found(numpy: Any, row_of_column: Any, both: Any, count: int) -> Any:
-    """Return the real pairs, sorted by row; unused entries at the end are −1."""
+    """Return the pairs of the original problem, sorted by row.
+
+    The result has ``count`` columns; unused columns at the end contain −1.
+    """
     column_of_row = numpy.argsort(row_of_column)
     real = numpy.take_along_axis(both, column_of_row[:, None], 1)[:, 0]
     order = numpy.argsort(~real, stable=True)[:count]

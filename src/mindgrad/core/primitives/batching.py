@@ -21,7 +21,7 @@ def inserted(values: Sequence[Any], position: int, value: Any) -> tuple[Any, ...
 
 
 def past(axes: Iterable[int], at: int) -> tuple[int, ...]:
-    """Return the indices of ``axes`` after a batch axis is inserted at ``at``."""
+    """Renumber ``axes`` for an array into which a batch axis is inserted at ``at``."""
     return tuple(axis + (axis >= at) for axis in axes)
 
 
@@ -32,7 +32,10 @@ def moved(x: Any, source: int, target: int) -> Any:
 
 
 def placed(size: int, x: Any, at: int | None, target: int) -> Any:
-    """Move the batch axis of ``x`` to ``target``; broadcast ``x`` if it has none."""
+    """Move the batch axis of ``x`` to ``target``; broadcast ``x`` if it has none.
+
+    ``at`` is the batch axis, or ``None``, and ``size`` is the number of samples.
+    """
     if at is not None:
         return moved(x, at, target)
     dims = tuple(axis for axis in range(len(x.shape) + 1) if axis != target)

@@ -70,7 +70,7 @@ def power_sum(factors: list[float], t: Any) -> Any:
 
 
 def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
-    """Return the mean of ``term(x, angle)`` over the angles of a period."""
+    """Return the mean of ``term(x, t)`` over equidistant angles t in one period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
     # use a loop over the angles: XLA would fuse a vectorized sum with each of its uses and recompute the sum

@@ -219,7 +219,7 @@ def _backwards(
 
 
 def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
-    """Set infinite elements of ``x`` to 0 if all windows with them were discarded."""
+    """Set infinite elements of ``x`` to 0 if all their windows have the cotangent 0."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -295,7 +295,7 @@ def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> 
 
 
 def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
-    """Extend a transpose ``rule`` for channels first to operands with channels last."""
+    """Extend ``rule``, a transpose rule for channels-first operands, to channels last."""
 
     def cotangent(ct: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
         if not channels_last:
@@ -310,7 +310,7 @@ def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
 
 
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
-    """Turn the batch axis into samples, output channels, or groups.
+    """Merge the batch axis of ``vmap`` into the samples, output channels, or groups.
 
     If only the input has a batch axis, it becomes a sample axis. If only the kernel has one, it is merged
     into the output channels. If both have one, each sample becomes a group.
@@ -368,7 +368,7 @@ def _conv_flops(equation: Any) -> int:
 
 
 def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
-    """Return the shape of the kernel part that one output element reads."""
+    """Return the shape of the part of ``kernel`` that one output element multiplies."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 

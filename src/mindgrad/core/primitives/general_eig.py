@@ -62,7 +62,7 @@ def _whole(a: Any) -> Any:
 
 
 def _between(values: Any, like: Any) -> Any:
-    """Return 1 / (λ_j − λ_i), NaN for gaps of rounding noise, and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i), NaN if the gap is rounding noise, and 0 on the diagonal."""
     gaps = columns(values, like) - rows(values, like)
     size = abs(stop_gradient(gaps))
     largest = abs(stop_gradient(values))

@@ -71,7 +71,7 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
 
 
 def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tuple, Any]:
-    """Return the NumPy index of all lookups, and a mask of the lookups in range.
+    """Convert ``indices`` to a NumPy index, and return a mask of the lookups in range.
 
     The index is for an array with the axes (batch, axes, window), see :func:`_arranged`. Out-of-range
     positions are replaced by 0.
@@ -98,7 +98,10 @@ def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
 
 
 def outside(dtype: Any, fill: str) -> Any:
-    """Return the value that an out-of-range lookup reads."""
+    """Return the value that an out-of-range lookup reads.
+
+    It is NaN for floats, and an extreme value for integers; with ``fill="zero"`` and for Booleans, it is 0.
+    """
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
     if dtype.kind in "iu":

@@ -111,12 +111,12 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
 
 
 def cut(cotangent: Any) -> Any:
-    """Mark a cotangent as zero for the elements that a slice or lookup did not read."""
+    """Mark a cotangent that has zeros for elements that a slice or lookup skipped."""
     return marked(cotangent, CUT | DISCARDS)
 
 
 def marked(cotangent: Any, mark: int) -> Any:
-    """Set the bit ``mark`` of a cotangent (``ir.graph``), except on a splat constant."""
+    """Set the mark bit ``mark``, such as ``CUT``, except on a splat constant."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:
@@ -125,7 +125,7 @@ def marked(cotangent: Any, mark: int) -> Any:
 
 
 def _applied(slope: Any, tangent: Any, singular: bool) -> Any:
-    """Multiply a tangent by a partial derivative, which can be a tuple of factors."""
+    """Multiply a tangent by ``slope``, a partial derivative or a tuple of its factors."""
     for factor in reversed(slope) if isinstance(slope, tuple) else (slope,):
         tangent = product(factor, tangent, singular)
     return tangent

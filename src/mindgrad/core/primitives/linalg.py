@@ -67,7 +67,10 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 
 
 def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters: Any) -> Any:
-    """Join the right-hand sides of a batch, so that their matrix is factored once."""
+    """Batching rule: if samples share the matrix, join their right-hand sides.
+
+    The matrix is then factored only once.
+    """
     primitive = REGISTRY[name]
     a, b = xs
     if at[0] is not None:
@@ -92,7 +95,7 @@ def _system_flops(equation: Any) -> float:
 def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
     """Set infinite and NaN elements of ``y`` to 0 in columns where ``ct`` is zero.
 
-    A singular matrix makes ``y`` infinite, but a solution with a zero cotangent was not used.
+    A singular matrix makes the solution ``y`` infinite, but a column with a zero cotangent was not used.
     """
     if not can_discard(ct, y):
         return y
@@ -102,7 +105,7 @@ def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
 
 
 def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
-    """Return the triangle of a matrix or tangent that a triangular system reads."""
+    """Return the part of a matrix that a triangular system reads; zeros elsewhere."""
     return (lower if lower_part else upper)(a, strict=unit_diagonal)
 
 

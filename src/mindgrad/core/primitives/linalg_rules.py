@@ -157,7 +157,7 @@ def upper(x: Any, strict: bool = False) -> Any:
 
 
 def on_the_diagonal(x: Any) -> Any:
-    """Return the elements on the diagonal, and zeros elsewhere."""
+    """Return the matrix ``x`` with its off-diagonal elements replaced by zeros."""
     return masked(x, equal(*_indices(x.shape)))
 
 
@@ -179,12 +179,12 @@ def _spread(v: Any, like: Any, axis: int) -> Any:
 
 
 def columns(v: Any, like: Any) -> Any:
-    """Return a matrix of the shape of ``like`` whose column j consists of ``v[j]``."""
+    """Repeat a vector as rows: result[i, j] = v[j], in the shape of ``like``."""
     return _spread(v, like, len(like.shape) - 1)
 
 
 def rows(v: Any, like: Any) -> Any:
-    """Return a matrix of the shape of ``like`` whose row i consists of ``v[i]``."""
+    """Repeat a vector as columns: result[i, j] = v[i], in the shape of ``like``."""
     return _spread(v, like, len(like.shape) - 2)
 
 

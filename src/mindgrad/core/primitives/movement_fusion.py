@@ -35,7 +35,7 @@ def _made(x: Any, name: str) -> Any:
 
 
 def reshaped_twice(x: Any, shape: Shape) -> Any:
-    """Return ``reshape(x, shape)`` without the reshape that computes ``x``."""
+    """Simplify ``reshape(x, shape)``, where x is a reshape itself, to one reshape."""
     inner = _made(x, "reshape")
     return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
 
@@ -64,7 +64,7 @@ def sum_of_parts(a: Any, b: Any) -> Any:
 
 
 def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
-    """Return a slice of a concatenation or of f(x) without computing all elements."""
+    """Simplify a slice of a concatenation, or of f(x), to compute only its elements."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)

@@ -61,7 +61,10 @@ _NEUTRAL: dict[str, Callable[[Any], Any]] = {
 
 
 def padded_map(equation: Equation) -> IndexMap | None:
-    """Return the index map for padded operands; ``None`` if padding may be read."""
+    """Return the index map of an equation whose operands may have padding.
+
+    Returns ``None`` if the padding could change other elements.
+    """
     primitive = equation.primitive
     if primitive.kind == "control" or primitive.effect or primitive.calls_back or primitive.communicates:
         return None
@@ -80,7 +83,7 @@ def padded_map(equation: Equation) -> IndexMap | None:
 
 
 def keeps_apart(equation: Equation, kind: str) -> bool:
-    """Whether padding along an axis of this kind does not affect the other results.
+    """Whether padding an axis of this ``kind`` leaves all other elements unchanged.
 
     If the operator has a neutral element, the padding must contain it.
     """

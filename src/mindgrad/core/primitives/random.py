@@ -64,7 +64,7 @@ _TILE = 4096
 
 
 def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
-    """Return the words of the key that are added to the even and to the odd words.
+    """Return the key words that are added to the even and to the odd words of a block.
 
     The results have the shape ``[step, word, 1]``. ``key`` consists of four arrays of one word.
     """
@@ -74,7 +74,7 @@ def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
 
 
 def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap: Any) -> tuple[Any, Any]:
-    """Apply four rounds to the even and the odd words, and then add words of the key."""
+    """Apply four rounds of the cipher to a block, and then add words of the key."""
     for by in rotations:
         even = even + odd
         odd = ((odd << by) | (odd >> (32 - by))) ^ even

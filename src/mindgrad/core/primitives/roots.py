@@ -56,9 +56,9 @@ def _equation(atom: Any, name: str) -> Equation | None:
 
 
 def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
-    """Describe ``atom`` as a root, followed by views such as a reshape, if possible.
+    """Find the root, such as √x, that ``atom`` is, possibly reshaped or broadcast.
 
-    Returns the root and the equations of the views, in the order of evaluation.
+    Returns the root and the equations of the views, in the order of evaluation; ``None`` without a root.
     """
     views: list[Equation] = []
     made_by: Equation | None = getattr(atom, "made_by", None)
@@ -83,7 +83,10 @@ Step = tuple[str, Any]
 
 
 def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
-    """Emit the power ``degree`` of a root that was multiplied or divided in ``steps``."""
+    """Emit ``root ** degree`` from its radicand, without computing the root.
+
+    ``steps`` are multiplications and divisions of the root.
+    """
 
     def scaled(x: Any) -> Any:
         for name, other in steps:
@@ -147,9 +150,9 @@ def product_of_roots(a: Any, b: Any) -> Any:
 
 
 def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
-    """Return the multiplicity of ``factor`` in ``product``, and the other factors.
+    """Split ``product`` into a power of ``factor`` and the other factors.
 
-    The second result is the product of the other factors, or ``None`` if there are none.
+    Returns the exponent, and the product of the other factors (``None`` if there are none).
     """
     if product is factor:
         return 1, None

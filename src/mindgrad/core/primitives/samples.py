@@ -59,7 +59,7 @@ def fixed(values: Any) -> Domain:
 
 
 class Case:
-    """One sample call of a primitive: a domain and shape per operand, and parameters."""
+    """One sample call of a primitive: its parameters, and a domain for each operand."""
 
     __slots__ = ("accepts", "domains", "parameters", "prepare")
 

@@ -70,7 +70,7 @@ def _inside(start: Any, most: int) -> Any:
 
 
 def _positions(start: Any, count: int, size: int, most: int) -> Any:
-    """Return the positions start[b] + 0 … count − 1 for a batch of starts.
+    """Return the indices start, …, start + count − 1 for each sample of a batch.
 
     The result has the shape (size, count), where ``size`` is the size of the batch.
     """
@@ -79,7 +79,7 @@ def _positions(start: Any, count: int, size: int, most: int) -> Any:
 
 
 def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
-    """Insert the start 0 at position ``at``, for a batch axis that the slice covers."""
+    """Insert the start 0 for a batch axis at position ``at``, which is not sliced."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 

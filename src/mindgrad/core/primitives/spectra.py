@@ -194,7 +194,10 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
-    """Return the form after a reshape that adds or removes axes of size 1."""
+    """Translate ``form`` to the axes after a reshape, if it only moves axes of size 1.
+
+    Returns ``None`` for other reshapes.
+    """
     old, new = [[axis for axis, n in enumerate(shape) if n != 1] for shape in (before, after)]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None

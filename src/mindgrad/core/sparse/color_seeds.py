@@ -78,7 +78,9 @@ def is_scattered(source: Any) -> bool:
 
 
 def seed_of(type: TensorType, colors: Any, color: int) -> Any:
-    """Return the part of the seed of ``color`` that belongs to one value.
+    """Return the tangent of one value that computes the columns of ``color``.
+
+    It is 1 for elements of this color, and 0 for all others.
 
     ``colors`` contains the color of each element, or one color for all elements. ``None`` means zero.
     """
@@ -91,7 +93,7 @@ def seed_of(type: TensorType, colors: Any, color: int) -> Any:
 
 
 def _seeds(type: TensorType, colors: Any, count: int) -> Any:
-    """Stack the seeds of all colors along a new first axis, omitted for one color."""
+    """Stack the seeds of all colors along a new first axis (none for one color)."""
     if count == 1:
         seed = seed_of(type, colors, 0)
         return zeros(type) if seed is None else seed

@@ -107,7 +107,10 @@ def _numbered(atoms: Sequence[Any]) -> list[Any]:
 
 
 def _stacked(numbers: Sequence[Any]) -> Any:
-    """Concatenate ``numbers`` and -1, so that the index -1 (a constant) yields -1."""
+    """Concatenate ``numbers`` and the element -1.
+
+    An index of -1, which represents a constant, then reads -1.
+    """
     return np.concatenate([*numbers, [-1]])
 
 

@@ -25,7 +25,7 @@ class Assigned(Protocol):
 
 
 class Frontend:
-    """A frontend that does nothing, and the interface of all frontends."""
+    """The interface of all frontends; this base class calls functions unchanged."""
 
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a user's function while it is traced or recorded."""

@@ -201,7 +201,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the marks of a cotangent in the enclosing scope, for further derivatives."""
+    """Set the mark bits of a cotangent, so that derivatives of higher order see them."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -260,7 +260,7 @@ class _Slots:
         return len(self._slots)
 
     def of(self, atom: Any) -> int:
-        """Return the slot of a variable or constant; create the slot if needed."""
+        """Return the index of the slot for a variable or constant; create it if needed."""
         position = self._slots.get(atom)
         if position is not None:
             return position

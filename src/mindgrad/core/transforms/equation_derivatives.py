@@ -46,7 +46,7 @@ def equation_tangents(
 
 
 class _LoneEquation:
-    """A copy of one equation in its own builder, to which derivatives are added."""
+    """A builder that contains a copy of one equation, and receives its derivatives."""
 
     def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
         self.equation = equation
@@ -59,12 +59,21 @@ class _LoneEquation:
             self.ys = list(results) if equation.primitive.multiple else [results]
 
     def tangents(self, of: dict[int, Any]) -> list[Any]:
-        """Apply the forward rule. ``of`` maps positions of operands to tangents."""
+        """Return the tangents of the outputs; ``of`` maps operand indices to tangents."""
         ts = [of.get(k) for k in range(len(self.xs))]
         return equation_tangents(self.equation, self.ys, self.xs, ts)
 
     def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Any]:
-        """Add an input for the tangent of each operand in ``moved``."""
+        """Add a graph input for the tangent of each operand whose index is in ``moved``.
+
+        Args:
+            moved: indices of the operands that have a tangent.
+            exact: for each index in ``moved``, whether zeros of the tangent are exact. If not, the tangent
+                counts as a value that depends on the differentiated inputs.
+
+        Returns:
+            The tangents by operand index.
+        """
         tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
         for direction, is_exact in zip(tangents.values(), exact, strict=True):
             if not is_exact:
@@ -83,9 +92,9 @@ class _LoneEquation:
 def first_derivative(
     equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
-    """Return the graph ``(xs, p) ↦ J p``, and a flag for each output.
+    """Return the graph ``(xs, p) ↦ J p``, and a flag for each output of the equation.
 
-    The flag states whether the tangent of the output is nonzero; the graph returns only nonzero tangents.
+    The flag is false if the tangent of the output is zero for all inputs; the graph omits these tangents.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -97,9 +106,9 @@ def second_derivative(
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p, q) ↦ D²f[p, q]``, and a flag for each output.
 
-    The flag states whether the second derivative of the output is nonzero; the graph returns only these. It
-    is computed by forward mode of the equations that the forward rule emits. ``exact`` contains flags for
-    ``p``, then for ``q``.
+    The flag is false if the second derivative of the output is zero for all inputs; the graph omits these
+    derivatives. The forward rule emits equations for ``J p``, and forward mode differentiates them along
+    ``q``. ``exact`` contains flags for ``p``, then for ``q``.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):

@@ -2,7 +2,8 @@
 
     collapse(G)(x, p, q, c) = (G(x), J p_d, J q_d, Σ_d D²G(x)[p_d, q_d] + J c)
 
-If ``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. With other pairs of
+J is the Jacobian of G at x, D²G its second derivative, and p_d and q_d are the directions number d. If
+``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. With other pairs of
 directions, it is any operator ``Σ a_ij ∂_i ∂_j``. References: R. Li et al., *A computational framework for
 neural network-based variational Monte Carlo with Forward Laplacian*, Nature Machine Intelligence 2024; F.
 Dangel et al., *Collapsing Taylor mode automatic differentiation*, 2025.
@@ -156,7 +157,7 @@ class Collapse:
         return current().value(y)
 
     def second_or_zero(self, y: Any) -> Any:
-        """Return the second-order term of ``y``, or a constant zero if it has none."""
+        """Return the second-order term ``c_y``, or a constant zero if ``y`` has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
 
@@ -219,7 +220,7 @@ class Collapse:
     def _stacks(
         self, equation: Equation, xs: Sequence[Any], moved: Sequence[int], side: dict[Any, Stack]
     ) -> list[Stack | None]:
-        """Return the stack of each output: the forward rule, batched over directions."""
+        """Return the tangents of each output along all directions, from the forward rule."""
         if not moved:
             return [None] * len(equation.outputs)
         stacks = [side[equation.inputs[k]] for k in moved]
@@ -262,7 +263,7 @@ class Collapse:
         return Stack(spread * stack.atom, stack.at)
 
     def _total(self, atom: Any, at: int | None) -> Any:
-        """Return the sum of ``atom`` over the axis ``at`` of directions."""
+        """Return the sum of ``atom`` over its axis of directions, ``at``."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
         return self._whole(reduce_sum(atom, axes=(at,)))

@@ -46,7 +46,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
 
 
 def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
-    """Map each value with mixed samples to the equation that mixed the samples."""
+    """Map each value whose samples are mixed to the equation that mixed them."""
     places: dict[Any, int | None] = {x: axis}
     mixed: dict[Any, Equation] = {}
     for equation in equations:

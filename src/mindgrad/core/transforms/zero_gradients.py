@@ -40,9 +40,9 @@ _Path = Literal["smooth"] | Equation
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A derivative transform whose zero gradients cause no warning.
+    """A wrapper of a derivative transform, without warnings about zero gradients.
 
-    It marks functions in which a loop, branch, ``vmap``, or recomputed block takes derivatives.
+    It is used for derivatives that are taken inside a loop, a branch, ``vmap``, or a recomputed block.
     """
 
     transform: Callable[..., list[Any]]
@@ -74,7 +74,7 @@ def steps_of(
 
 
 def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
-    """Warn at the line of each operator of :func:`steps_of`."""
+    """Issue a warning for each result of :func:`steps_of`, at its source line."""
     for source, name in steps:
         warn_at(
             source,
@@ -87,7 +87,7 @@ def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
 
 
 def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Variable]:
-    """Return the variables on which ``ys`` depend smoothly."""
+    """Return the variables on which ``ys`` depend smoothly, not only through steps."""
     return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
 
 
@@ -109,7 +109,7 @@ def _atom(scope: GraphScope, tensor: Any) -> Any:
 
 
 def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
-    """Return the path from each variable to the outputs ``ys``, as a dict."""
+    """Return a dict from each variable on which ``ys`` depend to its path to ``ys``."""
     paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
@@ -131,7 +131,7 @@ def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """Combine two paths from one value: one smooth path makes the result smooth."""
+    """Combine two paths from one value; the result is smooth if one of them is."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 

@@ -140,10 +140,11 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """Extend ``variables`` by attributes and nonlocal variables that bodies assign.
+    """Extend ``variables`` with attributes and nonlocals that ``bodies`` assign.
 
     Returns:
-        The extended variables, or ``None`` if ``variables`` already contains all of them.
+        The extended variables, or ``None`` if ``variables`` already contains all attributes and variables
+        that the bodies assign.
     """
     keys = {location.key for location in variables.places}
     locations = {

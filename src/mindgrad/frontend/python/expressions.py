@@ -198,7 +198,10 @@ class Expressions(ast.NodeTransformer):
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
-        """Create the runtime call for ``owner.attribute``. ``owner`` is already rewritten."""
+        """Create the call ``mg__.attribute(owner, name)``, which evaluates ``owner.name``.
+
+        ``owner`` is already rewritten.
+        """
         return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -208,7 +211,10 @@ class Expressions(ast.NodeTransformer):
         return self.item(node.value, node.slice, node)
 
     def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
-        """Create the runtime call for ``owner[key]``. Both operands are already rewritten."""
+        """Create the call ``mg__.item(owner, key)``, which evaluates ``owner[key]``.
+
+        ``owner`` and ``key`` are already rewritten.
+        """
         return runtime("item", [owner, key], place)
 
     # -- calls and containers --------------------------------------------------------------------
