@@ -46,10 +46,10 @@ _explanations: list[Callable[[BaseException], None]] = []
 
 
 def leave() -> None:
-    """Trim the traceback of the current error if it leaves mindgrad.
+    """Remove mindgrad's frames from the traceback of an error that leaves mindgrad.
 
-    The handlers that this module appends call this function. The error leaves mindgrad if no other function
-    of mindgrad is on the call stack.
+    The exception handlers that this module appends call this function. The error leaves mindgrad if no
+    function of mindgrad is a caller of the function that raised it.
     """
     error = sys.exception()
     frame = sys._getframe(1).f_back
@@ -191,7 +191,7 @@ def _is_enclosed(code: CodeType) -> bool:
 
 
 def _with_inner(code: CodeType) -> CodeType:
-    """Append handlers to the functions that are defined inside ``code``."""
+    """Append exception handlers to the functions that are defined inside ``code``."""
     constants = tuple(
         enclosed(_with_inner(x)) if isinstance(x, CodeType) and _is_suited(x) else x for x in code.co_consts
     )
@@ -205,7 +205,7 @@ def _is_suited(code: CodeType) -> bool:
 
 
 class _Boundary:
-    """The functions and modules whose code already has handlers."""
+    """The functions and modules whose code already has exception handlers."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
@@ -224,7 +224,7 @@ class _Boundary:
                 self.enclose(value, with_inner)
 
     def enclose(self, value: Any, with_inner: bool = False) -> None:
-        """Append handlers to a function, or to the methods of a class and of its bases."""
+        """Append exception handlers to a function, or to methods of a class and its bases."""
         if isinstance(value, type):
             for base in value.__mro__:
                 if base.__module__.startswith(_NAME) and base not in self.classes:
@@ -265,7 +265,7 @@ _boundary = _Boundary()
 
 
 def enclose(value: Any) -> None:
-    """Append handlers to a public function, or to the methods of a class."""
+    """Append exception handlers to a public function, or to the methods of a class."""
     if _IS_KNOWN:
         _boundary.enclose(value)
 
@@ -280,7 +280,7 @@ _MAKERS = frozenset(("api", "solvers", "tools"))
 
 
 def enclose_packages() -> None:
-    """Append handlers to the public functions of newly loaded modules."""
+    """Append exception handlers to the public functions of newly loaded modules."""
     if not _IS_KNOWN:
         return
     for name, module in list(sys.modules.items()):

@@ -154,7 +154,7 @@ class ProcessMesh:
         self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
-        """Return shape and sharding of the mesh array of which ``x`` is one rank's part."""
+        """Return shape and sharding of the mesh array that consists of parts like ``x``."""
         shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
         sharding = self._shardings[bool(shape)]
         return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)

@@ -37,7 +37,7 @@ _stream = 0
 
 
 def stream() -> int:
-    """Return the number of the random stream.
+    """Return the number of the random stream from which generators draw.
 
     Generators with the same seed and different streams draw independent numbers.
     """

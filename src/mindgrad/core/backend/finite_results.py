@@ -33,7 +33,7 @@ _SIGNATURES = 256
 
 
 def traced_plainly(trace: Callable[[], Any]) -> Graph:
-    """Return the graph of ``trace()`` without rewrites.
+    """Call ``trace``, which returns a graph, with rewrites turned off.
 
     :func:`locate_fault` evaluates it, because rewrites may remove or combine the equation that is at fault.
     """

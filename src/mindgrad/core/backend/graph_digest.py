@@ -195,7 +195,7 @@ def _folders() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _source() -> bytes | None:
-    """Return a digest of the sources in ``LOWERING``; ``None`` if they cannot be read."""
+    """Return a digest of the source code of ``LOWERING``, or ``None`` without source."""
     files = unchanged_source(LOWERING)
     if files is None:
         return None

@@ -377,7 +377,7 @@ def use_device(device: Any) -> None:
 
 
 def use_device_later(selection: Callable[[], Any]) -> None:
-    """Let ``selection`` set the device at the next compilation.
+    """Register a function ``selection`` that sets the device at the next compilation.
 
     Selecting a device starts the runtime of JAX, which must not happen earlier.
     """
@@ -386,7 +386,10 @@ def use_device_later(selection: Callable[[], Any]) -> None:
 
 
 def _selected() -> Any:
-    """Return the JAX device that compiled functions use; ``None`` for the CPU."""
+    """Return the selected JAX device; ``None`` for the CPU.
+
+    A selection that :func:`use_device_later` has registered runs first.
+    """
     global _selection
     if _selection is not None:
         selection, _selection = _selection, None
@@ -404,7 +407,7 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
-    """Wrap ``function`` so that it runs on the selected device.
+    """Wrap ``function`` so that JAX runs it on the selected device.
 
     If ``x64`` is true, JAX uses 64-bit types in its calls.
     """

@@ -22,7 +22,7 @@ _NEVER = sys.maxsize >> 32
 
 
 class _Collector:
-    """The thresholds of Python's garbage collector, which code blocks can restrict.
+    """The garbage collector of Python, whose collections code blocks can restrict.
 
     If several threads or nested blocks restrict them at the same time, the strictest restriction applies. The
     end of the last block restores the user's setting, unless the user has changed the thresholds in a block.

@@ -82,7 +82,7 @@ def _is_shortened(length: int, ndim: int) -> bool:
 
 
 def _shown_values(array: NDArray[Any], ndim: int) -> Iterator[Any]:
-    """Yield the values that are shown as Python scalars.
+    """Yield, as Python scalars, the elements that are not replaced by an ellipsis.
 
     Args:
         array: an array, or a part of one.

@@ -82,7 +82,7 @@ def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[li
 def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: int) -> Flags:
     """Return for each input of a loop body whether it is batched in some iteration.
 
-    ``flags`` states which inputs are batched in the first iteration. A part of the carry becomes batched if
+    ``flags`` states which inputs are batched in the first iteration. A carry component becomes batched if
     an iteration computes it from a batched value.
     """
     while True:

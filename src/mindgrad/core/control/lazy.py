@@ -130,5 +130,5 @@ def lazy_primitive(
 
 
 def never(*_: Any, **__: Any) -> Any:
-    """Raise ``RuntimeError``: lazy equations have no kernel and must be expanded first."""
+    """Raise ``RuntimeError``: a lazy equation has no kernel, so expand it first."""
     raise RuntimeError("a lazy derivative was not expanded before compilation.")

@@ -8,7 +8,7 @@ stacks one value per iteration along axis 0. The parameters are:
 
 - ``body``: graph from ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``.
 - ``length``: number of iterations.
-- ``consts``, ``carries``: number of operands that are constants and number of parts of the carry.
+- ``consts``, ``carries``: number of operands that are constants and number of carry components.
 - ``reverse``: whether to run from the last slice to the first.
 
 Forward mode runs one loop over values and tangents. In reverse mode, the loop also stacks the residuals that
@@ -19,8 +19,8 @@ transposed scan accumulates the sum, or one contraction after the loop computes 
 Forward mode costs one loop with 2 to 3 times the work. Reverse mode adds one more loop and stores the
 residuals of every iteration.
 
-In the code, ``moving`` are the indices of the parts of the carry that have a tangent in some iteration.
-``start`` are the indices of the parts of the first carry that have a tangent.
+In the code, ``moving`` are the indices of the carry components that have a tangent in some iteration.
+``start`` are the indices of the components of the initial carry that have a tangent.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class _Fused:
     outputs have the same order.
 
     Attributes:
-        moving: indices of the parts of the carry that have a tangent in some iteration.
+        moving: indices of the carry components that have a tangent in some iteration.
         wanted: indices of the outputs of the original body that have a tangent.
     """
 
@@ -265,7 +265,8 @@ def _transpose(
     cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
 ) -> list[Any]:  # fmt: skip
-    # this scan is linear, so each part of its carry is a tangent, even if the first carry is a constant zero
+    # this scan is linear, so each component of its carry is a tangent, even if the initial carry is a
+    # constant zero
     end = consts + carries
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not is_zero(ct)])

@@ -227,14 +227,14 @@ def reach(graph: Graph, active_inputs: Indices) -> Indices:
 def closure(
     body: Graph, consts: int, active_others: Indices, active_carry: Indices, carries: int | None = None
 ) -> Indices:
-    """Return the parts of the carry that have a tangent after some iteration.
+    """Return the carry components that have a tangent after some iteration.
 
     Args:
         body: graph from constants, carry and further inputs to the next carry. Further outputs are ignored.
         consts: number of inputs that are constants of the loop.
         active_others: positions of the constants and further inputs that have a tangent.
-        active_carry: indices of the parts of the first carry that have a tangent.
-        carries: number of parts of the carry. Default: all inputs after the constants.
+        active_carry: indices of the components of the initial carry that have a tangent.
+        carries: number of carry components. Default: all inputs after the constants.
     """
     if carries is None:
         carries = len(body.inputs) - consts
@@ -298,7 +298,7 @@ def series_results(
 
 
 def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
-    """Return the positions of the operands that have a Taylor coefficient of order ≥ 1."""
+    """Return the positions of operands that have a Taylor coefficient of order ≥ 1."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 

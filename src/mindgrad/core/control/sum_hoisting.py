@@ -34,7 +34,7 @@ __all__ = ["Totals", "summed_graph"]
 
 
 class Totals:
-    """A plan that sums some values of an iteration over all iterations.
+    """A plan to sum values of a loop body over all iterations of the loop.
 
     Args:
         graph: graph of one iteration of the loop.

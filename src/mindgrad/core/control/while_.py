@@ -10,7 +10,7 @@ The carry x is a tuple of tensors, its *parts*. The constants c are equal in all
 - ``consts``: number of operands that are constants.
 - ``slots``: number of carries that the loop can save for reverse mode; 0 for none. If it is positive, the
   loop has further results: the number of iterations, the period (number of iterations between two saved
-  carries), and one buffer of saved values for each part of the carry.
+  carries), and one buffer of saved values for each carry component.
 
 Forward mode runs one loop over values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode
 uses a separate primitive, ``while_pullback``. Let K be the number of slots (``control.checkpoints``). Reverse
@@ -18,8 +18,8 @@ mode runs the loop once and saves some carries. It then recomputes each iteratio
 1 + log₂(n / K²) / 2 times on average, and transposes its linearization. It needs memory for about 2 K
 carries, and for the residuals of at most K iterations.
 
-In the code, ``moving`` are the indices of the parts of the carry that have a tangent in some iteration.
-``active_consts`` are the constants that have a tangent. ``start`` are the parts of the first carry that have
+In the code, ``moving`` are the indices of the carry components that have a tangent in some iteration.
+``active_consts`` are the constants that have a tangent. ``start`` are the components of the initial carry that have
 a tangent.
 
 Limits: a loop has at most 2³¹ iterations. The condition has no derivative.

@@ -19,7 +19,7 @@ saves its own carries.
 
 Operands are the operands of the loop, then its iteration count, its period, and its buffers of saved carries,
 then the cotangents of the parts ``moving`` of the last carry. Results are the cotangents of the constants
-``active_consts``, then the cotangents of the parts ``moving`` of the first carry.
+``active_consts``, then the cotangents of the components ``moving`` of the initial carry.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _pullback_of(
         of_values: cotangents of the values in the last carry, by index in the carry of the original loop.
         of_tangents: cotangents of the tangents in the last carry, by index in the carry of the original loop.
         active_consts: positions of the constants of ``F`` whose cotangents are computed.
-        start: indices of the parts of the carry of ``F`` whose cotangents are computed.
+        start: indices of the carry components of ``F`` whose cotangents are computed.
     """
     results = while_(*operands, **fused.parameters, slots=slots)
     consts = fused.parameters["consts"]
@@ -296,7 +296,7 @@ def _pullback_series(
         *xs[consts:], *series_operands(xs, of_xs, [consts + k for k in loop.moving]),
     )  # fmt: skip
     carries, parts = len(body.outputs), len(loop.body.outputs)
-    # positions of the coefficients 0 … K of each constant and of each part of the carry
+    # positions of the coefficients 0 … K of each constant and of each carry component
     in_consts = {k: [k, *range(consts + at * order, consts + (at + 1) * order)] for at, k in enumerate(fixed)}
     in_carry = {
         k: [k, *range(carries + at * order, carries + (at + 1) * order)] for at, k in enumerate(loop.moving)
@@ -425,7 +425,7 @@ def _pullback_tangent_transpose(
 
 
 #: linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
-#: constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
+#: constants ``turned``, of the components ``start`` of the initial carry, and of the cotangents of the parts
 #: ``rated`` of the last carry. Like ``while_tangent``, it exists only while reverse mode builds a graph
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",

@@ -33,7 +33,7 @@ from mindgrad.core.primitives.kinds import zeros
 __all__ = ["LinearIteration", "Marks", "linear_iteration"]
 
 Indices = tuple[int, ...]
-#: the marks (``ir.graph``) of the cotangent of each part of a carry; ``None`` for a zero cotangent
+#: the marks (``ir.graph``) of the cotangent of each carry component; ``None`` for a zero cotangent
 Marks = tuple["int | None", ...]
 
 
@@ -42,12 +42,12 @@ class LinearIteration:
 
     Attributes:
         rows: number of iterations in a chunk.
-        needed: indices of the parts of the carry on which the coefficients depend.
+        needed: indices of the carry components on which the coefficients depend.
         outside: graph from the constants of the loop to the values that depend only on constants and that
             ``step`` or ``totals`` uses.
-        expensive: graph ``(*consts, *needed parts of the carry) ↦ expensive subexpressions``. If ``rows``
+        expensive: graph ``(*consts, *needed carry components) ↦ expensive subexpressions``. If ``rows``
             exceeds 1, it has no outputs.
-        coefficients: graph ``(*consts, *needed parts of the carry, *expensive) ↦ coefficients``.
+        coefficients: graph ``(*consts, *needed carry components, *expensive) ↦ coefficients``.
         step: graph ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows``
             is 1, its further results are the contributions to the cotangents of the constants.
         totals: graph ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the
@@ -176,7 +176,7 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
             of the next carry.
         first: number of inputs of ``graph`` that are values. The tangents are the inputs after them.
         consts: number of constants of the loop that have tangents.
-        marks: marks of the cotangent of each part of the last carry; ``None`` for a zero cotangent.
+        marks: marks of the cotangent of each component of the last carry; ``None`` for a zero cotangent.
 
     Returns:
         The transposed graph, and the inputs of ``graph`` whose cotangents it computes.
@@ -210,7 +210,7 @@ def linear_iteration(
         body: body of the loop.
         consts: number of constants of the loop.
         active_consts: positions of the constants whose cotangents are computed.
-        moving: indices of the parts of the carry whose cotangents are computed.
+        moving: indices of the carry components whose cotangents are computed.
         slots: maximum number of iterations in a chunk, a power of two.
         marks: marks of the cotangents of the last carry.
     """

@@ -96,7 +96,7 @@ def building(builder: Builder) -> Iterator[Builder]:
 def is_tainted(
     primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: int | None = None
 ) -> int:
-    """Return the marks of the results of ``primitive`` on the operands ``inputs``.
+    """Return the marks, a bit mask, of the results of ``primitive``.
 
     ``passed`` is the union of the inherited marks of the operands. Default: computed from ``inputs``.
     """
@@ -293,7 +293,10 @@ class Builder:
         return primitive, inputs, tuple(parameters.items())
 
     def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
-        """Evaluate an operator on constants; ``None`` if the constants are too large."""
+        """Evaluate an operator on constants; ``None`` if it should be emitted instead.
+
+        Large constants, for example, are not evaluated.
+        """
         if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
             return None
         splats = all(atom.is_splat for atom in inputs)
@@ -358,12 +361,18 @@ class Builder:
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Any) -> None:
-        """Make :meth:`moves` return true for ``atom``, in this and in later derivatives."""
+        """Treat ``atom`` as dependent on the inputs, in this and in later derivatives.
+
+        :meth:`moves` returns true for it.
+        """
         self._always_move.append(atom)
         self._moves[atom] = -1
 
     def moves(self, atom: Any) -> bool:
-        """Return whether ``atom`` depends differentiably on an input in ``moving``."""
+        """Return whether ``atom`` depends differentiably on an input in ``moving``.
+
+        The attribute ``moving`` is a bit mask of inputs of the derivative that is being built.
+        """
         if type(atom) is not Variable or self.moving is EVERYTHING:
             return type(atom) is Variable
         depends, waiting = self._moves, [atom]
@@ -385,7 +394,7 @@ class Builder:
     # -- replacement of loops by loops that also compute derivatives -------------------------------
 
     def value(self, atom: Any) -> Any:
-        """Return the replacement of ``atom`` (:meth:`rebind`), or ``atom`` itself."""
+        """Return the value with which :meth:`rebind` replaced ``atom``; default: ``atom``."""
         rebound = self._rebound
         while atom in rebound:
             atom = rebound[atom]

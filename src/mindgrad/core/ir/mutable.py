@@ -167,7 +167,7 @@ def is_mutable(value: Any) -> bool:
 
 
 def plain_kind(kind: type) -> type:
-    """Return the ordinary type for the type ``kind`` of a marked container.
+    """Return the builtin type of a marked container: ``list`` for ``MutableList``.
 
     Any other type is returned unchanged.
     """

@@ -221,7 +221,7 @@ class Primitive:
         return f"<primitive {self.name}>"
 
     def __call__(self, *operands: Any, **parameters: Any) -> Any:
-        """Emit the operator. Python numbers get the type of the first other operand."""
+        """Emit an equation; Python numbers get the type of the first variable or constant."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 operands = lift(operands)
@@ -234,7 +234,10 @@ def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Convert Python numbers to constants with the type of the first other operand."""
+    """Convert Python numbers to constants of the type of the first other operand.
+
+    For example, ``(x, 2.0)`` becomes ``(x, c)``, where all elements of the constant ``c`` are 2.
+    """
     like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(
         operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)

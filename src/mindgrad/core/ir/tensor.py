@@ -269,7 +269,7 @@ class Tensor(TensorMembers):
         return array
 
     def _leave(self, how: str) -> None:
-        """Warn that Python code reads the value, because the result has no derivative.
+        """Warn that Python code reads the value, because derivatives ignore such a read.
 
         ``how`` names the call that reads the value.
         """

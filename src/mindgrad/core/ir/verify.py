@@ -26,7 +26,7 @@ VARIABLE = "MINDGRAD_VERIFY"
 
 
 class MalformedGraph(AssertionError):
-    """A graph transformation built an ill-formed graph. This is a bug in mindgrad."""
+    """Raised if a graph transformation built an ill-formed graph, a bug in mindgrad."""
 
 
 def always(switch: bool) -> None:

@@ -70,7 +70,7 @@ LIBRARY = Work("library")
 
 
 def by(flops: Callable[[Any], float]) -> Work:
-    """Return the cost of a library algorithm with ``flops(equation)`` operations."""
+    """Return the work of an algorithm that takes ``flops(equation)`` operations."""
     return Work("library", flops)
 
 

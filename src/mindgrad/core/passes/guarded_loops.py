@@ -152,7 +152,7 @@ def _is_nan(y: Any) -> Any:
 
 
 def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Variable]:
-    """Find few values of which at least one is NaN if any product is NaN.
+    """Find a few values to test: if any product is NaN, one of these is NaN, too.
 
     The flag tests these values instead of every product, because they are fewer.
     """

@@ -107,7 +107,7 @@ def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequenc
 def dependence(
     sparse: Any, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
-    """Compute the pattern of each output of ``graph``; ``None`` if it has no entries.
+    """Return the sparsity pattern of each output; ``None`` if it has no nonzeros.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -149,7 +149,7 @@ def _carriers(graph: Graph) -> set[Equation]:
 
 
 class Propagation(Patterns):
-    """The analysis: propagates patterns through one graph.
+    """Propagation of sparsity patterns through one graph.
 
     Args:
         sparse: the module ``scipy.sparse``.

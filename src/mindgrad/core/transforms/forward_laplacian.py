@@ -110,7 +110,7 @@ def collapse(
 
 
 class Collapse:
-    """The pass: it emits stacks and second-order terms into the current builder.
+    """Emits stacks of tangents and second-order terms into the current builder.
 
     Args:
         size: number of directions.

@@ -111,7 +111,10 @@ def _condition_of(body: Graph, consts: int) -> Graph | None:
 
 
 def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
-    """Return whether ``condition`` is ``first`` for the carries before the loop."""
+    """Return whether ``condition`` equals ``first``, the test before the loop.
+
+    ``operands`` contains the carries before the loop.
+    """
     (at_start,) = inline(condition, operands)
     if at_start.is_traced or first.is_traced:
         return identity(at_start) == identity(first)

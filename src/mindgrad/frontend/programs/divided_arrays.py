@@ -74,7 +74,7 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
 
 
 def gathered(tensors: Iterable[Any]) -> bool:
-    """Move the arrays of tensors to the selected device; return whether any has moved.
+    """Move the arrays of tensors to the selected device; return whether any was moved.
 
     Arrays that are divided among devices are gathered.
     """

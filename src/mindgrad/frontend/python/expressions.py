@@ -86,11 +86,11 @@ class Expressions(ast.NodeTransformer):
         self._lambdas: list[ast.Lambda] = []  # the user's lambdas that contain the expression
 
     def expression(self, node: Any) -> Any:
-        """Rewrite an optional expression."""
+        """Rewrite an expression; return ``None`` for ``None``, a missing expression."""
         return None if node is None else self.visit(node)
 
     def part(self, node: ast.expr) -> ast.expr:
-        """Rewrite ``node``, and create ``lambda: node``."""
+        """Rewrite the expression ``node``, and return the expression ``lambda: node``."""
         before, self._part = self._part, True
         try:
             return thunk(self.visit(node))

@@ -129,7 +129,7 @@ class _Function(Expressions):
         return define(f"set__{identifier}", ["value__"], body, origin)
 
     def _locals(self, origin: ast.AST) -> ast.stmt:
-        """Create the inner function that replaces ``locals()``."""
+        """Create an inner function that returns the local variables, as ``locals()`` does."""
         body: Block = [assign("found__", at(ast.Dict([], []), origin), origin)]
         for identifier in self.variables:
             if identifier in self.scope.locals or identifier in self.scope.nonlocals:
@@ -225,7 +225,7 @@ class _Function(Expressions):
     # -- statements ------------------------------------------------------------------------------
 
     def block(self, body: Block) -> Block:
-        """Rewrite the statements."""
+        """Rewrite the statements of ``body``, and return the new statements."""
         done: Block = []
         for node in body:
             handler = getattr(self, "do_" + type(node).__name__, None)
