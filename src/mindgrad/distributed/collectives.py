@@ -154,7 +154,10 @@ def _groups(ranks: Ranks) -> list[list[int]] | None:
 
 
 def _is_even(groups: list[list[int]] | None) -> bool:
-    """Whether all groups have the same size, as XLA requires except for reductions."""
+    """Whether all groups have the same size.
+
+    XLA requires this for all collectives except reductions.
+    """
     return groups is None or len({*map(len, groups)}) == 1
 
 

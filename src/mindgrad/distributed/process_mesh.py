@@ -277,7 +277,7 @@ def noted(compiled: Any, graph: Graph) -> Any:
 
 
 def _title(graph: Graph) -> str:
-    """Return a title of ``graph`` for messages: its first collective and line."""
+    """Return a title of ``graph`` for messages: its first collective, with the line."""
     equations = graph.equations
     first = next(filter(is_communication, equations), None)
     name = "a divided program" if first is None else f"'{first.primitive.name}'"

@@ -266,7 +266,7 @@ def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
 
 
 def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -> dict[Variable, str]:
-    """Suggest the path of a layer, such as ``blocks_0_dense``, for its output."""
+    """Suggest the path of a layer, such as ``blocks_0_dense``, to name its output."""
     names: dict[Variable, str] = {}
     for (_, layer), run in groupby(graph.equations, key=lambda e: (e.source, getattr(e.source, "layer", ""))):
         inside = set(run)
@@ -288,7 +288,7 @@ def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool
 
 
 def _of_control(equation: Equation) -> Sequence[str | None]:
-    """Suggest names for results of a branch or loop, from the names in its graphs."""
+    """Suggest names for results of a branch or loop, from names inside its graphs."""
     parameters = equation.parameters
     if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]

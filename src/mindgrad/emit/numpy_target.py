@@ -129,7 +129,10 @@ class NumpyTarget:
         return array
 
     def loaded(self, text: str) -> str:
-        """Return source text that converts an array of a saved program."""
+        """Return source text that converts ``text``, a NumPy array loaded from a file.
+
+        The result is an array of the library.
+        """
         return text
 
     def builtins(self) -> dict[str, Any] | None:

@@ -171,7 +171,7 @@ def _of_instance(owner: Any) -> _Children:
 
 
 def _of_cell(owner: Any, _: str) -> _Children:
-    """Yield the Cells inside a Cell, and the other attributes of a user's Cell."""
+    """Yield the Cells inside a Cell; for a Cell of a user, also its other attributes."""
     for name, cell in vars(owner)["_cells"].items():
         yield cell, f"the Cell '{name}'"
     if is_users_class(_type(owner)):

@@ -19,8 +19,8 @@ mode runs the loop once and saves some carries. It then recomputes each iteratio
 carries, and for the residuals of at most K iterations.
 
 In the code, ``moving`` are the indices of the carry components that have a tangent in some iteration.
-``active_consts`` are the constants that have a tangent. ``start`` are the components of the initial carry that have
-a tangent.
+``active_consts`` are the constants that have a tangent. ``start`` are the components of the initial carry
+that have a tangent.
 
 Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 """

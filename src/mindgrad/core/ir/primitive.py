@@ -101,7 +101,7 @@ REGISTRY: dict[str, Primitive] = {}
 
 
 class Primitive:
-    """One operator. Calling it on variables and constants emits an equation."""
+    """One operator; calling it with variables and constants emits an equation."""
 
     # defaults of fields that few primitives set
     linear_in: Sequence[int] | None = None

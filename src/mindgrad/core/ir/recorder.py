@@ -123,7 +123,7 @@ class Recorder(Scope):
         return values
 
     def makers(self) -> dict[int, int]:
-        """Return a dict from the number of each result to the index of its entry."""
+        """Return a dict from the number of each result to the index of its operator."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:

@@ -82,7 +82,7 @@ def current_deferral() -> Any:
 
 
 def defer_to(deferral: Any) -> None:
-    """Let ``deferral`` receive this thread's operators; ``None`` ends the deferral."""
+    """Pass later operators of this thread to ``deferral``; ``None`` ends the deferral."""
     _local.deferral = deferral
 
 

@@ -115,7 +115,7 @@ def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _unless_wrong(condition: Graph) -> Graph:
-    """Build a loop condition that is also false if the NaN flag is set."""
+    """Extend a loop condition, so that the loop also ends if the NaN flag is set."""
     builder = Builder()
     with building(builder):
         inputs, flag = builder.inputs_like(condition.inputs), builder.input(_FLAG)

@@ -332,7 +332,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Return the rank of each entry of ``places`` in ascending order: (5, 2) → (1, 0)."""
+    """Return the rank of each entry in ascending order, as in (5, 2) → (1, 0)."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 

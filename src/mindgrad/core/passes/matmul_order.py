@@ -224,7 +224,7 @@ class _Network:
         return product, batch_labels + free, left | right
 
     def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
-        """Emit a product without summed labels as an elementwise product."""
+        """Emit an elementwise product, for factors whose product sums over no label."""
         labels = mine + [label for label in theirs if label not in mine]
         shape = tuple([self.sizes[label] for label in labels])
         sides = []
@@ -310,6 +310,6 @@ def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
 
 
 def _is_exact(equation: Equation) -> bool:
-    """Whether another order of sums changes only the last digits of the result."""
+    """Whether reordering the sums of ``equation`` changes only rounding errors."""
     dtype = equation.outputs[0].type.dtype
     return dtype.is_inexact and dtype.itemsize >= 4

@@ -93,7 +93,7 @@ class Callback:
 
 
 class _Slices(NamedTuple):
-    """A function that calls ``function`` for each slice of its batched operands."""
+    """A function of batched arrays that calls ``function`` for each sample."""
 
     function: Callable[..., Sequence[np.ndarray]]
     types: tuple[TensorType, ...]

@@ -47,7 +47,10 @@ def _times(numpy: Any, a: Any, b: Any) -> Any:
 
 
 def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    """Solve by doubling s = 1, 2, 4, … in the relation y_i = a_i y_{i−s} + b_i."""
+    """Solve y_i = a_i y_{i−1} + b_i in log₂ n steps.
+
+    Each step doubles s in the relation y_i = a_i y_{i−s} + b_i.
+    """
     a, b = [np.array(np.moveaxis(x, axis, 0)) for x in (a, b)]
     if reverse:
         a, b = a[::-1], b[::-1]

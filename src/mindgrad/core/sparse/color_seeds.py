@@ -72,7 +72,7 @@ def _made(x: Any) -> Any:
 
 
 def is_scattered(source: Any) -> bool:
-    """Return whether most successive indices are neither equal nor adjacent."""
+    """Return whether less than half of the steps in the indices ``source`` are 0 or 1."""
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
@@ -80,9 +80,8 @@ def is_scattered(source: Any) -> bool:
 def seed_of(type: TensorType, colors: Any, color: int) -> Any:
     """Return the tangent of one value that computes the columns of ``color``.
 
-    It is 1 for elements of this color, and 0 for all others.
-
-    ``colors`` contains the color of each element, or one color for all elements. ``None`` means zero.
+    It is 1 for elements of this color, and 0 for all others; ``None`` means zero. ``colors`` contains the
+    color of each element, or one color for all elements.
     """
     if np.ndim(colors) == 0:
         return ones(type) if colors == color else None

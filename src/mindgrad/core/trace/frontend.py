@@ -21,7 +21,7 @@ class Assigned(Protocol):
     leaves: list[Any]
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Replace the leaves of the value at this location."""
+        """Store a value with the same structure and new leaves at this location."""
 
 
 class Frontend:

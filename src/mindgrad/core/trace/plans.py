@@ -201,7 +201,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the mark bits of a cotangent, so that derivatives of higher order see them."""
+    """Set the mark bits of a cotangent, for derivatives of higher order."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark

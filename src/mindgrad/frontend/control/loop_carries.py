@@ -167,7 +167,10 @@ def doubles(
 
 
 def _flag_of(name: str) -> str:
-    """Return the flag variable that belongs to a variable with a returned value."""
+    """Return the name of the flag that is set when variable ``name`` is assigned.
+
+    ``name`` is a variable for a returned value, or for a value that a ``break`` passes out of the loop.
+    """
     return f"broke__{name.split('__')[1]}" if name.startswith(LEAVE) else "returned__"
 
 

@@ -260,7 +260,10 @@ def _name(function: Any) -> str:
 
 
 def _owner_of(function: Any) -> str:
-    """Return the name of the gradient API that created ``function``, if any."""
+    """Return the name of the API, such as ``grad``, that created ``function``.
+
+    The name is ``""`` for other functions.
+    """
     waiting = [function]
     for closure in waiting:
         if isinstance(closure, types.FunctionType):

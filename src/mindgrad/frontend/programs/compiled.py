@@ -278,8 +278,8 @@ class Compiled:
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
         """List attributes and variables whose value has changed since an earlier trace.
 
-        Returns two lists: for values that are numbers, and for tensors. The next trace makes these values inputs of the program. Then further
-        changes need no compilation.
+        Returns two lists: for values that are numbers, and for tensors. The next trace makes these values
+        inputs of the program. Then further changes need no compilation.
         """
         known = self._programs.get(key)
         if known:

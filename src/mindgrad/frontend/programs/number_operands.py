@@ -188,7 +188,7 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """Replace the numbers at ``places`` in the flattened arguments by inputs."""
+    """Mark the numbers at ``places`` in the flattened arguments as graph inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:

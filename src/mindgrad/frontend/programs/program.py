@@ -34,7 +34,7 @@ __all__ = ["Program", "Rejected"]
 
 
 class Rejected(Exception):
-    """Raised if the argument ``accept`` of :class:`Program` returns ``False``."""
+    """Raised if ``accept(…)``, an argument of :class:`Program`, returns ``False``."""
 
 
 class Program:
