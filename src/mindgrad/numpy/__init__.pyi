@@ -142,404 +142,269 @@ NZERO: float
 NaN: float
 PINF: float
 PZERO: float
-
 def abs(x: Any, dtype: Any = None) -> Tensor:
     """Compute the absolute value |x|."""
-
 def absolute(x: Any, dtype: Any = None) -> Tensor:
     """Compute the absolute value |x|."""
-
 def add(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Add two tensors; the derivatives are 1 and 1."""
-
 def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the largest element along axes; tied elements share the derivative."""
-
 def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the smallest element along axes; tied elements share the derivative."""
-
 def arccos(x: Any, dtype: Any = None) -> Tensor:
     """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
-
 def arccosh(x: Any, dtype: Any = None) -> Tensor:
     """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
-
 def arcsin(x: Any, dtype: Any = None) -> Tensor:
     """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
-
 def arcsinh(x: Any, dtype: Any = None) -> Tensor:
     """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
-
 def arctan(x: Any, dtype: Any = None) -> Tensor:
     """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
-
 def arctan2(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the angle atan(x / y) of the point (``x2``, ``x1``) in (−π, π]."""
-
 def arctanh(x: Any, dtype: Any = None) -> Tensor:
     """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
-
 def argmax(a: Any, axis: int | None = None) -> Tensor:
     """Return the index of the largest element along an axis."""
-
 def argmin(a: Any, axis: int | None = None) -> Tensor:
     """Return the index of the smallest element along an axis."""
-
 def around(a: Any, decimals: int = 0) -> Tensor:
     """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
-
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Split a tensor into a number of parts, or at given indices."""
-
 def bartlett(M: int) -> Tensor:
     """Return a Bartlett window, the triangle 1 − |t| for t from −1 to 1."""
-
 def bitwise_and(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the bitwise AND of integers."""
-
 def bitwise_not(x: Any, dtype: Any = None) -> Tensor:
     """Compute the bitwise NOT of integers: −1 − x for signed integers."""
-
 def bitwise_or(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the bitwise OR of integers."""
-
 def bitwise_xor(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the bitwise XOR of integers."""
-
 def blackman(M: int) -> Tensor:
     """Return a Blackman window, 0.42 + ½ cos πt + 0.08 cos 2πt for t from −1 to 1."""
-
 def broadcast_to(array: Any, shape: Any) -> Tensor:
     """Broadcast a tensor to a shape by NumPy's rules."""
-
 def cbrt(x: Any, dtype: Any = None) -> Tensor:
     """Compute the real cube root; its derivative is 1 / (3 ∛x²)."""
-
 def ceil(x: Any, dtype: Any = None) -> Tensor:
     """Round up to an integer; the derivative is 0."""
-
 def column_stack(tup: Any) -> Tensor:
     """Join tensors along the second axis; vectors become columns."""
-
 def copysign(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Combine the absolute value of ``x1`` with the sign of ``x2``."""
-
 def cos(x: Any, dtype: Any = None) -> Tensor:
     """Compute the cosine of angles in radians; its derivative is −sin x."""
-
 def cosh(x: Any, dtype: Any = None) -> Tensor:
     """Compute the hyperbolic cosine; its derivative is sinh x."""
-
 def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Count the nonzero elements along axes."""
-
 def cumsum(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Compute the cumulative sum along an axis, or of the flattened tensor."""
-
 def deg2rad(x: Any, dtype: Any = None) -> Tensor:
     """Convert degrees to radians: x π / 180."""
-
 def diagflat(v: Any, k: int = 0) -> Tensor:
     """Create a matrix with all elements of a tensor on its diagonal."""
-
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Return a diagonal of the matrices that two axes form, as the last axis."""
-
 def divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Divide two tensors; the derivatives are 1 / y and −x / y²."""
-
 def dstack(tup: Any) -> Tensor:
     """Join tensors along the third axis, which is added if it is missing."""
-
 e: float
-
 def empty(shape: Any, dtype: Any = ...) -> Tensor:
     """Create a tensor of zeros."""
-
 def equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x = y; NaN is not equal to itself."""
-
 euler_gamma: float
-
 def exp(x: Any, dtype: Any = None) -> Tensor:
     """Compute the exponential eˣ; it is its own derivative."""
-
 def exp2(x: Any, dtype: Any = None) -> Tensor:
     """Compute 2ˣ; its derivative is 2ˣ log 2."""
-
 def expm1(x: Any, dtype: Any = None) -> Tensor:
     """Compute eˣ − 1, accurate for small x; its derivative is eˣ."""
-
 def fabs(x: Any, dtype: Any = None) -> Tensor:
     """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
-
 def fix(x: Any, dtype: Any = None) -> Tensor:
     """Round towards 0 to an integer; the derivative is 0."""
-
 def fliplr(m: Any) -> Tensor:
     """Reverse the order of elements along the second axis."""
-
 def flipud(m: Any) -> Tensor:
     """Reverse the order of elements along the first axis."""
-
 def float_power(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Raise ``x1`` to the power of ``x2`` in floating-point numbers."""
-
 def floor(x: Any, dtype: Any = None) -> Tensor:
     """Round down to an integer; the derivative is 0."""
-
 def floor_divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
-
 def fmod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
-
 def gcd(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the greatest common divisor of integers; it is |n| for 0 and n."""
-
 def greater(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x > y; false if an element is NaN."""
-
 def greater_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x ≥ y; false if an element is NaN."""
-
 def hamming(M: int) -> Tensor:
     """Return a Hamming window, alpha + beta · cos πt for t from −1 to 1."""
-
 def hanning(M: int) -> Tensor:
     """Return a Hann window, ½ + ½ cos πt for t from −1 to 1."""
-
 def heaviside(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the Heaviside step function: 0 below 0, 1 above, ``x2`` at 0."""
-
 def hstack(tup: Any) -> Tensor:
     """Join tensors along the second axis, or vectors along their only axis."""
-
 def hypot(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute r = √(x² + y²) without overflow."""
-
 inf: float
 infty: float
-
 def invert(x: Any, dtype: Any = None) -> Tensor:
     """Compute the bitwise NOT of integers: −1 − x for signed integers."""
-
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Check whether elements are close: |input − other| ≤ atol + rtol · |other|."""
-
 def isfinite(x: Any, dtype: Any = None) -> Tensor:
     """Check elementwise for finite numbers, neither infinite nor NaN."""
-
 def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
     """Check whether each element is equal to one of the test elements."""
-
 def isinf(x: Any, dtype: Any = None) -> Tensor:
     """Check elementwise for inf and −inf."""
-
 def isnan(x: Any, dtype: Any = None) -> Tensor:
     """Check elementwise for NaN."""
-
 def isneginf(x: Any, dtype: Any = None) -> Tensor:
     """Check whether elements are −∞."""
-
 def isposinf(x: Any, dtype: Any = None) -> Tensor:
     """Check whether elements are +∞."""
-
 def lcm(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the least common multiple of integers; it is 0 for 0 and n."""
-
 def less(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x < y; false if an element is NaN."""
-
 def less_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x ≤ y; false if an element is NaN."""
-
 def log(x: Any, dtype: Any = None) -> Tensor:
     """Compute the natural logarithm; its derivative is 1 / x."""
-
 def log10(x: Any, dtype: Any = None) -> Tensor:
     """Compute the logarithm to base 10; its derivative is 1 / (x log 10)."""
-
 def log1p(x: Any, dtype: Any = None) -> Tensor:
     """Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x)."""
-
 def log2(x: Any, dtype: Any = None) -> Tensor:
     """Compute the logarithm to base 2; its derivative is 1 / (x log 2)."""
-
 def logaddexp(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute log(eˣ + eʸ) without overflow."""
-
 def logaddexp2(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute log₂(2ˣ + 2ʸ) without overflow."""
-
 def logical_and(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the logical AND; nonzero elements are true."""
-
 def logical_not(x: Any, dtype: Any = None) -> Tensor:
     """Compute the logical negation; nonzero elements are true."""
-
 def logical_or(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the logical OR; nonzero elements are true."""
-
 def logical_xor(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the logical XOR; nonzero elements are true."""
-
 def matrix_power(a: Any, n: int) -> Tensor:
     """Raise square matrices to an integer power."""
-
 def max(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the largest element along axes; tied elements share the derivative."""
-
 def maximum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Return the larger of two elements, NaN if one is; ties share the derivative."""
-
 def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Average the elements along axes."""
-
 def min(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the smallest element along axes; tied elements share the derivative."""
-
 def minimum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Return the smaller of two elements, NaN if one is; ties share the derivative."""
-
 def mod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
-
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
     """Move axes to new positions; the other axes keep their order."""
-
 def multi_dot(arrays: Any) -> Tensor:
     """Multiply several matrices in the order with the fewest multiplications."""
-
 def multiply(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Multiply two tensors; the derivatives are y and x."""
-
 nan: float
-
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Average the elements along axes, ignoring NaN."""
-
 def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Sum the elements along axes, with NaN counted as 0."""
-
 def negative(x: Any, dtype: Any = None) -> Tensor:
     """Negate a tensor; the derivative is −1."""
-
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Compute a vector or matrix norm."""
-
 def not_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x ≠ y."""
-
 def ones(shape: Any, dtype: Any = ...) -> Tensor:
     """Create a tensor of ones."""
-
 pi: float
-
 def positive(x: Any, dtype: Any = None) -> Tensor:
     """Return ``x`` unchanged: the operator +x."""
-
 def power(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Raise ``x1`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
-
 def ptp(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Return the largest minus the smallest element along axes."""
-
 def rad2deg(x: Any, dtype: Any = None) -> Tensor:
     """Convert radians to degrees: x · 180 / π."""
-
 def radians(x: Any, dtype: Any = None) -> Tensor:
     """Convert degrees to radians: x π / 180."""
-
 def ravel(x: Any) -> Tensor:
     """Flatten a tensor to one axis in row-major order."""
-
 def reciprocal(x: Any, dtype: Any = None) -> Tensor:
     """Compute the reciprocal 1 / x; its derivative is −1 / x²."""
-
 def remainder(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
-
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element along an axis."""
-
 def reshape(x: Any, new_shape: Any) -> Tensor:
     """Change the shape of a tensor; the elements keep their row-major order."""
-
 def rint(x: Any, dtype: Any = None) -> Tensor:
     """Round to the nearest integer, ties to even; the derivative is 0."""
-
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
     """Shift elements cyclically along axes."""
-
 def rot90(a: Any, k: int = 1, axes: Any = ...) -> Tensor:
     """Rotate a tensor by 90 degrees ``k`` times in the plane of two axes."""
-
 def round(a: Any, decimals: int = 0) -> Tensor:
     """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
-
 def sign(x: Any, dtype: Any = None) -> Tensor:
     """Compute the sign: −1, 0, or 1; its derivative is 0."""
-
 def signbit(x: Any, dtype: Any = None) -> Tensor:
     """Check whether numbers are negative, including −0.0."""
-
 def sin(x: Any, dtype: Any = None) -> Tensor:
     """Compute the sine of angles in radians; its derivative is cos x."""
-
 def sinh(x: Any, dtype: Any = None) -> Tensor:
     """Compute the hyperbolic sine; its derivative is cosh x."""
-
 def sqrt(x: Any, dtype: Any = None) -> Tensor:
     """Compute the square root; its derivative is 1 / (2 √x), infinite at 0."""
-
 def square(x: Any, dtype: Any = None) -> Tensor:
     """Compute the square x · x; its derivative is 2 x."""
-
 def squeeze(a: Any, axis: Any = None) -> Tensor:
     """Remove axes of size 1."""
-
 def stack(arrays: Any, axis: int = 0) -> Tensor:
     """Join tensors of equal shape along a new axis."""
-
 def std(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """Compute the standard deviation along axes."""
-
 def subtract(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Subtract two tensors; the derivatives are 1 and −1."""
-
 def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
     """Swap two axes."""
-
-def take(a: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
+def take(a: Tensor, indices: Any, axis: int | None = None, mode: str = 'clip') -> Tensor:
     """Select elements by index along an axis or from the flattened tensor."""
-
 def tan(x: Any, dtype: Any = None) -> Tensor:
     """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
-
 def tanh(x: Any, dtype: Any = None) -> Tensor:
     """Compute the hyperbolic tangent; its derivative is 1 − tanh² x."""
-
 def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
     """Integrate along an axis by the trapezoidal rule."""
-
 def tril(m: Any, k: int = 0) -> Tensor:
     """Return the lower triangles of matrices, with zeros above a diagonal."""
-
 def triu(m: Any, k: int = 0) -> Tensor:
     """Return the upper triangles of matrices, with zeros below a diagonal."""
-
 def true_divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Divide two tensors; the derivatives are 1 / y and −x / y²."""
-
 def trunc(x: Any, dtype: Any = None) -> Tensor:
     """Round towards 0 to an integer; the derivative is 0."""
-
 def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """Compute the variance Σ (x − mean)² / (n − ddof) along axes."""
-
 def vstack(tup: Any) -> Tensor:
     """Join tensors along the first axis; vectors become rows."""
-
 def zeros(shape: Any, dtype: Any = ...) -> Tensor:
     """Create a tensor of zeros."""

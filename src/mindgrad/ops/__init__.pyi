@@ -561,9 +561,7 @@ class AddN(Operation): ...
 class Addcdiv(Operation): ...
 class Addcmul(Operation): ...
 class AffineGrid(Operation): ...
-
 AiCPURegOp: type[Any]
-
 class AllGather(Operation): ...
 class AllGatherV(Operation): ...
 class AllReduce(Operation): ...
@@ -670,14 +668,10 @@ class CumSum(Operation): ...
 class Cummax(Operation): ...
 class Cummin(Operation): ...
 class CumulativeLogsumexp(Operation): ...
-
 CustomOpBuilder: type[Any]
 CustomRegOp: type[Any]
-
 class DType(Operation): ...
-
 DataType: type[Any]
-
 class Dense(Operation): ...
 class Depend(Operation): ...
 class DepthToSpace(Operation): ...
@@ -691,10 +685,8 @@ class Dropout2D(Operation): ...
 class Dropout3D(Operation): ...
 class DropoutDoMask(Operation): ...
 class DropoutGenMask(Operation): ...
-
 DynamicGRUV2: type[Any]
 DynamicRNN: type[Any]
-
 class DynamicShape(Operation): ...
 class Eig(Operation): ...
 class Eigh(Operation): ...
@@ -780,9 +772,7 @@ class L2Loss(Operation): ...
 class L2Normalize(Operation): ...
 class LARSUpdate(Operation): ...
 class LRN(Operation): ...
-
 LSTM: type[Any]
-
 class LayerNorm(Operation): ...
 class Lcm(Operation): ...
 class LeftShift(Operation): ...
@@ -860,11 +850,9 @@ class Polar(Operation): ...
 class Polygamma(Operation): ...
 class Pow(Operation): ...
 class Print(Operation): ...
-
 Pull: type[Any]
 Push: type[Any]
 PyFunc: type[Any]
-
 class Qr(Operation): ...
 class Quantile(Operation): ...
 class ROIAlign(Operation): ...
@@ -991,9 +979,7 @@ class StopGradient(Operation): ...
 class StridedSlice(Operation): ...
 class Sub(Operation): ...
 class Svd(Operation): ...
-
 TBERegOp: type[Any]
-
 class Tan(Operation): ...
 class Tanh(Operation): ...
 class TensorAdd(Operation): ...
@@ -1039,954 +1025,567 @@ class Xdivy(Operation): ...
 class Xlogy(Operation): ...
 class Zeros(Operation): ...
 class ZerosLike(Operation): ...
-
 def abs(input: Any) -> Tensor:
     """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
-
 def absolute(input: Any) -> Tensor:
     """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
-
 def accumulate_n(x: Any) -> Tensor:
     """Add several tensors of the same shape and dtype."""
-
 def acos(input: Any) -> Tensor:
     """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
-
 def acosh(input: Any) -> Tensor:
     """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
-
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Tensor:
     """Return the average of each of ``output_size`` windows over one axis."""
-
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
     """Return the average of each of ``output_size`` windows over two axes."""
-
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
     """Return the average of each of ``output_size`` windows over three axes."""
-
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: _bool = False) -> Any:
     """Return the largest element of each of ``output_size`` windows over one axis."""
-
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: _bool = False) -> Any:
     """Return the largest element of each of ``output_size`` windows over two axes."""
-
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: _bool = False) -> Any:
     """Return the largest element of each of ``output_size`` windows over three axes."""
-
 def add(input: Any, other: Any) -> Tensor:
     """Add two tensors; the derivatives are 1 and 1."""
-
 def arccos(input: Any) -> Tensor:
     """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
-
 def arccosh(input: Any) -> Tensor:
     """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
-
 def arcsin(input: Any) -> Tensor:
     """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
-
 def arcsinh(input: Any) -> Tensor:
     """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
-
 def arctan(input: Any) -> Tensor:
     """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
-
 def arctan2(input: Any, other: Any) -> Tensor:
     """Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π]."""
-
 def arctanh(input: Any) -> Tensor:
     """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
-
 def asin(input: Any) -> Tensor:
     """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
-
 def asinh(input: Any) -> Tensor:
     """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
-
 def atan(input: Any) -> Tensor:
     """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
-
 def atan2(input: Any, other: Any) -> Tensor:
     """Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π]."""
-
 def atanh(input: Any) -> Tensor:
     """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
-
-def avg_pool1d(
-    input_x: Any,
-    kernel_size: Any = 1,
-    stride: Any = 1,
-    padding: Any = 0,
-    ceil_mode: _bool = False,
-    count_include_pad: _bool = True,
-    divisor_override: _int = 0,
-) -> Tensor:
+def avg_pool1d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int = 0) -> Tensor:
     """Average the elements of each window over one axis."""
-
-def avg_pool2d(
-    input_x: Any,
-    kernel_size: Any = 1,
-    stride: Any = 1,
-    padding: Any = 0,
-    ceil_mode: _bool = False,
-    count_include_pad: _bool = True,
-    divisor_override: _int = 0,
-) -> Tensor:
+def avg_pool2d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int = 0) -> Tensor:
     """Average the elements of each window over two axes."""
-
-def avg_pool3d(
-    input_x: Any,
-    kernel_size: Any = 1,
-    stride: Any = 1,
-    padding: Any = 0,
-    ceil_mode: _bool = False,
-    count_include_pad: _bool = True,
-    divisor_override: _int = 0,
-) -> Tensor:
+def avg_pool3d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int = 0) -> Tensor:
     """Average the elements of each window over three axes."""
-
 def bessel_i0e(input: Any) -> Tensor:
     """Compute the scaled modified Bessel function exp(−|x|) I₀(x)."""
-
 def bessel_i1e(input: Any) -> Tensor:
     """Compute the scaled modified Bessel function exp(−|x|) I₁(x)."""
-
 def bessel_j0(input: Any) -> Tensor:
     """Compute the Bessel function of the first kind J₀(x)."""
-
 def bessel_j1(input: Any) -> Tensor:
     """Compute the Bessel function of the first kind J₁(x)."""
-
 def bessel_k0e(input: Any) -> Tensor:
     """Compute the scaled modified Bessel function exp(x) K₀(x)."""
-
 def bessel_k1e(input: Any) -> Tensor:
     """Compute the scaled modified Bessel function exp(x) K₁(x)."""
-
 def bessel_y0(input: Any) -> Tensor:
     """Compute the Bessel function of the second kind Y₀(x)."""
-
 def bessel_y1(input: Any) -> Tensor:
     """Compute the Bessel function of the second kind Y₁(x)."""
-
 def bitwise_and(input: Any, other: Any) -> Tensor:
     """Compute the bitwise AND of integers."""
-
 def bitwise_left_shift(input: Any, other: Any) -> Tensor:
     """Shift bits to the left: x · 2ʸ without the bits that overflow."""
-
 def bitwise_not(input: Any) -> Tensor:
     """Compute the bitwise NOT of integers: −1 − x for signed integers."""
-
 def bitwise_or(input: Any, other: Any) -> Tensor:
     """Compute the bitwise OR of integers."""
-
 def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     """Shift bits to the right: x / 2ʸ rounded down."""
-
 def bitwise_xor(input: Any, other: Any) -> Tensor:
     """Compute the bitwise XOR of integers."""
-
 def bool_and(x: Any, y: Any) -> Any:
     """Check whether both operands are true."""
-
 def bool_eq(x: Any, y: Any) -> _bool:
     """Check whether both operands are true or both are false."""
-
 def bool_not(x: Any) -> _bool:
     """Check whether an operand is false."""
-
 def bool_or(x: Any, y: Any) -> Any:
     """Check whether an operand is true."""
-
 def cbrt(input: Any) -> Tensor:
     """Compute the real cube root; its derivative is 1 / (3 ∛x²)."""
-
 def ceil(input: Any) -> Tensor:
     """Round up to an integer; the derivative is 0."""
-
 def clip(input: Any, min: Any = None, max: Any = None) -> Any:
     """Clip values to an interval; another name of `clip_by_value`."""
-
 def coo_abs(x: Any) -> Any:
     """Apply `abs` to the stored values of a COOTensor."""
-
 def coo_acos(x: Any) -> Any:
     """Apply `acos` to the stored values of a COOTensor."""
-
 def coo_acosh(x: Any) -> Any:
     """Apply `acosh` to the stored values of a COOTensor."""
-
 def coo_asin(x: Any) -> Any:
     """Apply `asin` to the stored values of a COOTensor."""
-
 def coo_asinh(x: Any) -> Any:
     """Apply `asinh` to the stored values of a COOTensor."""
-
 def coo_atan(x: Any) -> Any:
     """Apply `atan` to the stored values of a COOTensor."""
-
 def coo_atanh(x: Any) -> Any:
     """Apply `atanh` to the stored values of a COOTensor."""
-
 def coo_ceil(x: Any) -> Any:
     """Apply `ceil` to the stored values of a COOTensor."""
-
 def coo_cos(x: Any) -> Any:
     """Apply `cos` to the stored values of a COOTensor."""
-
 def coo_cosh(x: Any) -> Any:
     """Apply `cosh` to the stored values of a COOTensor."""
-
 def coo_exp(x: Any) -> Any:
     """Apply `exp` to the stored values of a COOTensor."""
-
 def coo_expm1(x: Any) -> Any:
     """Apply `expm1` to the stored values of a COOTensor."""
-
 def coo_floor(x: Any) -> Any:
     """Apply `floor` to the stored values of a COOTensor."""
-
 def coo_inv(x: Any) -> Any:
     """Apply `inv` to the stored values of a COOTensor."""
-
 def coo_isfinite(x: Any) -> Any:
     """Apply `isfinite` to the stored values of a COOTensor."""
-
 def coo_isinf(x: Any) -> Any:
     """Apply `isinf` to the stored values of a COOTensor."""
-
 def coo_isnan(x: Any) -> Any:
     """Apply `isnan` to the stored values of a COOTensor."""
-
 def coo_log(x: Any) -> Any:
     """Apply `log` to the stored values of a COOTensor."""
-
 def coo_log1p(x: Any) -> Any:
     """Apply `log1p` to the stored values of a COOTensor."""
-
 def coo_neg(x: Any) -> Any:
     """Apply `neg` to the stored values of a COOTensor."""
-
 def coo_relu(x: Any) -> Any:
     """Apply `relu` to the stored values of a COOTensor."""
-
 def coo_relu6(x: Any) -> Any:
     """Apply `relu6` to the stored values of a COOTensor."""
-
 def coo_round(x: Any) -> Any:
     """Apply `round` to the stored values of a COOTensor."""
-
 def coo_sigmoid(x: Any) -> Any:
     """Apply `sigmoid` to the stored values of a COOTensor."""
-
 def coo_sin(x: Any) -> Any:
     """Apply `sin` to the stored values of a COOTensor."""
-
 def coo_sinh(x: Any) -> Any:
     """Apply `sinh` to the stored values of a COOTensor."""
-
 def coo_softsign(x: Any) -> Any:
     """Apply `softsign` to the stored values of a COOTensor."""
-
 def coo_sqrt(x: Any) -> Any:
     """Apply `sqrt` to the stored values of a COOTensor."""
-
 def coo_square(x: Any) -> Any:
     """Apply `square` to the stored values of a COOTensor."""
-
 def coo_tan(x: Any) -> Any:
     """Apply `tan` to the stored values of a COOTensor."""
-
 def coo_tanh(x: Any) -> Any:
     """Apply `tanh` to the stored values of a COOTensor."""
-
 def coo_tensor_get_dense_shape(x: Any) -> Any:
     """Return the shape of a COOTensor."""
-
 def coo_tensor_get_indices(x: Any) -> Any:
     """Return the indices of a COOTensor."""
-
 def coo_tensor_get_values(x: Any) -> Any:
     """Return the values of a COOTensor."""
-
 def cos(input: Any) -> Tensor:
     """Compute the cosine of angles in radians; its derivative is −sin x."""
-
 def cosh(input: Any) -> Tensor:
     """Compute the hyperbolic cosine; its derivative is sinh x."""
-
 def csr_abs(x: Any) -> Any:
     """Apply `abs` to the stored values of a CSRTensor."""
-
 def csr_acos(x: Any) -> Any:
     """Apply `acos` to the stored values of a CSRTensor."""
-
 def csr_acosh(x: Any) -> Any:
     """Apply `acosh` to the stored values of a CSRTensor."""
-
 def csr_asin(x: Any) -> Any:
     """Apply `asin` to the stored values of a CSRTensor."""
-
 def csr_asinh(x: Any) -> Any:
     """Apply `asinh` to the stored values of a CSRTensor."""
-
 def csr_atan(x: Any) -> Any:
     """Apply `atan` to the stored values of a CSRTensor."""
-
 def csr_atanh(x: Any) -> Any:
     """Apply `atanh` to the stored values of a CSRTensor."""
-
 def csr_ceil(x: Any) -> Any:
     """Apply `ceil` to the stored values of a CSRTensor."""
-
 def csr_cos(x: Any) -> Any:
     """Apply `cos` to the stored values of a CSRTensor."""
-
 def csr_cosh(x: Any) -> Any:
     """Apply `cosh` to the stored values of a CSRTensor."""
-
 def csr_exp(x: Any) -> Any:
     """Apply `exp` to the stored values of a CSRTensor."""
-
 def csr_expm1(x: Any) -> Any:
     """Apply `expm1` to the stored values of a CSRTensor."""
-
 def csr_floor(x: Any) -> Any:
     """Apply `floor` to the stored values of a CSRTensor."""
-
 def csr_inv(x: Any) -> Any:
     """Apply `inv` to the stored values of a CSRTensor."""
-
 def csr_isfinite(x: Any) -> Any:
     """Apply `isfinite` to the stored values of a CSRTensor."""
-
 def csr_isinf(x: Any) -> Any:
     """Apply `isinf` to the stored values of a CSRTensor."""
-
 def csr_isnan(x: Any) -> Any:
     """Apply `isnan` to the stored values of a CSRTensor."""
-
 def csr_log(x: Any) -> Any:
     """Apply `log` to the stored values of a CSRTensor."""
-
 def csr_log1p(x: Any) -> Any:
     """Apply `log1p` to the stored values of a CSRTensor."""
-
 def csr_neg(x: Any) -> Any:
     """Apply `neg` to the stored values of a CSRTensor."""
-
 def csr_relu(x: Any) -> Any:
     """Apply `relu` to the stored values of a CSRTensor."""
-
 def csr_relu6(x: Any) -> Any:
     """Apply `relu6` to the stored values of a CSRTensor."""
-
 def csr_round(x: Any) -> Any:
     """Apply `round` to the stored values of a CSRTensor."""
-
 def csr_sigmoid(x: Any) -> Any:
     """Apply `sigmoid` to the stored values of a CSRTensor."""
-
 def csr_sin(x: Any) -> Any:
     """Apply `sin` to the stored values of a CSRTensor."""
-
 def csr_sinh(x: Any) -> Any:
     """Apply `sinh` to the stored values of a CSRTensor."""
-
 def csr_softsign(x: Any) -> Any:
     """Apply `softsign` to the stored values of a CSRTensor."""
-
 def csr_sqrt(x: Any) -> Any:
     """Apply `sqrt` to the stored values of a CSRTensor."""
-
 def csr_square(x: Any) -> Any:
     """Apply `square` to the stored values of a CSRTensor."""
-
 def csr_tan(x: Any) -> Any:
     """Apply `tan` to the stored values of a CSRTensor."""
-
 def csr_tanh(x: Any) -> Any:
     """Apply `tanh` to the stored values of a CSRTensor."""
-
 def csr_tensor_get_dense_shape(x: Any) -> Any:
     """Return the shape of a CSRTensor."""
-
 def csr_tensor_get_indices(x: Any) -> Any:
     """Return the column indices of a CSRTensor."""
-
 def csr_tensor_get_indptr(x: Any) -> Any:
     """Return the row pointers of a CSRTensor."""
-
 def csr_tensor_get_values(x: Any) -> Any:
     """Return the values of a CSRTensor."""
-
 def digamma(input: Any) -> Tensor:
     """Compute the digamma function Γ'(x) / Γ(x), the derivative of ``lgamma``."""
-
 def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Divide ``input`` by ``other``, and optionally round the quotient."""
-
 def eq(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x = y; NaN is not equal to itself."""
-
 def equal(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x = y; NaN is not equal to itself."""
-
 def erf(input: Any) -> Tensor:
     """Compute the error function 2/√π ∫₀ˣ exp(−t²) dt."""
-
 def erfc(input: Any) -> Tensor:
     """Compute 1 − erf(x), accurate for large x."""
-
 def erfinv(input: Any) -> Tensor:
     """Compute the inverse error function."""
-
 def exp(input: Any) -> Tensor:
     """Compute the exponential eˣ; it is its own derivative."""
-
 def exp2(input: Any) -> Tensor:
     """Compute 2ˣ; its derivative is 2ˣ log 2."""
-
 def expm1(input: Any) -> Tensor:
     """Compute eˣ − 1, accurate for small x; its derivative is eˣ."""
-
 def fft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
     """Compute the discrete Fourier transform over one axis."""
-
 def fft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
     """Compute the discrete Fourier transform over two axes."""
-
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
     """Compute the discrete Fourier transform over several axes."""
-
-def fills(
-    input: Any = ..., fill_value: Any = ..., *, dtype: Any = None, x: Any = ..., value: Any = ...
-) -> Tensor:
+def fills(input: Any = ..., fill_value: Any = ..., *, dtype: Any = None, x: Any = ..., value: Any = ...) -> Tensor:
     """Create a tensor filled with one value, in the shape of another tensor."""
-
 def fix(input: Any) -> Tensor:
     """Round towards 0 to an integer; the derivative is 0."""
-
 def floor(input: Any) -> Tensor:
     """Round down to an integer; the derivative is 0."""
-
 def floor_div(input: Any, other: Any) -> Tensor:
     """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
-
 def floor_divide(input: Any, other: Any) -> Tensor:
     """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
-
 def floor_mod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
-
 def fmod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
-
-def fractional_max_pool2d(
-    input: Any,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: _bool = False,
-    _random_samples: Any = None,
-) -> Any:
+def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Any = None) -> Any:
     """Return the largest element of ``output_size`` windows at random positions."""
-
-def fractional_max_pool3d(
-    input: Any,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: _bool = False,
-    _random_samples: Any = None,
-) -> Any:
+def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Any = None) -> Any:
     """Return the largest element of ``output_size`` windows at random positions."""
-
 def ge(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≥ y; false if an element is NaN."""
-
 def ger(input: Any, vec2: Any) -> Tensor:
     """Compute the outer product y_ij = a_i b_j of two vectors."""
-
 def greater(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x > y; false if an element is NaN."""
-
 def greater_equal(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≥ y; false if an element is NaN."""
-
 def gt(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x > y; false if an element is NaN."""
-
 def hfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
     """Compute the real spectrum of a Hermitian signal over one axis."""
-
 def hfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
     """Compute the real spectrum of a Hermitian signal over two axes."""
-
 def hfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
     """Compute the real spectrum of a Hermitian signal over several axes."""
-
 def hsigmoid(input: Any) -> Tensor:
     """Compute min(max(x + 3, 0), 6) / 6; the derivative is 0 at −3 and 3."""
-
 def hswish(input: Any) -> Tensor:
     """Compute x · min(max(x + 3, 0), 6) / 6."""
-
 def hypot(input: Any, other: Any) -> Tensor:
     """Compute r = √(x² + y²) without overflow."""
-
 def ifft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
     """Compute the inverse Fourier transform over one axis."""
-
 def ifft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
     """Compute the inverse Fourier transform over two axes."""
-
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
     """Compute the inverse Fourier transform over several axes."""
-
 def ihfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
     """Compute half a Hermitian signal from its real spectrum over one axis."""
-
 def ihfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
     """Compute half a Hermitian signal from its real spectrum over two axes."""
-
 def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
     """Compute half a Hermitian signal from its real spectrum over several axes."""
-
 def in_dict(key: Any, mapping: Any) -> _bool:
     """Check whether a dict has a key."""
-
 def invert(input: Any) -> Tensor:
     """Compute the bitwise NOT of integers: −1 − x for signed integers."""
-
 def irfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
     """Compute real numbers from the first half of their spectrum over one axis."""
-
 def irfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
     """Compute real numbers from the first half of their spectrum over two axes."""
-
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
     """Compute real numbers from the first half of their spectrum over several axes."""
-
 def is_(x: Any, y: Any) -> _bool:
     """Check whether both operands are the same object."""
-
 def is_not(x: Any, y: Any) -> _bool:
     """Check whether the operands are different objects."""
-
 def isfinite(input: Any) -> Tensor:
     """Check elementwise for finite numbers, neither infinite nor NaN."""
-
 def isinf(input: Any) -> Tensor:
     """Check elementwise for inf and −inf."""
-
 def isnan(input: Any) -> Tensor:
     """Check elementwise for NaN."""
-
 def le(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≤ y; false if an element is NaN."""
-
 def less(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x < y; false if an element is NaN."""
-
 def less_equal(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≤ y; false if an element is NaN."""
-
 def lgamma(input: Any) -> Tensor:
     """Compute log |Γ(x)|, the logarithm of the gamma function."""
-
 def log(input: Any) -> Tensor:
     """Compute the natural logarithm; its derivative is 1 / x."""
-
 def log10(input: Any) -> Tensor:
     """Compute the logarithm to base 10; its derivative is 1 / (x log 10)."""
-
 def log1p(input: Any) -> Tensor:
     """Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x)."""
-
 def log2(input: Any) -> Tensor:
     """Compute the logarithm to base 2; its derivative is 1 / (x log 2)."""
-
 def log_matrix_determinant(input: Any) -> tuple[Tensor, Tensor]:
     """Compute the sign and the logarithm of the absolute determinant."""
-
 def logaddexp(input: Any, other: Any) -> Tensor:
     """Compute log(eˣ + eʸ) without overflow."""
-
 def logical_and(x: Any = ..., y: Any = ..., *, input: Any = ..., other: Any = ...) -> Tensor:
     """Compute the logical AND; nonzero elements are true."""
-
 def logical_or(x: Any = ..., y: Any = ..., *, input: Any = ..., other: Any = ...) -> Tensor:
     """Compute the logical OR; nonzero elements are true."""
-
 def logical_xor(x: Any = ..., y: Any = ..., *, input: Any = ..., other: Any = ...) -> Tensor:
     """Compute the logical XOR; nonzero elements are true."""
-
-def lp_pool1d(
-    x: Any, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False
-) -> Tensor:
+def lp_pool1d(x: Any, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
     """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``norm_type``."""
-
-def lp_pool2d(
-    x: Any, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False
-) -> Tensor:
+def lp_pool2d(x: Any, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
     """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``norm_type``."""
-
 def lt(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x < y; false if an element is NaN."""
-
 def matrix_determinant(input: Any) -> Tensor:
     """Compute the determinant; it is differentiable at singular matrices too."""
-
-def max_pool1d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    return_indices: _bool = False,
-    ceil_mode: _bool = False,
-) -> Any:
+def max_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: _bool = False, ceil_mode: _bool = False) -> Any:
     """Return the largest element of each window over one axis."""
-
-def max_pool2d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    return_indices: _bool = False,
-    ceil_mode: _bool = False,
-) -> Any:
+def max_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: _bool = False, ceil_mode: _bool = False) -> Any:
     """Return the largest element of each window over two axes."""
-
-def max_pool3d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    return_indices: _bool = False,
-    ceil_mode: _bool = False,
-) -> Any:
+def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: _bool = False, ceil_mode: _bool = False) -> Any:
     """Return the largest element of each window over three axes."""
-
-def max_unpool1d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
+def max_unpool1d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
     """Invert `max_pool1d`: put maxima at their indices, and 0 elsewhere."""
-
-def max_unpool2d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
+def max_unpool2d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
     """Invert `max_pool2d`: put maxima at their indices, and 0 elsewhere."""
-
-def max_unpool3d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
+def max_unpool3d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
     """Invert `max_pool3d`: put maxima at their indices, and 0 elsewhere."""
-
 def maximum(input: Any, other: Any) -> Tensor:
     """Return the larger of two elements, NaN if one is; ties share the derivative."""
-
 def minimum(input: Any, other: Any) -> Tensor:
     """Return the smaller of two elements, NaN if one is; ties share the derivative."""
-
 def mod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
-
 def mul(input: Any, other: Any) -> Tensor:
     """Multiply two tensors; the derivatives are y and x."""
-
 def multiply(input: Any, other: Any) -> Tensor:
     """Multiply two tensors; the derivatives are y and x."""
-
 def ne(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≠ y."""
-
 def neg(input: Any) -> Tensor:
     """Negate a tensor; the derivative is −1."""
-
 def neg_tensor(input: Any) -> Tensor:
     """Negate a tensor; the derivative is −1."""
-
 def negative(input: Any) -> Tensor:
     """Negate a tensor; the derivative is −1."""
-
 def nextafter(input: Any, other: Any) -> Tensor:
     """Return the next floating-point number after x in the direction of y."""
-
 def not_equal(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≠ y."""
-
 def not_in_dict(key: Any, mapping: Any) -> _bool:
     """Check whether a dict does not have a key."""
-
 def pack(tensors: Any, axis: _int = 0) -> Tensor:
     """Join tensors of equal shape along a new axis."""
-
 def pows(input: Any, exponent: Any) -> Tensor:
     """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
-
 def reciprocal(input: Any) -> Tensor:
     """Compute the reciprocal 1 / x; its derivative is −1 / x²."""
-
 def reduce_all(input: Any, axis: Any = None, keep_dims: _bool = False) -> Tensor:
     """Check whether all elements along axes are true (nonzero)."""
-
 def reduce_any(input: Any, axis: Any = None, keep_dims: _bool = False) -> Tensor:
     """Check whether any element along axes is true (nonzero)."""
-
-def reduce_max(
-    input: Any = ...,
-    axis: Any = None,
-    keepdims: _bool = False,
-    *,
-    initial: Any = None,
-    where: Any = None,
-    x: Any = ...,
-) -> Tensor:
+def reduce_max(input: Any = ..., axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, x: Any = ...) -> Tensor:
     """Return the largest element along axes; tied elements share the derivative."""
-
 def reduce_mean(x: Any, axis: Any = None, keep_dims: _bool = False) -> Tensor:
     """Average the elements along axes."""
-
-def reduce_min(
-    input: Any = ...,
-    axis: Any = None,
-    keepdims: _bool = False,
-    *,
-    initial: Any = None,
-    where: Any = None,
-    x: Any = ...,
-) -> Tensor:
+def reduce_min(input: Any = ..., axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, x: Any = ...) -> Tensor:
     """Return the smallest element along axes; tied elements share the derivative."""
-
 def relu(input: Any) -> Tensor:
     """Compute max(x, 0); its derivative at 0 is 0."""
-
 def relu6(input: Any) -> Tensor:
     """Compute min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
-
 def remainder(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
-
 def rfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
     """Compute half the Fourier transform of real numbers over one axis."""
-
 def rfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
     """Compute half the Fourier transform of real numbers over two axes."""
-
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
     """Compute half the Fourier transform of real numbers over several axes."""
-
 def rint(input: Any) -> Tensor:
     """Round to the nearest integer, ties to even; the derivative is 0."""
-
 def row_stack(tensors: Any = ..., *, inputs: Any = ...) -> Tensor:
     """Join tensors along the first axis; vectors become rows."""
-
 def row_tensor_get_dense_shape(x: Any) -> Any:
     """Return the shape of a RowTensor."""
-
 def row_tensor_get_indices(x: Any) -> Any:
     """Return the row indices of a RowTensor."""
-
 def row_tensor_get_values(x: Any) -> Any:
     """Return the values of a RowTensor."""
-
 def rsqrt(input: Any) -> Tensor:
     """Compute 1 / √x; its derivative is −1 / (2 x √x)."""
-
 def scalar_add(x: Any, y: Any) -> Any:
     """Compute ``x + y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_div(x: Any, y: Any) -> Any:
     """Compute ``x / y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_eq(x: Any, y: Any) -> Any:
     """Compute ``x == y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_floordiv(x: Any, y: Any) -> Any:
     """Compute ``x // y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_ge(x: Any, y: Any) -> Any:
     """Compute ``x >= y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_gt(x: Any, y: Any) -> Any:
     """Compute ``x > y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_le(x: Any, y: Any) -> Any:
     """Compute ``x <= y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_lt(x: Any, y: Any) -> Any:
     """Compute ``x < y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_mod(x: Any, y: Any) -> Any:
     """Compute ``x % y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_mul(x: Any, y: Any) -> Any:
     """Compute ``x * y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_ne(x: Any, y: Any) -> Any:
     """Compute ``x != y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_pow(x: Any, y: Any) -> Any:
     """Compute ``x ** y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_sub(x: Any, y: Any) -> Any:
     """Compute ``x - y`` of two numbers: MindSpore r1.x's name of Python's operator."""
-
 def scalar_to_array(input_x: Any, dtype: Any = ...) -> Tensor:
     """Convert a Python number to a 0-D tensor."""
-
 def scatter_div(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Divide by updates at indices along the first axis."""
-
 def scatter_max(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Take the maximum with updates at indices along the first axis."""
-
 def scatter_min(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Take the minimum with updates at indices along the first axis."""
-
 def scatter_mul(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Multiply by updates at indices along the first axis."""
-
 def scatter_nd_add(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Add updates at multi-dimensional indices."""
-
 def scatter_nd_div(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Divide by updates at multi-dimensional indices."""
-
 def scatter_nd_max(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Take the maximum with updates at multi-dimensional indices."""
-
 def scatter_nd_min(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Take the minimum with updates at multi-dimensional indices."""
-
 def scatter_nd_mul(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Multiply by updates at multi-dimensional indices."""
-
 def scatter_nd_sub(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Subtract updates at multi-dimensional indices."""
-
 def scatter_nd_update(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Write updates at multi-dimensional indices."""
-
 def scatter_sub(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
     """Subtract updates at indices along the first axis."""
-
 def sigmoid(input: Any) -> Tensor:
     """Compute the sigmoid 1 / (1 + exp(−x)); its derivative is y (1 − y)."""
-
 def sign(input: Any) -> Tensor:
     """Compute the sign: −1, 0, or 1; its derivative is 0."""
-
 def sin(input: Any) -> Tensor:
     """Compute the sine of angles in radians; its derivative is cos x."""
-
 def sinh(input: Any) -> Tensor:
     """Compute the hyperbolic sine; its derivative is cosh x."""
-
 def soft_shrink(x: Any = ..., lambd: _float = 0.5, *, input: Any = ...) -> Tensor:
     """Compute x − λ above λ, x + λ below −λ, and 0 between them."""
-
 def sqrt(input: Any) -> Tensor:
     """Compute the square root; its derivative is 1 / (2 √x), infinite at 0."""
-
 def string_concat(x: str, y: str) -> str:
     """Concatenate two strings."""
-
 def string_eq(x: str, y: str) -> _bool:
     """Check whether two strings are equal."""
-
 def sub(input: Any, other: Any) -> Tensor:
     """Subtract two tensors; the derivatives are 1 and −1."""
-
 def swish(x: Any = ..., *, input: Any = ...) -> Tensor:
     """Compute x · sigmoid(x), also called swish."""
-
 def tan(input: Any) -> Tensor:
     """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
-
 def tanh(input: Any) -> Tensor:
     """Compute the hyperbolic tangent; its derivative is 1 − tanh² x."""
-
 def tensor_add(input: Any, other: Any) -> Tensor:
     """Add two tensors; the derivatives are 1 and 1."""
-
 def tensor_div(input: Any = ..., other: Any = ..., *, dividend: Any = ..., divisor: Any = ...) -> Tensor:
     """Divide two tensors; the derivatives are 1 / y and −x / y²."""
-
 def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
     """Sum products over pairs of axes, one of each tensor."""
-
 def tensor_floordiv(input: Any, other: Any) -> Tensor:
     """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
-
 def tensor_ge(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≥ y; false if an element is NaN."""
-
 def tensor_gt(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x > y; false if an element is NaN."""
-
 def tensor_le(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≤ y; false if an element is NaN."""
-
 def tensor_lt(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x < y; false if an element is NaN."""
-
 def tensor_mod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
-
 def tensor_mul(input: Any, other: Any) -> Tensor:
     """Multiply two tensors; the derivatives are y and x."""
-
 def tensor_pow(input: Any, exponent: Any) -> Tensor:
     """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
-
 def tensor_range(start: Any, end: Any, step: Any, maxlen: _int = 1000000) -> Tensor:
     """Return ``start``, ``start + step``, … up to ``end``, with a length limit."""
-
 def tensor_sub(input: Any, other: Any) -> Tensor:
     """Subtract two tensors; the derivatives are 1 and −1."""
-
-def top_k(
-    input: Any = ...,
-    k: _int = ...,
-    dim: _int | None = None,
-    largest: _bool = True,
-    sorted: _bool = True,
-    *,
-    input_x: Any = ...,
-) -> tuple[Tensor, Tensor]:
+def top_k(input: Any = ..., k: _int = ..., dim: _int | None = None, largest: _bool = True, sorted: _bool = True, *, input_x: Any = ...) -> tuple[Tensor, Tensor]:
     """Return the ``k`` largest elements along an axis, and their indices."""
-
 def trapezoid(y: Any, x: Any = None, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
     """Integrate along an axis by the trapezoidal rule."""
-
 def true_divide(input: Any = ..., other: Any = ..., *, dividend: Any = ..., divisor: Any = ...) -> Tensor:
     """Divide two tensors; the derivatives are 1 / y and −x / y²."""
-
 def trunc(input: Any) -> Tensor:
     """Round towards 0 to an integer; the derivative is 0."""
-
 def truncate_mod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
-
 def tuple_equal(x: Any, y: Any) -> _bool:
     """Check whether two tuples are equal."""
-
-def upsample(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: _bool | None = None,
-    recompute_scale_factor: _bool | None = None,
-) -> Tensor:
+def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None) -> Tensor:
     """Resize sequences, images, or volumes by interpolation."""
-
 def xlogy(input: Any, other: Any) -> Tensor:
     """Compute x · log y, and 0 where x is 0; the derivatives are log y and x / y."""

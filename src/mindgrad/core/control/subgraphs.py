@@ -4,8 +4,8 @@ Each transformation is computed once per graph and choice of active inputs. If a
 in the same way, both derivatives have the same body, and value numbering merges them into one equation.
 
 *Active* inputs have a tangent; active outputs depend on active inputs. A carry is a tuple of tensors, its
-*parts*. A *mark* of a value (``Atom.tainted``, see ``ir.graph``) states whether its elements can be infinite,
-and whether zero times infinity is zero for its zeros.
+*components*. A *mark* of a value (``Atom.tainted``, see ``ir.graph``) states whether its elements can be
+infinite, and whether zero times infinity is zero for its zeros.
 """
 
 from __future__ import annotations

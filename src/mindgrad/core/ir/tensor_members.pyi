@@ -114,41 +114,19 @@ class TensorMembers:
         """Compute β · input + α · the outer product of two vectors."""
     def adjoint(self) -> Tensor:
         """Return the conjugate transpose of matrices."""
-    def all(
-        self,
-        axis: Any = None,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def all(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Check whether all elements along axes are true (nonzero)."""
-    def allclose(
-        self, other: Any, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
-    ) -> Any:
+    def allclose(self, other: Any, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Any:
         """Check whether all elements are close."""
-    def amax(
-        self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None
-    ) -> Tensor:
+    def amax(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
         """Return the largest element along axes; tied elements share the derivative."""
-    def amin(
-        self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None
-    ) -> Tensor:
+    def amin(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
         """Return the smallest element along axes; tied elements share the derivative."""
     def aminmax(self, *, axis: Any = 0, keepdims: _bool = False) -> tuple[Tensor, Tensor]:
         """Return the smallest and the largest element along axes."""
     def angle(self) -> Tensor:
         """Return the angle atan2(imag, real) of each element in radians."""
-    def any(
-        self,
-        axis: Any = None,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def any(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Check whether any element along axes is true (nonzero)."""
     def approximate_equal(self, y: Any = ..., tolerance: _float = 1e-05, *, other: Any = ...) -> Tensor:
         """Check whether |x − y| < tolerance."""
@@ -166,49 +144,15 @@ class TensorMembers:
         """Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π]."""
     def arctanh(self) -> Tensor:
         """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
-    def argmax(
-        self,
-        axis: _int | None = None,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def argmax(self, axis: _int | None = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Return the index of the largest element along an axis."""
-    def argmax_with_value(
-        self,
-        axis: _int | None = 0,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> tuple[Tensor, Tensor]:
+    def argmax_with_value(self, axis: _int | None = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
         """Return the largest element along an axis, and its index."""
-    def argmin(
-        self,
-        axis: _int | None = None,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def argmin(self, axis: _int | None = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Return the index of the smallest element along an axis."""
-    def argmin_with_value(
-        self,
-        axis: _int | None = 0,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> tuple[Tensor, Tensor]:
+    def argmin_with_value(self, axis: _int | None = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
         """Return the smallest element along an axis, and its index."""
-    def argsort(
-        self, axis: _int = -1, descending: _bool = False, *, stable: Any = True, dim: Any = ...
-    ) -> Tensor:
+    def argsort(self, axis: _int = -1, descending: _bool = False, *, stable: Any = True, dim: Any = ...) -> Tensor:
         """Return the indices that sort a tensor along an axis."""
     def argwhere(self) -> Tensor:
         """Return the indices of nonzero elements; NumPy's name of `nonzero`."""
@@ -270,7 +214,7 @@ class TensorMembers:
         """Compute the inverse of A, given the Cholesky factor of A."""
     def cholesky_solve(self, input2: Any, upper: _bool = False) -> Tensor:
         """Solve A X = B, given the Cholesky factor of A."""
-    def choose(self, choices: Any, mode: str = "clip") -> Tensor:
+    def choose(self, choices: Any, mode: str = 'clip') -> Tensor:
         """Choose elements from tensors by the indices in this tensor."""
     def chunk(self, chunks: _int, axis: _int = 0, *, dim: Any = ...) -> tuple[Tensor, ...]:
         """Split a tensor into at most ``chunks`` parts of equal size."""
@@ -324,9 +268,7 @@ class TensorMembers:
         """Create matrices with the last axis of a tensor as their diagonal."""
     def diagflat(self, offset: _int = 0) -> Tensor:
         """Create a matrix with all elements of a tensor on its diagonal."""
-    def diagonal(
-        self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dim1: Any = ..., dim2: Any = ...
-    ) -> Tensor:
+    def diagonal(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dim1: Any = ..., dim2: Any = ...) -> Tensor:
         """Return a diagonal of the matrices that two axes form, as the last axis."""
     def diagonal_scatter(self, src: Any, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """Replace a diagonal of the matrices that two axes form."""
@@ -390,7 +332,7 @@ class TensorMembers:
         """Replace the tensor, in place, by x with a number on its diagonal: :meth:`fill_diagonal`."""
     def fills(self, value: Any) -> Tensor:
         """Return a tensor of the same shape and dtype, filled with one value."""
-    def flatten(self, *args: Any, order: str = "C", start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    def flatten(self, *args: Any, order: str = 'C', start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Merge axes of the tensor into one; see `mindgrad.ops.flatten`."""
     def flip(self, *dims: Any) -> Tensor:
         """Reverse the elements along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``."""
@@ -418,9 +360,7 @@ class TensorMembers:
         """Return the elementwise minimum, which is NaN only if both elements are NaN."""
     def fmod(self, other: Any) -> Tensor:
         """Compute the remainder x − y · trunc(x / y), with the sign of x."""
-    def fold(
-        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-    ) -> Tensor:
+    def fold(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
         """Sum columns into images: the transpose of `unfold`."""
     def frac(self) -> Tensor:
         """Compute the fraction x − trunc x, with the sign of x; its derivative is 1."""
@@ -462,17 +402,7 @@ class TensorMembers:
         """Return the imaginary part of a tensor; it is 0 for a real tensor."""
     def index(self, indices: Any) -> Tensor:
         """Select elements with one index tensor per axis: ``x[tuple(indices)]``."""
-    def index_add(
-        self,
-        dim: _int = ...,
-        index: Any = ...,
-        source: Any = ...,
-        *,
-        alpha: Any = 1,
-        axis: Any = ...,
-        indices: Any = ...,
-        y: Any = ...,
-    ) -> Tensor:
+    def index_add(self, dim: _int = ..., index: Any = ..., source: Any = ..., *, alpha: Any = 1, axis: Any = ..., indices: Any = ..., y: Any = ...) -> Tensor:
         """Add slices, multiplied by ``alpha``, at indices along an axis."""
     def index_add_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by x with parts added: :meth:`index_add`."""
@@ -510,9 +440,7 @@ class TensorMembers:
         """Check whether the elements can be negative."""
     def is_tensor(self) -> _bool:
         """Check whether an object is a tensor."""
-    def isclose(
-        self, other: Any, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
-    ) -> Tensor:
+    def isclose(self, other: Any, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Check whether elements are close: |input − other| ≤ atol + rtol · |other|."""
     def isfinite(self) -> Tensor:
         """Check elementwise for finite numbers, neither infinite nor NaN."""
@@ -574,9 +502,7 @@ class TensorMembers:
         """Compute the logical XOR; nonzero elements are true."""
     def logit(self, eps: _float | None = None) -> Tensor:
         """Compute log(x / (1 − x)), the inverse of the sigmoid."""
-    def logsumexp(
-        self, axis: Any = None, keep_dims: _bool = False, *, dim: Any = ..., keepdim: Any = ...
-    ) -> Tensor:
+    def logsumexp(self, axis: Any = None, keep_dims: _bool = False, *, dim: Any = ..., keepdim: Any = ...) -> Tensor:
         """Compute log Σ exp x along axes without overflow; its derivative is softmax."""
     def long(self) -> Tensor:
         """Convert to dtype int64."""
@@ -598,47 +524,15 @@ class TensorMembers:
         """Compute the determinant; it is differentiable at singular matrices too."""
     def matrix_power(self, n: _int) -> Tensor:
         """Raise square matrices to an integer power."""
-    def max(
-        self,
-        axis: Any = None,
-        keepdims: _bool = False,
-        *,
-        initial: Any = None,
-        where: Any = True,
-        return_indices: _bool = False,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Any:
+    def max(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
         """Return the largest element along axes, optionally with its index."""
     def maximum(self, other: Any) -> Tensor:
         """Return the larger of two elements, NaN if one is; ties share the derivative."""
-    def mean(
-        self,
-        axis: Any = None,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def mean(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Average the elements along axes."""
-    def median(
-        self, axis: _int = -1, keepdims: _bool = False, *, dim: Any = ..., keepdim: Any = ...
-    ) -> tuple[Tensor, Tensor]:
+    def median(self, axis: _int = -1, keepdims: _bool = False, *, dim: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
         """Return the median along an axis, and its index."""
-    def min(
-        self,
-        axis: Any = None,
-        keepdims: _bool = False,
-        *,
-        initial: Any = None,
-        where: Any = True,
-        return_indices: _bool = False,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Any:
+    def min(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
         """Return the smallest element along axes, optionally with its index."""
     def minimum(self, other: Any) -> Tensor:
         """Return the smaller of two elements, NaN if one is; ties share the derivative."""
@@ -662,9 +556,7 @@ class TensorMembers:
         """Compute the product of a matrix and a vector."""
     def mvlgamma(self, p: _int) -> Tensor:
         """Compute the logarithm of the multivariate gamma function."""
-    def nan_to_num(
-        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
-    ) -> Tensor:
+    def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """Replace NaN and infinities by numbers; replaced elements have derivative 0."""
     def nanmean(self, axis: Any = None, keepdims: _bool = False, *, dtype: Any = None) -> Tensor:
         """Average the elements along axes, ignoring NaN."""
@@ -712,9 +604,7 @@ class TensorMembers:
         """Compute the outer product y_ij = a_i b_j of two vectors."""
     def permute(self, *axes: Any, dims: Any = None) -> Tensor:
         """Permute the axes: ``x.permute(1, 0)`` or ``x.permute((1, 0))``."""
-    def pinv(
-        self, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False
-    ) -> Tensor:
+    def pinv(self, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
         """Compute the Moore–Penrose pseudoinverse of matrices."""
     def positive(self) -> Tensor:
         """Return ``x`` unchanged: the operator +x."""
@@ -722,28 +612,11 @@ class TensorMembers:
         """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
     def pow_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by x to the power of other."""
-    def prod(
-        self,
-        axis: Any = None,
-        keepdims: _bool = False,
-        dtype: Any = None,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def prod(self, axis: Any = None, keepdims: _bool = False, dtype: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Multiply the elements along axes."""
-    def ptp(
-        self,
-        axis: Any = None,
-        keepdims: _bool = False,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def ptp(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Return the largest minus the smallest element along axes."""
-    def qr(self, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+    def qr(self, mode: str = 'reduced') -> tuple[Tensor, Tensor]:
         """Compute the QR factorization A = Q R."""
     def quantile(self, q: Any, axis: _int | None = None, keepdims: _bool = False) -> Tensor:
         """Compute quantiles, interpolated linearly between neighboring elements."""
@@ -775,9 +648,7 @@ class TensorMembers:
         """Scale slices along an axis so that their p-norm is at most ``maxnorm``."""
     def repeat(self, *repeats: Any, axis: _int | None = None, **named: Any) -> Tensor:
         """Repeat the whole tensor along each axis, or each element along one axis."""
-    def repeat_interleave(
-        self, repeats: Any, axis: _int | None = None, *, output_size: Any = None, dim: Any = ...
-    ) -> Tensor:
+    def repeat_interleave(self, repeats: Any, axis: _int | None = None, *, output_size: Any = None, dim: Any = ...) -> Tensor:
         """Repeat each element along an axis."""
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
         """Change the shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``."""
@@ -799,9 +670,7 @@ class TensorMembers:
         """Replace the tensor, in place, by x rounded."""
     def rsqrt(self) -> Tensor:
         """Compute 1 / √x; its derivative is −1 / (2 x √x)."""
-    def scatter(
-        self, axis: _int = ..., index: Any = ..., src: Any = None, *, value: Any = None, dim: Any = ...
-    ) -> Tensor:
+    def scatter(self, axis: _int = ..., index: Any = ..., src: Any = None, *, value: Any = None, dim: Any = ...) -> Tensor:
         """Write values at given indices along an axis; see `mindgrad.ops.scatter`."""
     def scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by x with elements written: :meth:`scatter`."""
@@ -819,11 +688,9 @@ class TensorMembers:
         """Multiply a tensor by updates at multi-dimensional indices."""
     def scatter_sub(self, indices: Any, updates: Any) -> Tensor:
         """Subtract updates from a tensor at multi-dimensional indices."""
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+    def searchsorted(self, v: Any, side: str = 'left', sorter: Any = None) -> Tensor:
         """Return insertion indices of values in this sorted tensor, as int32."""
-    def select(
-        self, condition: Any = ..., other: Any = ..., *, dim: Any = ..., index: Any = ..., y: Any = ...
-    ) -> Tensor:
+    def select(self, condition: Any = ..., other: Any = ..., *, dim: Any = ..., index: Any = ..., y: Any = ...) -> Tensor:
         """Choose elements by a condition: ``x.select(condition, other)``."""
     def select_scatter(self, src: Any, axis: _int, index: _int) -> Tensor:
         """Write a tensor at one index along an axis."""
@@ -851,9 +718,7 @@ class TensorMembers:
         """Compute sin(π x) / (π x), and 1 at 0."""
     def sinh(self) -> Tensor:
         """Compute the hyperbolic sine; its derivative is cosh x."""
-    def slice_scatter(
-        self, src: Any, axis: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1
-    ) -> Tensor:
+    def slice_scatter(self, src: Any, axis: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
         """Write a tensor into the slice ``start:end:step`` along an axis."""
     def slogdet(self) -> tuple[Tensor, Tensor]:
         """Compute the sign and the logarithm of the absolute determinant."""
@@ -861,13 +726,9 @@ class TensorMembers:
         """Compute x − λ above λ, x + λ below −λ, and 0 between them."""
     def softmax(self, axis: Any = -1, *, dtype: Any = None) -> Tensor:
         """Compute the softmax exp(x_i) / Σ_j exp(x_j) along an axis, without overflow."""
-    def sort(
-        self, axis: _int = -1, descending: _bool = False, *, stable: _bool = True, dim: Any = ...
-    ) -> tuple[Tensor, Tensor]:
+    def sort(self, axis: _int = -1, descending: _bool = False, *, stable: _bool = True, dim: Any = ...) -> tuple[Tensor, Tensor]:
         """Sort along an axis, and return the original indices too."""
-    def split(
-        self, split_size_or_sections: Any = ..., axis: _int = 0, *, dim: Any = ..., split_size: Any = ...
-    ) -> tuple[Tensor, ...]:
+    def split(self, split_size_or_sections: Any = ..., axis: _int = 0, *, dim: Any = ..., split_size: Any = ...) -> tuple[Tensor, ...]:
         """Split a tensor into parts along an axis."""
     def sqrt(self) -> Tensor:
         """Compute the square root; its derivative is 1 / (2 √x), infinite at 0."""
@@ -879,17 +740,7 @@ class TensorMembers:
         """Replace the tensor, in place, by x²."""
     def squeeze(self, axis: Any = None) -> Tensor:
         """Remove axes of size 1."""
-    def std(
-        self,
-        axis: Any = None,
-        ddof: Any = 0,
-        keepdims: _bool = False,
-        *,
-        correction: Any = ...,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def std(self, axis: Any = None, ddof: Any = 0, keepdims: _bool = False, *, correction: Any = ..., dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Compute the standard deviation along axes."""
     def storage_offset(self) -> _int:
         """Return the offset of the first element in memory; it is always 0."""
@@ -901,17 +752,7 @@ class TensorMembers:
         """Replace the tensor, in place, by x − alpha · other."""
     def subtract(self, other: Any, *, alpha: Any = 1) -> Tensor:
         """Compute input − alpha · other."""
-    def sum(
-        self,
-        axis: Any = None,
-        dtype: Any = None,
-        keepdims: _bool = False,
-        initial: Any = None,
-        *,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def sum(self, axis: Any = None, dtype: Any = None, keepdims: _bool = False, initial: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Sum the elements along axes; see `mindgrad.ops.sum`."""
     def sum_to_size(self, *size: Any) -> Tensor:
         """Sum over the axes along which a tensor of another shape would be broadcast."""
@@ -923,7 +764,7 @@ class TensorMembers:
         """Swap two axes; another name of `swapaxes`."""
     def t(self) -> Tensor:
         """Transpose a matrix; a vector is returned unchanged."""
-    def take(self, indices: Any, axis: _int | None = None, mode: str = "clip") -> Tensor:
+    def take(self, indices: Any, axis: _int | None = None, mode: str = 'clip') -> Tensor:
         """Select elements by index along an axis or from the flattened tensor."""
     def tan(self) -> Tensor:
         """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
@@ -939,13 +780,9 @@ class TensorMembers:
         """Convert to another dtype."""
     def to_tensor(self) -> Tensor:
         """Return the tensor itself."""
-    def top_k(
-        self, k: _int, dim: _int | None = None, largest: _bool = True, sorted: _bool = True
-    ) -> tuple[Tensor, Tensor]:
+    def top_k(self, k: _int, dim: _int | None = None, largest: _bool = True, sorted: _bool = True) -> tuple[Tensor, Tensor]:
         """Return the ``k`` largest elements along an axis, and their indices."""
-    def topk(
-        self, k: _int, dim: _int | None = None, largest: _bool = True, sorted: _bool = True
-    ) -> tuple[Tensor, Tensor]:
+    def topk(self, k: _int, dim: _int | None = None, largest: _bool = True, sorted: _bool = True) -> tuple[Tensor, Tensor]:
         """Return the ``k`` largest elements along an axis, and their indices."""
     def trace(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, dtype: Any = None) -> Tensor:
         """Sum a diagonal, of integers as int64; see `mindgrad.ops.trace`."""
@@ -967,17 +804,9 @@ class TensorMembers:
         """Extract the windows of images as columns."""
     def uniform_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by uniform numbers: ``uniform_(from_=0, to=1, *, generator=None)``."""
-    def unique(
-        self,
-        sorted: _bool | None = None,
-        return_inverse: _bool = False,
-        return_counts: _bool = False,
-        dim: _int | None = None,
-    ) -> Any:
+    def unique(self, sorted: _bool | None = None, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
         """Return the distinct elements."""
-    def unique_consecutive(
-        self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
-    ) -> Any:
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
         """Remove elements that equal the element before them."""
     def unique_with_pad(self, pad_num: Any) -> tuple[Tensor, Tensor]:
         """Return the distinct elements, padded to the length of the input."""
@@ -993,17 +822,7 @@ class TensorMembers:
         """Insert an axis of size 1; another name of `expand_dims`."""
     def value(self) -> Tensor:
         """Return the tensor itself."""
-    def var(
-        self,
-        axis: Any = None,
-        ddof: Any = 0,
-        keepdims: _bool = False,
-        *,
-        correction: Any = ...,
-        dim: Any = ...,
-        keep_dims: Any = ...,
-        keepdim: Any = ...,
-    ) -> Tensor:
+    def var(self, axis: Any = None, ddof: Any = 0, keepdims: _bool = False, *, correction: Any = ..., dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Compute the variance Σ (x − mean)² / (n − ddof) along axes."""
     def vecdot(self, y: Any, axis: _int = -1) -> Tensor:
         """Sum conj(x) · y along an axis."""

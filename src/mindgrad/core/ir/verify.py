@@ -35,7 +35,9 @@ def always(switch: bool) -> None:
 
 
 def verify(graph: Graph) -> None:
-    """Check that ``graph`` is well formed. Its inner graphs were checked when they were built.
+    """Check that ``graph`` is well formed.
+
+    Inner graphs are not checked again, because they were checked when they were built.
 
     Raises:
         MalformedGraph: If an invariant is violated. The message contains the equation and the graph.

@@ -2,7 +2,7 @@
 
 The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) needs a
 square cost matrix. Therefore a rectangular matrix is extended by rows or columns. A pair that contains an
-added row or column costs more than any real pair. Therefore the number of real pairs is maximal.
+added row or column costs more than any original pair. Therefore the number of original pairs is maximal.
 """
 
 from __future__ import annotations

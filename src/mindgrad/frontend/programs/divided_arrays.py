@@ -21,7 +21,10 @@ __all__ = ["gathered", "joint_args", "lay_out", "moved"]
 
 
 def moved(tensor: Tensor) -> Any:
-    """Move a tensor's array to the device. Return the new array, which the tensor then stores."""
+    """Move the array of a tensor to the device, and return it.
+
+    The tensor then stores the moved array.
+    """
     array = settled(tensor._array)
     if array is None:
         raise RuntimeError(LEFT_BEHIND)

@@ -49,148 +49,65 @@ from mindgrad.ops.unpooling import max_unpool2d as max_unpool2d
 
 __all__: list[str]
 
-def avg_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
+def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """Average the elements of each window over two axes."""
-
-def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-05,
-) -> Tensor:
+def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
     """Normalize each channel with statistics of the batch or running statistics."""
-
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = 'mean') -> Tensor:
     """Compute the binary cross entropy of probabilities p and targets t."""
-
-def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
-) -> Tensor:
+def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, reduction: str = 'mean', pos_weight: Any = None) -> Tensor:
     """Compute the binary cross entropy of logits x and targets t."""
-
-def conv1d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
+def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
     """Compute a cross-correlation along one axis."""
-
-def conv2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
+def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
     """Compute a cross-correlation along two axes."""
-
-def conv3d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
+def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
     """Compute a cross-correlation along three axes."""
-
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: Any = False) -> Tensor:
     """Set elements to zero with probability ``p`` and divide the others by 1 − p."""
-
 def elu(input: Any, alpha: float = 1.0, inplace: Any = False) -> Tensor:
     """Compute x for positive x, and α (exp(x) − 1) otherwise."""
-
 def elu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
     """Replace the tensor, in place, by the exponential linear unit."""
-
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge axes of a tensor into one."""
-
 def glu(input: Any, dim: int = -1) -> Tensor:
     """Compute the gated linear unit a · sigmoid(b) of two halves a and b."""
-
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: Any = False) -> Tensor:
     """Clip values to [``min_val``, ``max_val``]; the derivative is 1 at both bounds."""
-
 def hardtanh_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
     """Replace the tensor, in place, by x clipped to ``min_val`` and ``max_val``."""
-
-def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
+def kl_div(input: Any, target: Any, reduction: str = 'mean', log_target: bool = False) -> Tensor:
     """Compute the Kullback–Leibler divergence Σ t (log t − x)."""
-
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
     """Compute x for positive x, and α x otherwise; the derivative at 0 is α."""
-
 def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """Compute the fully connected layer input · weightᵀ + bias."""
-
-def max_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
+def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
     """Return the largest element of each window over two axes."""
-
-def nll_loss(
-    input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
-) -> Tensor:
+def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = 'mean') -> Tensor:
     """Compute the negative log-likelihood loss −w[t] x[t]."""
-
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """Divide a tensor by its p-norm along an axis."""
-
 def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
     """Encode indices as one-hot vectors along a new last axis."""
-
-def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
+def pad(input: Any, pad: Any, mode: str = 'constant', value: Any = None) -> Tensor:
     """Add elements before and after the trailing dimensions of a tensor."""
-
 def relu(input: Any, inplace: Any = False) -> Tensor:
     """Compute max(x, 0); its derivative at 0 is 0."""
-
 def relu6(input: Any, inplace: Any = False) -> Tensor:
     """Compute min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
-
 def relu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
     """Replace the tensor, in place, by max(x, 0)."""
-
 def sigmoid_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
     """Replace the tensor, in place, by 1 / (1 + exp(−x))."""
-
 def silu(input: Any, inplace: Any = False) -> Tensor:
     """Compute x · sigmoid(x), also called swish."""
-
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+def smooth_l1_loss(input: Any, target: Any, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
     """Compute the smooth L1 loss of d = input − target (Girshick, 2015)."""
-
 def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
     """Compute the softmax exp x / Σ exp x along an axis."""
-
 def threshold(input: Any, threshold: float, value: float, inplace: Any = False) -> Tensor:
     """Compute x above a threshold, and another value elsewhere."""
-
 def threshold_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
     """Replace the tensor, in place, by x above a threshold and ``value`` otherwise."""
