@@ -46,10 +46,10 @@ _explanations: list[Callable[[BaseException], None]] = []
 
 
 def leave() -> None:
-    """Remove mindgrad's frames from the traceback of an error that leaves mindgrad.
+    """Trim the traceback of the current error if it leaves mindgrad.
 
-    The exception handlers that this module appends call this function. The error leaves mindgrad if no
-    function of mindgrad is a caller of the function that raised it.
+    The handlers that this module appends call this function. The error leaves mindgrad if no other function
+    of mindgrad is on the call stack.
     """
     error = sys.exception()
     frame = sys._getframe(1).f_back
@@ -70,10 +70,9 @@ def trim(error: Exception) -> None:
 
 
 def before_trimming(explain: Callable[[BaseException], None]) -> None:
-    """Register a function that may add notes to an error before users see it.
+    """Register a function that may add notes to an error that leaves mindgrad.
 
-    ``explain(error)`` runs when the error leaves mindgrad, before mindgrad's frames are removed from its
-    traceback.
+    When the function runs, the traceback of the error still has all frames.
     """
     _explanations.append(explain)
 
@@ -95,7 +94,7 @@ def _instruction(name: str, argument: int = 0) -> bytes:
 
 @cache
 def _handler(constant: int) -> tuple[bytes, int, int]:
-    """Encode an exception handler that calls :func:`leave` and raises the error again.
+    """Encode the handler, which calls :func:`leave` and raises the error again.
 
     When the handler starts, the stack contains the error and the index of the instruction that raised it.
 
@@ -191,7 +190,7 @@ def _is_enclosed(code: CodeType) -> bool:
 
 
 def _with_inner(code: CodeType) -> CodeType:
-    """Append exception handlers to the functions that are defined inside ``code``."""
+    """Append handlers to the functions that are defined inside ``code``."""
     constants = tuple(
         enclosed(_with_inner(x)) if isinstance(x, CodeType) and _is_suited(x) else x for x in code.co_consts
     )
@@ -205,7 +204,7 @@ def _is_suited(code: CodeType) -> bool:
 
 
 class _Boundary:
-    """The functions and modules whose code already has exception handlers."""
+    """The functions and modules whose code already has handlers."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
@@ -224,7 +223,7 @@ class _Boundary:
                 self.enclose(value, with_inner)
 
     def enclose(self, value: Any, with_inner: bool = False) -> None:
-        """Append exception handlers to a function, or to methods of a class and its bases."""
+        """Append handlers to a function, or to the methods of a class and of its bases."""
         if isinstance(value, type):
             for base in value.__mro__:
                 if base.__module__.startswith(_NAME) and base not in self.classes:
@@ -265,7 +264,7 @@ _boundary = _Boundary()
 
 
 def enclose(value: Any) -> None:
-    """Append exception handlers to a public function, or to the methods of a class."""
+    """Append handlers to a public function, or to the methods of a class."""
     if _IS_KNOWN:
         _boundary.enclose(value)
 
@@ -280,7 +279,7 @@ _MAKERS = frozenset(("api", "solvers", "tools"))
 
 
 def enclose_packages() -> None:
-    """Append exception handlers to the public functions of newly loaded modules."""
+    """Append handlers to the public functions of newly loaded modules."""
     if not _IS_KNOWN:
         return
     for name, module in list(sys.modules.items()):
