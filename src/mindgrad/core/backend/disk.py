@@ -92,10 +92,7 @@ _written: dict[Path, int] = {}
 
 
 def directory() -> Path | None:
-    """Return the folder of the compile cache; ``None`` if the cache is off.
-
-    :func:`reason_off` returns the reason.
-    """
+    """Return the folder of the compile cache; ``None`` if the cache is off."""
     folder = _chosen()[0]
     return None if folder is None or (str(folder) in _refused and not _is_named()) else folder
 

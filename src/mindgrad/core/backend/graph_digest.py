@@ -156,10 +156,7 @@ class _Encoder:
         raise _Unknown
 
     def _function(self, function: FunctionType) -> tuple[Any, ...]:
-        """Encode a function with its closure and its defaults.
-
-        It must be defined in one of the packages whose source code is part of the digest.
-        """
+        """Encode a function with its closure and its defaults."""
         code = function.__code__
         if not code.co_filename.startswith(_folders()):
             raise _Unknown

@@ -61,10 +61,7 @@ def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """Return the large constants, which become operands of the compiled function.
-
-    Their values are passed as :meth:`Constant.smallest` returns them, before broadcasting.
-    """
+    """Return the large constants, which become operands of the compiled function."""
     return [x for x in _constants(graph) if not x.is_splat and x.smallest().size > costs().inlined_elements]
 
 
@@ -153,10 +150,7 @@ def _constants(graph: Graph) -> dict[Any, None]:
 
 
 def needs_x64(graph: Graph) -> bool:
-    """Return whether a value of ``graph`` has a 64-bit type or type complex128.
-
-    JAX needs ``enable_x64`` for such a graph.
-    """
+    """Return whether a value of ``graph`` has a 64-bit type or type complex128."""
 
     def wide(type: Any) -> bool:
         return type.dtype.itemsize * (1 if type.dtype.kind != "complex" else 0.5) > 4
@@ -277,10 +271,7 @@ def _executable(
     mesh: Any,
     pending_results: int,
 ) -> Executable:
-    """Wrap a compiled function in an :class:`Executable`.
-
-    Calls that may take long are interruptible.
-    """
+    """Wrap a compiled function in an :class:`Executable`."""
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
         pending_results = 0  # every call waits for its results, so none is pending
@@ -295,10 +286,7 @@ def _executable(
 
 
 def _ends_soon(graph: Graph) -> bool:
-    """Return whether a call of ``graph`` ends before a user would press Ctrl-C.
-
-    This is unknown, and taken as false, for graphs with callbacks and for devices other than the CPU.
-    """
+    """Return whether a call of ``graph`` ends before a user would press Ctrl-C."""
     return getattr(_selected(), "platform", "cpu") == "cpu" and not calls_back(graph) and is_short(graph)
 
 
@@ -431,10 +419,7 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
 
 
 def is_elsewhere(array: Any) -> bool:
-    """Return whether a JAX array is on one device that is not the selected device.
-
-    This happens after the user has selected a different device.
-    """
+    """Return whether a JAX array is on one device that is not the selected device."""
     _used.add(_selected())
     if len(_used) == 1:
         return False

@@ -57,10 +57,7 @@ class _Collector:
             gc.set_threshold(*self._during)
 
     def restored_in_child(self) -> None:
-        """Restore the user's setting in a forked process.
-
-        The threads that would end the blocks do not exist in that process.
-        """
+        """Restore the user's setting in a forked process."""
         self._lock = threading.Lock()
         self._blocks = dict.fromkeys(self._blocks, 0)
         self._set()

@@ -99,10 +99,7 @@ def _shown_values(array: NDArray[Any], ndim: int) -> Iterator[Any]:
 
 
 def _vector_text(texts: Sequence[str], per_line: int) -> str:
-    """Format a 1-D array without omitting elements.
-
-    Every full line ends with a newline, even the last line.
-    """
+    """Format a 1-D array without omitting elements."""
     lines = [", ".join(texts[start : start + per_line]) for start in range(0, len(texts), per_line)]
     last_is_full = len(texts) % per_line == 0
     return "[" + ", \n ".join(lines) + ("\n ]" if last_is_full else "]")

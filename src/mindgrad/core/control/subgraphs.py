@@ -69,10 +69,7 @@ _local = _Local()
 
 @contextmanager
 def in_loop() -> Iterator[None]:
-    """Mark graphs that are built in this context as parts of a loop body.
-
-    A loop inside a loop body saves fewer carries and uses smaller chunks.
-    """
+    """Mark graphs that are built in this context as parts of a loop body."""
     _local.depth += 1
     try:
         yield
@@ -99,10 +96,7 @@ def marks_of(atoms: Iterable[Any]) -> Indices:
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """Return the inherited marks of all outputs of ``graphs``, as one bit mask.
-
-    The results of a branch or loop with these graphs get these marks.
-    """
+    """Return the inherited marks of all outputs of ``graphs``, as one bit mask."""
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
@@ -132,10 +126,7 @@ def _unmark_covered(atoms: Sequence[Any]) -> None:
 
 
 def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
-    """Return a copy of ``graph`` whose inputs also have the marks of ``operands``.
-
-    All other values inherit these marks.
-    """
+    """Return a copy of ``graph`` whose inputs also have the marks of ``operands``."""
     flags = tuple([v.tainted | (x.tainted & INHERITED) for v, x in zip(graph.inputs, operands, strict=True)])
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
@@ -215,10 +206,7 @@ def _pushed(
 
 @memoized
 def reach(graph: Graph, active_inputs: Indices) -> Indices:
-    """Return the positions of the outputs that depend on ``active_inputs``.
-
-    These outputs have a tangent if the inputs have one.
-    """
+    """Return the positions of the outputs that depend on ``active_inputs``."""
     *_, outputs, tangents = _pushed(graph, active_inputs)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
@@ -347,10 +335,7 @@ class Split:
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
     def linear_graph(self, residuals: Sequence[Any]) -> Graph:
-        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
-
-        ``residuals`` must contain all inputs and residuals that the linear part uses.
-        """
+        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``."""
         return Graph([*residuals, *self.directions], self.linear, self.tangents)
 
 

@@ -361,10 +361,7 @@ class Builder:
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Any) -> None:
-        """Treat ``atom`` as dependent on the inputs, in this and in later derivatives.
-
-        :meth:`moves` returns true for it.
-        """
+        """Treat ``atom`` as dependent on the inputs, in this and in later derivatives."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 

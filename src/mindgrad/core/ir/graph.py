@@ -369,10 +369,7 @@ def _interned(value: Any) -> Any:
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
-    """Return the equations on which ``outputs`` depend, and equations with effects.
-
-    The result has the order of ``equations``.
-    """
+    """Return the equations on which ``outputs`` depend, and equations with effects."""
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
     for equation in reversed(equations):

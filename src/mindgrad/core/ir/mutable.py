@@ -167,8 +167,5 @@ def is_mutable(value: Any) -> bool:
 
 
 def plain_kind(kind: type) -> type:
-    """Return the builtin type of a marked container: ``list`` for ``MutableList``.
-
-    Any other type is returned unchanged.
-    """
+    """Return the builtin type of a marked container: ``list`` for ``MutableList``."""
     return _CONTAINERS.get(kind, kind)

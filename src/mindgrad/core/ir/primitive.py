@@ -188,10 +188,7 @@ class Primitive:
         REGISTRY[name] = self
 
     def linear_operands(self, count: int) -> Sequence[int]:
-        """Return the positions of the operands in which the operator is jointly linear.
-
-        ``count`` is the number of operands.
-        """
+        """Return the positions of the operands in which the operator is jointly linear."""
         if not self.is_linear and not self.moves:
             return ()
         return range(count) if self.linear_in is None else self.linear_in
@@ -234,10 +231,7 @@ def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Convert Python numbers to constants of the type of the first other operand.
-
-    For example, ``(x, 2.0)`` becomes ``(x, c)``, where all elements of the constant ``c`` are 2.
-    """
+    """Convert Python numbers to constants of the type of the first other operand."""
     like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(
         operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)

@@ -166,10 +166,7 @@ class Recorder(Scope):
 
 
 class LocatedRecorder(Recorder):
-    """Recorder that also stores the source line of each operator.
-
-    The equations of the derivative then have these source lines.
-    """
+    """Recorder that also stores the source line of each operator."""
 
     __slots__ = ("sources",)
 

@@ -113,10 +113,7 @@ def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
 
 
 def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
-    """Return the label of the batch axis in the index map of ``equation``.
-
-    The equation belongs to ``region.rows`` or ``region.sums``.
-    """
+    """Return the label of the batch axis in the index map of ``equation``."""
     result = equation.outputs[0]
     if result in region.places:
         return axes.results[0][region.places[result]]

@@ -144,10 +144,7 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """Write ``x`` as a sum or difference of two broadcasts of much smaller values.
-
-    Returns ``None`` if this is not possible.
-    """
+    """Write ``x`` as ± of two broadcasts of much smaller values, or return ``None``."""
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):

@@ -392,10 +392,7 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 def _uniform(
     equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
-    """Emit an operator whose operands must have equal axis orders.
-
-    The operands are transposed to the order that most of them have.
-    """
+    """Emit an operator whose operands must have equal axis orders."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
     if not orders and axes.kinds:  # a concatenation, the only operator here with an axis that is not parallel
         return None

@@ -299,10 +299,7 @@ def products_ordered(graph: Graph) -> Graph:
 
 
 def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
-    """Return the equation that computes ``atom`` if it can be a node of the tree.
-
-    The tree must be the only reader of ``atom``.
-    """
+    """Return the equation that computes ``atom`` if it can be a node of the tree."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
         return None

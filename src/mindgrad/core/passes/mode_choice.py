@@ -214,10 +214,7 @@ def _cuts_off(y: Variable) -> bool:
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """Find a :class:`_Cut` of ``ys`` whose values depend on few columns of ``x``.
-
-    Returns ``None`` if there is no such cut.
-    """
+    """Find a :class:`_Cut` of ``ys`` that depends on few columns of ``x``, or ``None``."""
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
         return None
@@ -245,10 +242,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
 
 
 def _is_affordable(columns: int, equations: int) -> bool:
-    """Whether computing one derivative per column costs little enough.
-
-    ``equations`` is the number of equations of the graph.
-    """
+    """Whether computing one derivative per column costs little enough."""
     if columns <= costs().series_columns:
         return True
     return columns <= costs().gradient_columns and columns * equations <= costs().gradient_equations

@@ -87,10 +87,7 @@ def _products(equations: Iterable[Equation]) -> list[Equation]:
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """Move the batch axis of large values to the end; tile the batch if needed.
-
-    A batch is tiled if its values do not fit into the processor cache.
-    """
+    """Move the batch axis of large values to the end; tile the batch if needed."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph

@@ -143,10 +143,7 @@ def _simplify_neg(x: Any) -> Any:
 
 
 def _with_bools(name: str, of_bools: str) -> Any:
-    """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans.
-
-    XLA cannot add Booleans, but NumPy treats their sum as a logical operator.
-    """
+    """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans."""
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 

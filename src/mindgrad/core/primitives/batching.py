@@ -32,10 +32,7 @@ def moved(x: Any, source: int, target: int) -> Any:
 
 
 def placed(size: int, x: Any, at: int | None, target: int) -> Any:
-    """Move the batch axis of ``x`` to ``target``; broadcast ``x`` if it has none.
-
-    ``at`` is the batch axis, or ``None``, and ``size`` is the number of samples.
-    """
+    """Move the batch axis of ``x`` to ``target``; broadcast ``x`` if it has none."""
     if at is not None:
         return moved(x, at, target)
     dims = tuple(axis for axis in range(len(x.shape) + 1) if axis != target)

@@ -167,10 +167,7 @@ def _channels_exchanged(w: Any, groups: int) -> Any:
 
 
 def _samples_exchanged(x: Any, groups: int) -> Any:
-    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``.
-
-    Samples then take the role of channels, and channels the role of samples.
-    """
+    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``."""
     if groups == 1:
         return transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     count, channels, *sizes = x.shape

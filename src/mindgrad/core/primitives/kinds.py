@@ -346,9 +346,6 @@ def multilinear(
 
 
 def general(name: str, *, jvp: Callable[..., Any], **fields: Any) -> Primitive:
-    """Create an operator from a JVP rule.
-
-    Reverse mode transposes the equations that this rule emits.
-    """
+    """Create an operator from a JVP rule."""
     fields.setdefault("taint", "passes")
     return Primitive(name, "general", jvp=jvp, **fields)

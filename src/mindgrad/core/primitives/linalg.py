@@ -67,10 +67,7 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 
 
 def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters: Any) -> Any:
-    """Batching rule: if samples share the matrix, join their right-hand sides.
-
-    The matrix is then factored only once.
-    """
+    """Batching rule: if samples share the matrix, join their right-hand sides."""
     primitive = REGISTRY[name]
     a, b = xs
     if at[0] is not None:

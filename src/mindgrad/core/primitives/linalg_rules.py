@@ -212,10 +212,7 @@ def of_matrices(factor: float) -> Work:
 
 
 def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
-    """Create the argument ``prepare`` of a test sample from ``function``.
-
-    ``function`` runs in double precision.
-    """
+    """Create the argument ``prepare`` of a test sample from ``function``."""
 
     def prepare(x: Any, *rest: Any) -> list[Any]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64

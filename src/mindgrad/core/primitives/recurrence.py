@@ -143,10 +143,7 @@ def _running_numpy(x: Any, axis: int, reverse: bool) -> Any:
 
 
 def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
-    """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
-
-    If y_i is infinite, the differences are replaced, because ∞ − ∞ would be NaN.
-    """
+    """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i."""
     (x,) = xs
     if not x.shape[axis]:
         return None

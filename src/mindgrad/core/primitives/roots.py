@@ -83,10 +83,7 @@ Step = tuple[str, Any]
 
 
 def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
-    """Emit ``root ** degree`` from its radicand, without computing the root.
-
-    ``steps`` are multiplications and divisions of the root.
-    """
+    """Emit ``root ** degree`` from its radicand, without computing the root."""
 
     def scaled(x: Any) -> Any:
         for name, other in steps:

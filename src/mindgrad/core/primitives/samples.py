@@ -76,10 +76,7 @@ def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **para
 
 
 def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[list, dict]]:
-    """Yield sample calls ``(arrays, parameters)`` of ``primitive``.
-
-    Real numbers are converted to ``dtype``.
-    """
+    """Yield sample calls ``(arrays, parameters)`` of ``primitive``."""
     generator = np.random.default_rng(seed)
     samples = primitive.samples
     if isinstance(samples, tuple):

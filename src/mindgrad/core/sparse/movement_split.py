@@ -107,10 +107,7 @@ def _numbered(atoms: Sequence[Any]) -> list[Any]:
 
 
 def _stacked(numbers: Sequence[Any]) -> Any:
-    """Concatenate ``numbers`` and the element -1.
-
-    An index of -1, which represents a constant, then reads -1.
-    """
+    """Concatenate ``numbers`` and -1, which the index -1 (a constant) reads."""
     return np.concatenate([*numbers, [-1]])
 
 

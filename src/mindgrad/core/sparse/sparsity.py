@@ -221,10 +221,7 @@ class Propagation(Patterns):
         return None if atom in self._given else self._evaluated(atom)
 
     def known(self, atom: Any) -> tuple[Any, bool] | None:
-        """Return the value of ``atom``, and whether it may differ in the next call.
-
-        Returns ``None`` if the value is not known.
-        """
+        """Return the value of ``atom``, if known, and whether it may differ later."""
         array = self._evaluated(atom)
         return None if array is None else (array, atom in self._given)
 

@@ -251,10 +251,7 @@ def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[An
 
 
 def shadow(tensor: Tensor) -> Tensor:
-    """Return the counterpart of a deferred recording's tensor in the eager recording.
-
-    Returns ``tensor`` itself if it has no counterpart.
-    """
+    """Return the counterpart of a deferred recording's tensor in the eager recording."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 

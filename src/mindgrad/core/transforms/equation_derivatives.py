@@ -82,10 +82,7 @@ class _LoneEquation:
         return tangents
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
-        """Return the graph of the outputs that are not ``None``.
-
-        The second result states for each output whether it is not ``None``.
-        """
+        """Return the graph of the outputs that are not ``None``."""
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 

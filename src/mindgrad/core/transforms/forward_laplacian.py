@@ -340,10 +340,7 @@ class Collapse:
         return accumulate(terms)
 
     def _contraction(self, equation: Equation) -> Any:
-        """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product.
-
-        The contraction also sums over the directions.
-        """
+        """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product."""
         a, b = equation.inputs
         first = self._contracted(equation, self.left[a], self._weighted(b))
         if self.right is self.left:

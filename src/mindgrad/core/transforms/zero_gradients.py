@@ -40,10 +40,7 @@ _Path = Literal["smooth"] | Equation
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A wrapper of a derivative transform, without warnings about zero gradients.
-
-    It is used for derivatives that are taken inside a loop, a branch, ``vmap``, or a recomputed block.
-    """
+    """A wrapper of a derivative transform that turns off warnings of zero gradients."""
 
     transform: Callable[..., list[Any]]
 
