@@ -214,7 +214,7 @@ def _cuts_off(y: Variable) -> bool:
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """Find a :class:`_Cut` of ``ys`` that depends on few columns of ``x``, or ``None``."""
+    """Find a :class:`_Cut` of ``ys`` that depends on few columns of ``x``, if any."""
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
         return None
