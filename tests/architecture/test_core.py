@@ -15,14 +15,14 @@ SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 CORE = sorted((SOURCE / "core").rglob("*.py"))
 MOST_LINES = 35_000
 #: objects with one state for each thread, and module-level caches of the core
-MOST_THREAD_LOCALS, MOST_CACHES = 8, 36
+MOST_THREAD_LOCALS, MOST_CACHES = 8, 41
 #: words of the packages above, and the number of files of the core whose names, comments, or docstrings use them
 WORDS = {
     r"\bParameters?\b|\bCells?\b": 1,  # the public class Tensor refers to both
     r"GRAPH_MODE|PYNATIVE_MODE|is_graph_mode": 0,
 }
 #: static import closure of the module that defines reverse mode for Python functions: files, lines
-MOST_FILES_OF_PULLBACK, MOST_LINES_OF_PULLBACK = 119, 23_500
+MOST_FILES_OF_PULLBACK, MOST_LINES_OF_PULLBACK = 120, 23_800
 
 
 def prose_and_names(file: Path) -> str:

@@ -21,7 +21,7 @@ from mindgrad.core.transforms.axis_propagation import alignment
 from mindgrad.core.transforms.batch import push_batch
 from tests.laws.harness import require
 
-WITH_AXES = sorted(name for name, row in REGISTRY.items() if row.axes is not None and not row.unique)
+WITH_AXES = sorted(name for name, row in REGISTRY.items() if row.axes is not None and not row.effects.unique)
 #: operands of rows whose batch joins another axis: of channels, of right-hand sides
 JOINED = {"conv": {1}, "solve": {0, 1}, "triangular_solve": {0, 1}}
 #: rows that combine what several processes have

@@ -95,7 +95,7 @@ def test_groups_agree_in_one_order_and_masks_send_nothing():
 def test_the_members_of_a_group_have_one_order():
     turned = all_reduce, {"ranks": (1, 0)}
     agree, store = agreement(program(SUM))
-    with pytest.raises(RuntimeError, match=r"are \[1, 0\] on rank 0, but \[0, 1\] on rank 1: create_group"):
+    with pytest.raises(RuntimeError, match=r"are \[1, 0\] on rank 0, but \[0, 1\] on rank 1: all ranks must"):
         agree(program(turned))
     assert store.exchanges == [("the program of ranks 0, 1", (0, 1))]  # which both come to
 

@@ -340,11 +340,11 @@ def test_rows_of_one_part(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"label": 1.5}, "'label' must be of int32, but got 1.5"),
+        ({"label": 1.5}, "must have the type int32, but got 1.5"),
         ({"label": 2**31}, "is not a valid int32"),
-        ({"name": 3}, "'name' must be of string"),
+        ({"name": 3}, "must have the type string"),
         ({"data": "text"}, "'data' must be bytes"),
-        ({"field": np.zeros((2, 3))}, "must be of float32, but got float64"),
+        ({"field": np.zeros((2, 3))}, "must have the dtype float32, but got float64"),
         ({"field": np.zeros(5, np.float32)}, r"must have the shape \[2, 3\]"),
     ],
 )
@@ -395,7 +395,7 @@ def test_schemas_and_padded_rows():
     copy = ds.Schema()
     copy.from_json(json.loads(schema.to_json()))
     assert copy.columns == schema.columns
-    with pytest.raises(ValueError, match="a column 'x' already"):
+    with pytest.raises(ValueError, match="the column 'x' exists already"):
         schema.add_column("x", ms.int8)
     data = ds.NumpySlicesDataset({"x": np.arange(3)}, shuffle=False) + ds.PaddedDataset([{"x": np.int64(9)}])
     assert [int(row["x"]) for row in rows(data)] == [0, 1, 2, 9]

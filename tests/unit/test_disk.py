@@ -198,7 +198,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(place, monkeypatch):
     place.chmod(0o755)  # others may read
     real = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: real + 1)
-    refused(f"'{place}' belongs to another user .number {real}.")
+    refused(f"'{place}' belongs to another user .user ID {real}.")
     monkeypatch.undo()
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 

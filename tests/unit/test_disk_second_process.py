@@ -75,7 +75,7 @@ WRITER = COMMON + textwrap.dedent(
 
     found, every = [], []
     for name, row in REGISTRY.items():
-        if row.samples and not (row.effect or row.communicates):
+        if row.samples and not (row.effects.observable or row.communicates):
             cases = [(name, dtype) for dtype in ("float32", "complex128", "int32", "bool") if is_accepted(name, dtype)]
             every.append(cases[0])
             if custom_calls.targets_of(xla.lower_ahead(program(cases[:1])[0])):

@@ -6,7 +6,7 @@ from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.passes.graph_rewriter import rebuilt
+from mindgrad.core.passes.graph_rewriter import rebuild
 from mindgrad.core.primitives.elementwise import exp, sin
 
 
@@ -22,7 +22,7 @@ def test_what_no_replacement_reaches_is_shared():
         return exp(read(equation.inputs[0])) * 1.0 if equation.primitive is sin else None
 
     for simplifies in (True, False):
-        other = rebuilt(graph, replace, simplifies)
+        other = rebuild(graph, replace, simplifies)
         assert isinstance(other, Graph)
         assert other.equations[0] is graph.equations[0]
         # the replacement is what stands there already, and what reads it is emitted on that

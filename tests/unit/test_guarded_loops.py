@@ -9,7 +9,7 @@ from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import float64
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.passes.guarded_loops import guards_postponed
+from mindgrad.core.passes.guarded_loops import postpone_guards
 from mindgrad.core.primitives.arithmetic import equal, less, neg, not_equal
 from mindgrad.core.primitives.exact_zeros import shield
 from mindgrad.core.primitives.kinds import accumulate, full, zeros
@@ -63,7 +63,7 @@ def looped(behind):
 def test_nan_counts_where_a_iteration_loses_it():
     for behind in (lambda x: convert(equal(x, zeros(x.type)), dtype=float64), lambda x: x + x, neg):
         graph = looped(behind)
-        other = guards_postponed(graph)
+        other = postpone_guards(graph)
         assert other.count() == {"while": 1, "cond": 1}
         for start in ((0.0, np.inf), (0.0, np.nan), (0.0, 2.0), (1.0, np.inf), (1.0, np.nan), (4.0, 5.0)):
             np.testing.assert_array_equal(evaluate(other, start), evaluate(graph, start))

@@ -9,7 +9,7 @@ from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Constant
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.passes.known_lookups import known_lookups_untested
+from mindgrad.core.passes.peepholes import drop_bounds_checks
 from mindgrad.core.primitives.indexing import gather
 from mindgrad.frontend.programs.compiled import trace
 
@@ -41,7 +41,7 @@ def test_only_lookups_whose_positions_are_all_inside_lose_the_test():
     ]
     for positions, axes, expected in cases:
         graph = lookup(positions, axes)
-        changed = known_lookups_untested(graph)
+        changed = drop_bounds_checks(graph)
         assert are_tested(changed) == [expected], (positions, axes)
         assert changed is graph or not expected
         np.testing.assert_array_equal(evaluate(changed, [x])[0], evaluate(graph, [x])[0])
@@ -49,7 +49,7 @@ def test_only_lookups_whose_positions_are_all_inside_lose_the_test():
 
 def test_xla_compares_no_positions_that_are_known():
     for axes, positions, selections in (((0,), [[0], [3]], 0), ((1,), [[3], [2]], 1)):
-        text = lower_ahead(known_lookups_untested(lookup(positions, axes))).as_text()
+        text = lower_ahead(drop_bounds_checks(lookup(positions, axes))).as_text()
         assert text.count('"stablehlo.gather"(') == 1
         assert text.count("stablehlo.select") == selections
 

@@ -8,7 +8,7 @@ from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import float32, float64
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.passes.quotients import quotients_joined
+from mindgrad.core.passes.peepholes import share_reciprocals
 from mindgrad.core.primitives.arithmetic import div
 from mindgrad.core.primitives.kinds import full
 from mindgrad.frontend.programs.compiled import trace
@@ -41,7 +41,7 @@ def test_one_division_is_left_and_the_ends_of_the_range_stay():
         x = np.array([*ends, 1.0, 3.0, 1e-5, 1e7], dtype.numpy)
         x = np.concatenate([x, -x])
         graph = quotients(dtype, x.size)
-        joined = quotients_joined(graph)
+        joined = share_reciprocals(graph)
         assert (graph.count()["div"], joined.count()["div"]) == (5, 3)
         with np.errstate(all="ignore"):
             for ours, plain in zip(evaluate(joined, [x]), evaluate(graph, [x]), strict=True):

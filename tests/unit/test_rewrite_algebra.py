@@ -8,7 +8,7 @@ from mindgrad import Tensor, ops
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.rewriting import watching
 from mindgrad.core.passes import distribution
-from mindgrad.core.passes.distribution import distributed
+from mindgrad.core.passes.distribution import distribute_products
 from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
@@ -76,7 +76,7 @@ def test_one_product_is_left_and_no_differences():
     x, mu, q = (Tensor(a) for a in arrays(*SHAPES[mixture]))
     with compiled(False):
         plain = trace(mixture, x, mu, q)
-    better = distributed(plain)
+    better = distribute_products(plain)
     sizes = [e.outputs[0].type.size for e in better.equations if e.primitive.name == "sub"]
     assert max(sizes) < POINTS * CENTERS * WIDTH
     large = [e for e in better.equations if e.primitive.name == "dot" and e.outputs[0].type.size > 4096]
@@ -123,7 +123,7 @@ def test_a_row_with_an_infinite_number_spoils_no_other():
 
     with compiled(False):
         plain = trace(rows, Tensor(x), Tensor(mu), Tensor(q))
-    better = distributed(plain)
+    better = distribute_products(plain)
     assert better is not plain
     for spoiled, number in ((0, np.inf), (0, np.nan), (1, np.inf), (1, np.nan)):
         given = [x.copy(), mu.copy(), q]
@@ -140,7 +140,7 @@ def test_few_or_many_columns_get_no_further_one(width):
     with compiled(False):
         plain = trace(mixture, x, mu, q)
     with watching() as fired:
-        distributed(plain)
+        distribute_products(plain)
     assert fired == {"distribution": 1}
 
 
@@ -161,14 +161,14 @@ def test_few_or_many_columns_get_no_further_one(width):
 def test_where_it_does_not_pay(function, shapes):
     with compiled(False):
         plain = trace(function, *map(Tensor, arrays(*shapes)))
-    assert distributed(plain) is plain
+    assert distribute_products(plain) is plain
 
 
 def test_half_precision_keeps_its_differences():
     x, mu, q = (Tensor(a.astype(np.float16)) for a in arrays(*SHAPES[mixture]))
     with compiled(False):
         plain = trace(mixture, x, mu, q)
-    assert distributed(plain) is plain
+    assert distribute_products(plain) is plain
 
 
 def test_a_repeated_batch_is_one_product():
@@ -178,7 +178,7 @@ def test_a_repeated_batch_is_one_product():
     a, x = arrays((30, 4, 20), (20, 16))
     assert on_and_off(many, [a, x])["repeated operands"] >= 1
     with compiled(False):
-        better = distributed(trace(many, Tensor(a), Tensor(x)))
+        better = distribute_products(trace(many, Tensor(a), Tensor(x)))
     (product,) = [e for e in better.equations if e.primitive.name == "dot"]
     assert product.parameters["batch"] == ((), ())
 
@@ -233,7 +233,7 @@ def test_repeated_products_of_any_axes(k, seed, monkeypatch):
         given[1 - k] = operands[1 - k]
         expected = np.einsum(spec, *given)
         with compiled(False):
-            graph = distributed(trace(function, *map(Tensor, xs)))
+            graph = distribute_products(trace(function, *map(Tensor, xs)))
         (found,) = evaluate(graph, xs)
         assert_close(found, expected, kind="program")
 

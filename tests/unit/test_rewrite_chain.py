@@ -7,7 +7,7 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.passes import matmul_order
-from mindgrad.core.passes.matmul_order import products_ordered
+from mindgrad.core.passes.matmul_order import reorder_matmuls
 from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
@@ -84,7 +84,7 @@ def test_no_large_product_is_left(function, largest):
     with compiled(False):
         plain = trace(function, *map(Tensor, arrays(*SHAPES[function])))
     assert largest_product(plain) > 2 * largest
-    assert largest_product(products_ordered(plain)) <= largest
+    assert largest_product(reorder_matmuls(plain)) <= largest
 
 
 def test_the_gradient_inherits_the_order():
@@ -111,7 +111,7 @@ def test_the_gradient_inherits_the_order():
 def test_what_is_well_ordered_stays(function, shapes):
     with compiled(False):
         plain = trace(function, *map(Tensor, arrays(*shapes)))
-    assert products_ordered(plain) is plain
+    assert reorder_matmuls(plain) is plain
 
 
 def test_a_product_that_is_used_twice_is_computed_once():
@@ -121,7 +121,7 @@ def test_a_product_that_is_used_twice_is_computed_once():
 
     with compiled(False):
         plain = trace(both, *map(Tensor, arrays(SQUARE, SQUARE, (60,), (60,))))
-    assert products_ordered(plain) is plain
+    assert reorder_matmuls(plain) is plain
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -154,7 +154,7 @@ def test_any_tree_of_products(seed, monkeypatch):
 
     with compiled(False):
         plain = trace(program, *map(Tensor, xs))
-    better = products_ordered(plain)
+    better = reorder_matmuls(plain)
     (found,), (expected,) = evaluate(better, xs), evaluate(plain, xs)
     assert found.shape == expected.shape
     assert_close(found, expected, kind="program")

@@ -8,7 +8,7 @@ from mindgrad.core.ir.dtype import float32, float64
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.elementwise import tanh
-from mindgrad.distributed.collective_fusion import with_joined_sums
+from mindgrad.distributed.collective_fusion import fuse_sums
 from mindgrad.distributed.collectives import all_max, all_reduce
 from tests.laws.rank_programs import RANKS, draw, evaluate_ranks
 from tests.unit.rewrite_checks import with_costs
@@ -36,7 +36,7 @@ def same_numbers(graph, joined):
 
 def test_independent_sums_are_one():
     graph = program(lambda *xs: [tanh(summed(tanh(x))) for x in xs])
-    joined = with_joined_sums(graph)
+    joined = fuse_sums(graph)
     assert graph.count()["all_reduce"] == 4
     assert joined.count()["all_reduce"] == 1
     same_numbers(graph, joined)
@@ -49,7 +49,7 @@ def test_sums_that_depend_on_each_other_stay_apart():
         return [*second, first[0] + second[1], all_max(second[0], ranks=RANKS)]
 
     graph = program(body, [(4,), (4,), (4,)])
-    joined = with_joined_sums(graph)
+    joined = fuse_sums(graph)
     assert joined.count()["all_reduce"] == 2
     same_numbers(graph, joined)
 
@@ -58,12 +58,12 @@ def test_types_and_ranks_are_not_mixed():
     def body(a, b):
         return [summed(a), summed(b), all_reduce(a, ranks=(0, 1)), all_reduce(b, ranks=(0, 1))]
 
-    assert with_joined_sums(program(body, [(2,), (3,)])).count()["all_reduce"] == 2
+    assert fuse_sums(program(body, [(2,), (3,)])).count()["all_reduce"] == 2
     builder = Builder()
     with building(builder):
         a, b = builder.input(tensor_type(float32, (2,))), builder.input(tensor_type(float64, (2,)))
         graph = builder.close([summed(a), summed(b)])
-    assert with_joined_sums(graph) is graph
+    assert fuse_sums(graph) is graph
 
 
 def test_equations_between_wait_for_the_bucket():
@@ -72,7 +72,7 @@ def test_equations_between_wait_for_the_bucket():
         return [early, summed(tanh(tanh(b))), early + b]
 
     graph = program(body, [(3,), (3,)])
-    joined = with_joined_sums(graph)
+    joined = fuse_sums(graph)
     assert joined.count()["all_reduce"] == 1
     same_numbers(graph, joined)
 
@@ -81,11 +81,11 @@ def test_equations_between_wait_for_the_bucket():
 def test_buckets_have_a_size(monkeypatch, size, messages):
     with_costs(monkeypatch, message_bytes=size)
     graph = program(lambda *xs: [summed(x) for x in xs], [(4,), (4,), (4,), (4,)])
-    joined = with_joined_sums(graph)
+    joined = fuse_sums(graph)
     assert joined.count()["all_reduce"] == messages
     same_numbers(graph, joined)
 
 
 def test_programs_of_one_process_stay_as_they_are():
     graph = program(lambda *xs: [tanh(x) for x in xs])
-    assert with_joined_sums(graph) is graph
+    assert fuse_sums(graph) is graph

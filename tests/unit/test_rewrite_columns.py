@@ -10,7 +10,7 @@ from mindgrad.core.control.lazy import expand_lazy
 from mindgrad.core.ir import graph
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.rewriting import watching
-from mindgrad.core.passes.mode_choice import in_columns
+from mindgrad.core.passes.peepholes import expand_columns
 from mindgrad.core.transforms.batch import batch
 from mindgrad.core.transforms.forward import forward
 from mindgrad.core.transforms.taylor import taylor
@@ -64,13 +64,13 @@ def test_its_columns_are_what_reverse_mode_gives():
     inputs = [X.asnumpy(), WEIGHT.asnumpy()]
     graph = recorded(weighted, X, WEIGHT)
     assert "per_sample_gradient" in names(graph)
-    apart = in_columns(graph)
+    apart = expand_columns(graph)
     assert names(apart).count("taylor_coefficients") == SIZE
     for each in (expand_lazy(graph), expand_lazy(apart)):
         assert_close(
             evaluate(each, inputs)[0], inputs[1] * slopes(inputs[0]), kind="ill-conditioned", each=True
         )
-    assert in_columns(expand_lazy(graph)) is expand_lazy(graph)
+    assert expand_columns(expand_lazy(graph)) is expand_lazy(graph)
 
 
 @pytest.mark.parametrize(

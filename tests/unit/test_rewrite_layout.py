@@ -7,7 +7,7 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.passes import layout
-from mindgrad.core.passes.layout import narrow_products_turned, transposes_carried
+from mindgrad.core.passes.layout import remove_transposes, transpose_narrow_products
 from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_and_without, with_costs
@@ -69,7 +69,7 @@ def test_transformed_axes_stay_last():
     x = Tensor(arrays((70, 80))[0])
     with compiled(False):
         plain = trace(spectrum, x)
-    for graph in (plain, transposes_carried(plain)):
+    for graph in (plain, remove_transposes(plain)):
         assert {e.parameters["axes"] for e in graph.equations if e.primitive.name == "fft"} == {(1,)}
 
 
@@ -78,7 +78,7 @@ def test_no_large_transposition_is_left():
     with compiled(False):
         plain = trace(channels_last, x, w, b)
     assert max(transposed_sizes(plain)) == 3 * 18 * 20 * 4
-    assert max(transposed_sizes(transposes_carried(plain)), default=0) < 1000
+    assert max(transposed_sizes(remove_transposes(plain)), default=0) < 1000
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_where_nothing_is_to_be_gained(function):
     x, w = map(Tensor, arrays((90, 90), (90, 90)))
     with compiled(False):
         plain = trace(function, x, w)
-    assert transposes_carried(plain) is plain
+    assert remove_transposes(plain) is plain
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -150,7 +150,7 @@ def test_any_program_of_moves(seed, monkeypatch):
     x = source.normal(size=start)
     with compiled(False):
         plain = trace(program, Tensor(x))
-    better = transposes_carried(plain)
+    better = remove_transposes(plain)
     assert [v.type for v in better.outputs] == [v.type for v in plain.outputs]
     turned = layout._carried_along(plain, {e for e in plain.equations if e.primitive.name == "dot"})
     for graph in (better, turned):
@@ -185,7 +185,7 @@ def test_narrow_layers_have_their_rows_last():
     assert on_and_off(narrow_network, [x / 2 for x in arrays(*NARROW)])["narrow products"] >= 3
     with compiled(False):
         plain = trace(narrow_network, *map(Tensor, arrays(*NARROW)))
-    better = narrow_products_turned(plain)
+    better = transpose_narrow_products(plain)
     shapes = [e.outputs[0].shape for e in better.equations if e.primitive.name in ("tanh", "dot")]
     assert shapes == [(12, 300)] * 5
     assert transposed_sizes(better) == []
@@ -195,13 +195,13 @@ def test_narrow_layers_have_their_rows_last():
 def test_what_is_short_or_wide_stays(shapes):
     with compiled(False):
         plain = trace(narrow_network, *map(Tensor, arrays(*shapes)))
-    assert narrow_products_turned(plain) is plain
+    assert transpose_narrow_products(plain) is plain
 
 
 def test_a_product_alone_stays():
     with compiled(False):
         plain = trace(lambda x, w: ops.tanh(ops.matmul(x, w)), *map(Tensor, arrays((300, 7), (7, 12))))
-    assert narrow_products_turned(plain) is plain
+    assert transpose_narrow_products(plain) is plain
 
 
 def pictures(x, w, v, u, b):
@@ -243,7 +243,7 @@ def test_few_channels_stay_in_front(outputs):
     x, w, v = map(Tensor, arrays((2, 16, 9, 9), (outputs, 16, 3, 3), (9, outputs, 3, 3)))
     with compiled(False):
         plain = trace(lambda x, w, v: ops.conv2d(ops.relu(ops.conv2d(x, w)), v, stride=2), x, w, v)
-    assert (transposes_carried(plain) is plain) == (outputs < 8)
+    assert (remove_transposes(plain) is plain) == (outputs < 8)
 
 
 def test_weights_and_moments_keep_their_order(monkeypatch):

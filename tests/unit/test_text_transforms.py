@@ -76,7 +76,7 @@ def test_numbers_of_tokens_in_a_pipeline():
     numbers = data.map([text.WhitespaceTokenizer(), text.Lookup(vocab, "<unk>")], "t").batch(2)
     ((batch,),) = list(numbers)
     assert (batch.asnumpy().tolist(), batch.dtype) == ([[2, 1], [0, 2]], ms.int32)
-    with pytest.raises(RuntimeError, match="has no token 'q'; give an 'unknown_token'"):
+    with pytest.raises(RuntimeError, match="has no token 'q'; pass an 'unknown_token'"):
         text.Lookup(vocab)("q")
     with pytest.raises(ValueError, match="no 'unknown_token' 'z'"):
         text.Lookup(vocab, "z")

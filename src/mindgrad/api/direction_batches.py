@@ -23,7 +23,7 @@ from mindgrad.core.ir.build import Builder, current
 from mindgrad.core.ir.graph import Equation, Graph, Variable
 from mindgrad.core.ir.rewriting import is_rewriting
 from mindgrad.core.ir.scope import outermost_program
-from mindgrad.core.passes.tiled_loop import accumulated
+from mindgrad.core.passes.tiled_loop import accumulate_tiles
 from mindgrad.core.passes.tiling import keeps_samples_apart, tile_of_directions
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.forward_laplacian import Collapse, Stack
@@ -102,7 +102,7 @@ def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
 
 
 def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
-    """Whether compilation will split the function into tiles of independent samples.
+    """Return whether compilation will split the function into tiles of samples.
 
     Then tiles of directions are not needed.
     """
@@ -140,7 +140,7 @@ def _in_tiles(
     inputs = [seed for seed in seeds if seed is not None]
     made, needed = dependent(builder, inputs, parts)
     body = Graph([*needed, *inputs], made, parts)
-    totals = accumulated(body, needed, stacks, size, len(parts))
+    totals = accumulate_tiles(body, needed, stacks, size, len(parts))
     later, of_later = dependent(builder, standing, results)
     graph = Graph([*of_later, *standing], later, results)
     return current().inline(graph, [*of_later, *totals])

@@ -32,7 +32,7 @@ from mindgrad.core.ir.graph import Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.passes.mode_choice import of_vector
+from mindgrad.core.passes.mode_choice import extract_function_of_vector
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.core.trace import references
@@ -337,7 +337,7 @@ def _product(
             elif args:
                 *args, v = args  # type: ignore[assignment]
             else:
-                raise TypeError(f"For '{owner}', the 'v' is missing: it is the last argument.")
+                raise TypeError(f"For '{owner}', the last argument, 'v', is missing.")
             run = request.run(args, kwargs)
             tangents = match(owner, "v", v, request.like(run.inputs), "part that is differentiated")
             outputs, products = transformed(run.recorded, rule_of(run), tangents, run.outputs)
@@ -385,7 +385,7 @@ def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequenc
     If only its trace or diagonal is used, a rewrite replaces the equation by cheaper derivatives. Returns
     ``None`` if the graph is not a function of one vector.
     """
-    decomposition = of_vector(builder, xs, ys)
+    decomposition = extract_function_of_vector(builder, xs, ys)
     if decomposition is None:
         return None
     program, operands, argnum = decomposition

@@ -73,7 +73,7 @@ class Communication(Protocol):
     def order(self, graph: Any) -> Order:
         """Return the object that orders the collectives of ``graph``."""
 
-    def with_fused_collectives(self, graph: Any) -> Any:
+    def fuse_collectives(self, graph: Any) -> Any:
         """Return an equivalent graph with fewer messages."""
 
     def has_joined(self) -> bool:

@@ -29,12 +29,12 @@ from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation, Graph, Variable, communicates, is_communication
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.passes.graph_rewriter import inside
+from mindgrad.core.passes.graph_rewriter import rewrite_inner
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.distributed.collectives import all_reduce
 
-__all__ = ["with_joined_sums"]
+__all__ = ["fuse_sums"]
 
 FUSION = Rewrite(
     "collective fusion",
@@ -43,14 +43,14 @@ FUSION = Rewrite(
 )
 
 
-def with_joined_sums(graph: Graph) -> Graph:
+def fuse_sums(graph: Graph) -> Graph:
     """Combine the ``all_reduce`` equations that can share a message.
 
     Returns ``graph`` itself if there are none.
     """
     if not communicates(graph) or graph.has_effect:
         return graph
-    graph = inside(graph, with_joined_sums)
+    graph = rewrite_inner(graph, fuse_sums)
     buckets = [bucket for bucket in _buckets(graph) if len(bucket) > 1]
     if not buckets:
         return graph

@@ -107,7 +107,7 @@ class Event:
 def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
     """Return why an operator cannot be deferred; an empty string if it can."""
     graphs = [x for x in parameters.values() if isinstance(x, Graph)]
-    if primitive.calls_back or any(map(calls_back, graphs)):
+    if primitive.effects.calls_back or any(map(calls_back, graphs)):
         return f"'{primitive.name}' calls back into Python"
     if primitive.communicates or any(map(communicates, graphs)):
         return f"'{primitive.name}' communicates with other processes"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mindgrad.core.control import checkpoints
-from mindgrad.core.control.while_reverse_step import reverse_iteration
+from mindgrad.core.control.while_pullback import Pullback, reverse_of
 from mindgrad.core.ir.graph import Equation, Graph
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names
@@ -98,15 +98,13 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
 def _while_pullback(
     writer: Writer, equation: Equation, operands: Operands, suggested: Names
 ) -> list[Expression]:
-    parameters, define = equation.parameters, writer.target.definitions
-    body, consts = parameters["body"], parameters["consts"]
-    active_consts, moving = parameters["active_consts"], parameters["moving"]
-    count, carries = len(body.inputs), len(body.outputs)
-    constants, cotangents = operands[:consts], operands[count + 2 + carries :]
-    iterations = reverse_iteration(body, consts, active_consts, moving, parameters["marks"])
+    pullback, define = Pullback(**equation.parameters), writer.target.definitions
+    body, consts, carries = pullback.body, pullback.consts, len(pullback.body.outputs)
+    constants, _, saved_carries, cotangents = pullback.split(operands)
+    iterations = reverse_of(pullback)
     used = {x for e in iterations.equations for x in e.inputs} | set(iterations.outputs)
     needed = [k for k in range(carries) if iterations.inputs[consts + k] in used]
-    first = len(active_consts)
+    first = len(pullback.active_consts)
     pull = Graph(
         iterations.inputs, iterations.equations, [*iterations.outputs[first:], *iterations.outputs[:first]]
     )
@@ -132,17 +130,17 @@ def _while_pullback(
         define.value(each, each.__name__)
         for each in (checkpoints.ReverseIterations, checkpoints.Iteration, checkpoints.Saved)
     ]
-    state = [x.text for x in operands[count : count + 2 + carries]]
     known_iteration = (
         f"{of_iteration}({iteration}, lambda carry: (), lambda carry, _: tuple(carry), {back}, None)"
     )
-    saved = f"{of_saved}({state[0]}, {state[1]}, {_tuple(state[2:])})"
+    buffers = _tuple([x.text for x in saved_carries.buffers])
+    saved = f"{of_saved}({saved_carries.iterations.text}, {saved_carries.period.text}, {buffers})"
     walker = writer.names.fresh("reverse_iterations")
     writer.line(
-        f"{walker} = {reverse}(jax, {known_iteration}, {saved}, {tuple(needed)}, {parameters['slots']}, 1)",
+        f"{walker} = {reverse}(jax, {known_iteration}, {saved}, {tuple(needed)}, {pullback.slots}, 1)",
         equation.source,
     )
-    zeros = _tuple([writer.target.zeros(y.type) for y in equation.outputs[: len(active_consts)]])
+    zeros = _tuple([writer.target.zeros(y.type) for y in equation.outputs[:first]])
     names = _fresh(writer, bases, "cotangent")
     last = _tuple([writer.whole(x).text for x in cotangents])
     return _called(writer, equation, names, f"{walker}.run({last}, {zeros})")

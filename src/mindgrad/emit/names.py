@@ -299,7 +299,7 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
             file, line = equation.source  # type: ignore[misc]
             return [_choices(file).get(line)]
         return names
-    if equation.primitive.replaceable:  # a loop
+    if equation.primitive.inner.replaceable:  # a loop
         known = suggestions(parameters["body"])
         return [known.get(y) for y in parameters["body"].outputs]
     return ()

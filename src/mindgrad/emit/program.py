@@ -254,7 +254,7 @@ class _Run:
             results = control(self.writer, equation, operands, names)
             self.values.update(zip(equation.outputs, results, strict=True))
             return
-        if row.calls_back:
+        if row.effects.calls_back:
             target.refuse(equation, "it calls a Python function of this process.")
         if row.kind == "control":
             target.refuse(equation, "it exists only in eager mode or while a derivative is built.")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core.control.while_reverse_step import reverse_iteration
+from mindgrad.core.control.while_pullback import Pullback, reverse_of
 from mindgrad.core.ir.graph import Equation, Graph
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names, is_numbered
@@ -120,28 +120,24 @@ def cotangent_names(equation: Equation, constants: Operands, suggested: Names) -
 def _while_pullback(
     writer: Writer, equation: Equation, operands: Operands, suggested: Names
 ) -> list[Expression]:
-    parameters = equation.parameters
-    body, consts = parameters["body"], parameters["consts"]
-    active_consts, moving = parameters["active_consts"], parameters["moving"]
-    count, carries = len(body.inputs), len(body.outputs)
-    constants, cotangents = operands[:consts], operands[count + 2 + carries :]
-    source = equation.source
+    pullback, source = Pullback(**equation.parameters), equation.source
+    constants, _, saved, cotangents = pullback.split(operands)
+    count = len(pullback.active_consts)
     bases = cotangent_names(equation, constants, suggested)
     sums = [writer.assigned(Expression(writer.target.zeros(y.type), y.type), name, source).text
-            for y, name in zip(equation.outputs, bases[: len(active_consts)], strict=False)]  # fmt: skip
-    moved = _names(writer, bases[len(active_consts) :], "cotangent")
+            for y, name in zip(equation.outputs, bases[:count], strict=False)]  # fmt: skip
+    moved = _names(writer, bases[count:], "cotangent")
     _assign(writer, moved, [writer.whole(x) for x in cotangents], source)
     # the carry has the variable names of the forward loop, with a number appended
     names = _names(writer, carry_names(equation), "carry")
-    loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({operands[count].text}):"
+    loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({saved.iterations.text}):"
     writer.line(loop, source)
     with writer.indented():
-        carry = typed_names([y.type for y in body.outputs], names)
+        carry = typed_names([y.type for y in pullback.body.outputs], names)
         now = typed_names([x.type for x in cotangents], moved)
-        iteration = reverse_iteration(body, consts, active_consts, moving, parameters["marks"])
         since = len(writer.lines)
-        results = writer.run(iteration, [*constants, *carry, *now])
-        parts, after = results[: len(sums)], results[len(sums) :]
+        results = writer.run(reverse_of(pullback), [*constants, *carry, *now])
+        parts, after = results[:count], results[count:]
         for total, part in zip(sums, parts, strict=True):
             if not part.is_literal or float(part.text) != 0:
                 writer.line(f"{total} = {total} + {writer.whole(part).text}")

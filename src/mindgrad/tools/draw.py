@@ -156,7 +156,7 @@ class Drawing:
 
     @property
     def _has_lines(self) -> bool:
-        """Whether rows stand for lines, not for functions or files."""
+        """Whether each row shows a line, not a function or file."""
         return self.folding in ("line", "block of lines")
 
     def _sort(self) -> None:
@@ -252,14 +252,14 @@ class Drawing:
 
         It is the box that computes all inputs of the equation, or ``None`` if several boxes compute them.
         """
-        if (equation.source and equation.source[0]) or equation.primitive.iteration is not None:
+        if (equation.source and equation.source[0]) or equation.primitive.inner.iteration is not None:
             return None
         boxes = {box for x in equation.inputs if isinstance(box := origins.get(x), _Box)}
         return boxes.pop() if len(boxes) == 1 else None
 
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
-        is_pullback = equation.primitive.iteration is not None
+        is_pullback = equation.primitive.inner.iteration is not None
         is_rule = getattr(source, "is_pullback", False)
         is_derivative = type(source) is DerivativeOf or is_pullback or is_rule
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
@@ -429,14 +429,14 @@ def _patches() -> Any:
 
 def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
     """Yield the graphs inside an equation, each with the values of its inputs."""
-    if equation.primitive.iteration is not None:
-        yield equation.primitive.iteration(equation)
+    if equation.primitive.inner.iteration is not None:
+        yield equation.primitive.inner.iteration(equation)
     else:
         yield from ((inner.graph, inner.operands) for inner in inner_programs(equation))
 
 
 def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = True, **kwargs: Any) -> Drawing:
-    """Draw a function and its derivative side by side, a row for each source line.
+    """Draw a function and its derivative side by side, one row per source line.
 
     Args:
         fn (Callable or Cell): function to draw: a function, Cell, gradient function such as
@@ -444,8 +444,8 @@ def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = Tr
         *args (Any): positional arguments of ``fn``.
         order (int, optional): order of the drawn derivative of ``fn`` with respect to its first argument; 0
             for ``fn`` itself. Default: ``0``.
-        rewrites (bool, optional): whether to draw the optimized program. ``False``: draw the function and the
-            differentiation rules as written. Default: ``True``.
+        rewrites (bool, optional): whether to draw the program after the compiler's rewrites. ``False``: draw
+            the program before them. Default: ``True``.
         **kwargs (Any): keyword arguments of ``fn``.
 
     Returns:

@@ -17,8 +17,8 @@ from typing import Any
 
 from mindgrad.core.ir.graph import Atom, live_equations
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.passes.forward_loops import pulled_through_loops
-from mindgrad.core.passes.mode_choice import as_series, pulled_along
+from mindgrad.core.passes.forward_loops import pull_through_loops
+from mindgrad.core.passes.mode_choice import pull_by_series, push_series
 from mindgrad.core.primitives.complexes import conj
 from mindgrad.core.primitives.kinds import ones
 from mindgrad.core.trace.record import Recorded, transformed
@@ -50,8 +50,8 @@ def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Seque
     if any(y.type.dtype.kind != "float" for y in ys):
         return None
     given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
-    along = pulled_along(builder, xs, ys, given)
-    return pulled_through_loops(builder, xs, ys, given) if along is None else along
+    along = pull_by_series(builder, xs, ys, given)
+    return pull_through_loops(builder, xs, ys, given) if along is None else along
 
 
 def pull(
@@ -78,4 +78,4 @@ def push(
         tangents: for each input, a tangent of the type of the input; ``None`` means zeros.
         outputs: the outputs whose tangents are computed. Default: all outputs.
     """
-    return transformed(recorded, forward_rule, tangents, outputs, as_series)
+    return transformed(recorded, forward_rule, tangents, outputs, push_series)

@@ -125,7 +125,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
     labels or indices, whose values are checked before use. On the device, this check would wait for all
     pending computations.
     """
-    if primitive.communicates or primitive.calls_back:
+    if primitive.communicates or primitive.effects.calls_back:
         return primitive.numpy(*arrays, **parameters)
     graphs = [x for x in parameters.values() if isinstance(x, Graph)]
     if any(communicates(graph) or calls_back(graph) for graph in graphs):

@@ -168,7 +168,7 @@ class Iteration(NamedTuple):
     expensive: Callable[[Sequence[Any]], Any]
     coefficients: Callable[[Sequence[Any], Sequence[Any]], Any]
     pull: Callable[[Any, Any], Any]
-    totals: Callable[[Any, Any], Any] | None
+    totals: Callable[[Any, Any], Any]
 
 
 class Saved(NamedTuple):
@@ -252,7 +252,6 @@ class ReverseIterations:
         if sums:
             # the sum over the whole buffer `after` is correct: only the chunk that is processed first can
             # have fewer than `rows` iterations, and its unused entries are still zero
-            assert self.totals is not None
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after

@@ -53,7 +53,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.exact_zeros import OF_CONTROL, Steps, compared
@@ -284,10 +284,8 @@ cond = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
-    replaceable=True,
     pattern=branched,
-    paths=paths_of_branch,
-    programs=_programs,
+    inner=InnerGraphs(replaceable=True, programs=_programs, paths=paths_of_branch),
     taint=lambda *_, true, false: starts_taint(true, false),
 )
 

@@ -22,7 +22,7 @@ from mindgrad.core.control.loop_patterns import customized
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import Effects, InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
@@ -93,9 +93,8 @@ custom = Primitive(
     multiple=True,
     # value numbering must not merge equal calls: the pullback would receive the sum of their cotangents, and
     # the gradient would be wrong if the pullback is not linear in them
-    unique=True,
-    runs_graphs=False,
-    by_user=True,
+    effects=Effects(unique=True),
+    inner=InnerGraphs(run=False, by_user=True),
     pattern=customized,
 )
 
@@ -132,6 +131,6 @@ custom_tangent = Primitive(
     jvp=_never,
     transpose=_tangent_transpose,
     multiple=True,
-    by_user=True,
+    inner=InnerGraphs(by_user=True),
     taint="passes",
 )

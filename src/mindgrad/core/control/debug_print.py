@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.base.callback_errors import note
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import Effects, Primitive
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.callback import from_words, in_words
@@ -67,6 +67,5 @@ show = Primitive(
     xla=_xla,
     batch=_batch,
     multiple=True,
-    effect=True,
-    calls_back=True,
+    effects=Effects(observable=True, unique=True, calls_back=True),
 )

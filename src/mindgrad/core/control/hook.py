@@ -20,7 +20,7 @@ import numpy as np
 
 from mindgrad.core.control.subgraphs import active, forward_body
 from mindgrad.core.ir.build import current
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import Effects, InnerGraphs, Primitive
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import type_of
 from mindgrad.core.ir.work import FREE
@@ -95,6 +95,6 @@ hook = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    effect=True,
-    by_user=True,
+    effects=Effects(observable=True, unique=True),
+    inner=InnerGraphs(by_user=True),
 )

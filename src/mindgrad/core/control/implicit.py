@@ -27,7 +27,7 @@ from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Graph, Variable, without_effects
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import zeros
@@ -297,5 +297,5 @@ root = Primitive(
     batch=_root_batch,
     multiple=True,
     taint="passes",
-    runs_graphs=False,
+    inner=InnerGraphs(run=False),
 )

@@ -18,7 +18,7 @@ from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import Lazy, Primitive
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.forward import forward
@@ -30,7 +30,7 @@ __all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 @memoized
 def _is_settled(graph: Graph) -> bool:
     for equation in graph.equations:
-        if equation.primitive.expand is not None:
+        if equation.primitive.lazy is not None:
             return False
         if equation.graphs and not all(map(_is_settled, equation.graphs.values())):
             return False
@@ -54,9 +54,8 @@ def expand_lazy(graph: Graph) -> Graph:
 
 
 def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
-    expand = equation.primitive.expand
-    if expand is not None:
-        return builder.inline(expand_lazy(expand(**equation.parameters)), operands)
+    if (lazy := equation.primitive.lazy) is not None:
+        return builder.inline(expand_lazy(lazy.expand(**equation.parameters)), operands)
     programs = {name: expand_lazy(inner) for name, inner in equation.graphs.items()}
     return builder.emit_again(equation, operands, **programs)
 
@@ -125,7 +124,7 @@ def lazy_primitive(
             expand(**equation.parameters), equation, coefficients, order
         ),
         taint=taint,
-        expand=expand,
+        lazy=Lazy(expand),
     )
 
 

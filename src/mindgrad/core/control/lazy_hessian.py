@@ -4,7 +4,7 @@
 
 If the whole Hessian is used, the equation expands to forward mode over reverse mode, batched over all unit
 vectors. This costs about 4 D times G, where D is the number of components of ``x_i``. If only the trace or
-elements of the diagonal are used, ``passes.hessian_traces`` replaces the equation by second derivatives
+elements of the diagonal are used, ``passes.peepholes`` replaces the equation by second derivatives
 along unit vectors.
 
 The equation is emitted only if ``x_i`` is a vector and ``G`` has no control flow and no effects.

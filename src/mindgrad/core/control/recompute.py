@@ -46,7 +46,7 @@ from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Constant, Equation, Graph, silent, without_effects
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater_equal, less
 from mindgrad.core.primitives.logic import isnan, logical_or
@@ -120,7 +120,7 @@ recomputed = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
-    paths=paths_of_block,
+    inner=InnerGraphs(paths=paths_of_block),
     taint=lambda *_, body: starts_taint(body),
 )
 

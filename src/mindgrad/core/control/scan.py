@@ -26,7 +26,7 @@ In the code, ``moving`` are the indices of the carry components that have a tang
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Equation, Graph, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import moved
 from mindgrad.core.primitives.kinds import is_zero, zeros
@@ -130,7 +130,7 @@ def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[An
     return Graph([v for part in parts for v in part], graph.equations, outputs)
 
 
-class _Fused:
+class _Fused(NamedTuple):
     """The loop body of forward mode, which computes values and tangents.
 
     Its inputs are ``(*consts, *their tangents, *carry, *its tangents, *slices, *their tangents)``. Its
@@ -141,23 +141,9 @@ class _Fused:
         wanted: indices of the outputs of the original body that have a tangent.
     """
 
-    __slots__ = ("body", "moving", "wanted")
-
-    def __init__(
-        self, body: Graph, consts: int, carries: int, active_inputs: Indices, start: Indices
-    ) -> None:
-        self.moving = closure(body, consts, active_inputs, start, carries)
-        places = _active_inputs(active_inputs, consts, self.moving)
-        self.wanted = (*self.moving, *[k for k in reach(body, places) if k >= carries])
-        pushed = forward_body(body, places, self.wanted)
-        count = len(body.inputs)
-        c, x, s = _divided(pushed.inputs[:count], consts, carries)
-        ts = dict(zip(places, pushed.inputs[count:], strict=True))
-        of_c, of_x, of_s = _groups(ts, consts, carries)
-        ys, tangents = pushed.outputs[: len(body.outputs)], pushed.outputs[len(body.outputs) :]
-        moved = len(self.moving)
-        outputs = [*ys[:carries], *tangents[:moved], *ys[carries:], *tangents[moved:]]
-        self.body = _shuffled(pushed, [c, of_c, x, of_x, s, of_s], outputs)
+    body: Graph
+    moving: Indices
+    wanted: Indices
 
 
 def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
@@ -179,7 +165,17 @@ def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[
 
 @memoized
 def _fused(body: Graph, consts: int, carries: int, active_inputs: Indices, start: Indices) -> _Fused:
-    return _Fused(body, consts, carries, active_inputs, start)
+    moving = closure(body, consts, active_inputs, start, carries)
+    places = _active_inputs(active_inputs, consts, moving)
+    active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
+    pushed = forward_body(body, places, active_outputs)
+    count, moved = len(body.inputs), len(moving)
+    c, x, s = _divided(pushed.inputs[:count], consts, carries)
+    ts = dict(zip(places, pushed.inputs[count:], strict=True))
+    of_c, of_x, of_s = _groups(ts, consts, carries)
+    ys, tangents = pushed.outputs[: len(body.outputs)], pushed.outputs[len(body.outputs) :]
+    outputs = [*ys[:carries], *tangents[:moved], *ys[carries:], *tangents[moved:]]
+    return _Fused(_shuffled(pushed, [c, of_c, x, of_x, s, of_s], outputs), moving, active_outputs)
 
 
 def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, Any]:
@@ -402,11 +398,13 @@ scan = Primitive(
     multiple=True,
     simplify=_simplify,
     series=_series,
-    replaceable=True,
     pattern=scanned,
-    programs=lambda equation, iterations: [
-        Inner(equation.parameters["body"], equation.inputs, equation.parameters["length"])
-    ],
-    paths=paths_of_scan,
+    inner=InnerGraphs(
+        replaceable=True,
+        programs=lambda equation, iterations: [
+            Inner(equation.parameters["body"], equation.inputs, equation.parameters["length"])
+        ],
+        paths=paths_of_scan,
+    ),
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

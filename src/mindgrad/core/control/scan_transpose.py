@@ -13,7 +13,7 @@ matrix is one product of stacked vectors, instead of one outer product per itera
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindgrad.core.control.subgraphs import marks_of, transposed_body
 from mindgrad.core.control.sum_hoisting import Totals
@@ -28,7 +28,7 @@ __all__ = ["TransposedIteration", "transposed_iteration"]
 Indices = tuple[int, ...]
 
 
-class TransposedIteration:
+class TransposedIteration(NamedTuple):
     """One iteration of the transposed scan.
 
     The *residuals* are the constants and slices in which the original scan is not linear.
@@ -46,64 +46,36 @@ class TransposedIteration:
         after: graph ``(*constant residuals, *stacked leaves) ↦ cotangents of deferred``.
     """
 
-    __slots__ = ("after", "body", "deferred", "leaves", "parts", "sliced", "summed")
+    body: Graph
+    summed: Indices
+    parts: Indices
+    sliced: Indices
+    deferred: Indices
+    leaves: Indices
+    after: Graph
 
-    def __init__(
-        self, body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices,
-        ys: Indices, marks: Indices,
-    ) -> None:  # fmt: skip
-        end = consts + carries
-        parts, of_parts, of_ys_marks = start, dict(zip(start, marks, strict=False)), marks[len(start) :]
-        while True:
-            given = (*[of_parts[k] for k in parts], *of_ys_marks)
-            pulled, reached = transposed_body(body, directions, (*parts, *ys), given)
-            before_iteration, of_parts = of_parts, dict(of_parts)
-            for k, mark in zip(reached, marks_of(pulled.outputs), strict=True):
-                if consts <= k < end:
-                    of_parts[k - consts] = of_parts.get(k - consts, 0) | mark
-            if of_parts == before_iteration:
-                break
-            parts = tuple(sorted(of_parts))
-        self.parts = parts
-        self.sliced = tuple([k for k in reached if k >= end])
-        others = [k for k in range(len(body.inputs)) if k not in directions]
-        count = sum(k < consts for k in others)
-        residuals, given_cts = pulled.inputs[: len(others)], pulled.inputs[len(others) :]
-        builder = Builder()
-        with building(builder):
-            fixed, of_carry, slices, of_ys = [
-                builder.inputs_like(like)
-                for like in (
-                    residuals[:count],
-                    given_cts[: len(parts)],
-                    residuals[count:],
-                    given_cts[len(parts) :],
-                )
-            ]
-            cotangents = dict(
-                zip(reached, builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys]), strict=True)
-            )
-            before = [
-                cotangents[consts + k] if consts + k in cotangents else zeros(body.outputs[k].type)
-                for k in parts
-            ]
-            of_consts = {k: cotangents[k] for k in reached if k < consts}
-            iteration = Graph(builder.inputs, builder.equations, list(cotangents.values()))
-            stacked = [*slices, *of_ys]
-            of_slices = [cotangents[k] for k in self.sliced]
-            self.deferred = _deferred(iteration, [*of_carry, *stacked], stacked, of_slices, of_consts)
-            self.summed = tuple([k for k in of_consts if k not in self.deferred])
-            sums = builder.inputs_like(body.inputs[k] for k in self.summed)
-            totals = [total + cotangents[k] for total, k in zip(sums, self.summed, strict=True)]
-            later = Totals(iteration, [*of_carry, *stacked], [of_consts[k] for k in self.deferred], of_slices)
-            fresh = [x for x in later.leaves if x not in stacked and x not in of_slices]
-            places = {x: k for k, x in enumerate([*stacked, *of_slices, *fresh])}
-            self.leaves = tuple([places[x] for x in later.leaves])
-            self.body = builder.close(
-                [*totals, *before, *of_slices, *fresh],
-                [*fixed, *sums, *of_carry, *slices, *of_ys],
-            )
-        self.after = later.graph(fixed, length)
+
+def _transposed(
+    body: Graph, directions: Indices, consts: int, carries: int, start: Indices, ys: Indices, marks: Indices
+) -> tuple[Graph, Indices, Indices]:
+    """Transpose the body of a scan, with marks that are valid in all iterations.
+
+    Returns:
+        The graph ``(*residuals, *cotangents of parts, *cotangents of ys) ↦ cotangents``, the inputs of
+        ``body`` to which these cotangents belong, and ``parts``, the indices of the parts of the carry that
+        have a cotangent.
+    """
+    parts, of_parts, of_ys = start, dict(zip(start, marks, strict=False)), marks[len(start) :]
+    while True:
+        given = (*[of_parts[k] for k in parts], *of_ys)
+        pulled, reached = transposed_body(body, directions, (*parts, *ys), given)
+        before, of_parts = of_parts, dict(of_parts)
+        for k, mark in zip(reached, marks_of(pulled.outputs), strict=True):
+            if consts <= k < consts + carries:
+                of_parts[k - consts] = of_parts.get(k - consts, 0) | mark
+        if of_parts == before:
+            return pulled, reached, parts
+        parts = tuple(sorted(of_parts))
 
 
 def _deferred(
@@ -153,4 +125,35 @@ def transposed_iteration(
         ys: indices of the stacked outputs whose cotangents are nonzero.
         marks: marks (``ir.graph``) of these cotangents, for ``start``, then for ``ys``.
     """
-    return TransposedIteration(body, directions, length, consts, carries, start, ys, marks)
+    pulled, reached, parts = _transposed(body, directions, consts, carries, start, ys, marks)
+    sliced = tuple([k for k in reached if k >= consts + carries])
+    known = [k for k in range(len(body.inputs)) if k not in directions]
+    count = sum(k < consts for k in known)
+    residuals, cts = pulled.inputs[: len(known)], pulled.inputs[len(known) :]
+    groups = residuals[:count], cts[: len(parts)], residuals[count:], cts[len(parts) :]
+    builder = Builder()
+    with building(builder):
+        fixed, of_carry, slices, of_ys = map(builder.inputs_like, groups)
+        outputs = builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys])
+        cotangents = dict(zip(reached, outputs, strict=True))
+        before = [
+            cotangents[consts + k] if consts + k in cotangents else zeros(body.outputs[k].type) for k in parts
+        ]
+        of_consts = {k: cotangents[k] for k in reached if k < consts}
+        iteration = Graph(builder.inputs, builder.equations, outputs)
+        stacked = [*slices, *of_ys]
+        of_slices = [cotangents[k] for k in sliced]
+        deferred = _deferred(iteration, [*of_carry, *stacked], stacked, of_slices, of_consts)
+        summed = tuple([k for k in of_consts if k not in deferred])
+        sums = builder.inputs_like(body.inputs[k] for k in summed)
+        totals = [total + cotangents[k] for total, k in zip(sums, summed, strict=True)]
+        later = Totals(iteration, [*of_carry, *stacked], [of_consts[k] for k in deferred], of_slices)
+        fresh = [x for x in later.leaves if x not in stacked and x not in of_slices]
+        places = {x: k for k, x in enumerate([*stacked, *of_slices, *fresh])}
+        transposed = builder.close(
+            [*totals, *before, *of_slices, *fresh], [*fixed, *sums, *of_carry, *slices, *of_ys]
+        )
+    leaves = tuple([places[x] for x in later.leaves])
+    return TransposedIteration(
+        transposed, summed, parts, sliced, deferred, leaves, later.graph(fixed, length)
+    )

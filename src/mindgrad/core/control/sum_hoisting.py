@@ -151,7 +151,7 @@ class Totals:
             assert equation is not None
             primitive = equation.primitive
             is_leaf = len(parts) == 1 and parts[0] in self.leaves
-            if is_leaf and weights is None and primitive.contracted is not None:
+            if is_leaf and weights is None and primitive.algebra.contracted is not None:
                 return _contracted(equation, stacks)
             is_product = _is_product(primitive)
             together = primitive.linear_operands(len(equation.inputs))
@@ -175,13 +175,13 @@ def _is_product(primitive: Primitive) -> bool:
 
 def _is_contraction(primitive: Primitive) -> bool:
     """Return whether one contraction can compute Σ_t a_t b_t from stacks of a and b."""
-    return _is_product(primitive) and primitive.contracted is not None
+    return _is_product(primitive) and primitive.algebra.contracted is not None
 
 
 def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
     """Compute Σ_t a_t b_t by one contraction of the stacks of both operands."""
     xs = [stacks[x] for x in equation.inputs]
-    total: Any = equation.primitive.contracted
+    total: Any = equation.primitive.algebra.contracted
     return total(xs, (0,) * len(xs), **equation.parameters)
 
 

@@ -26,7 +26,7 @@ from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import Lazy, Primitive
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.transforms.axis_propagation import Carried, alignment
@@ -164,7 +164,5 @@ taylor_coefficients = Primitive(
     series=_series,
     multiple=True,
     taint=_taint,
-    expand=lambda program, argnum, order: expanded(program, argnum, order),
-    closed=True,
-    passage=_passage,
+    lazy=Lazy(lambda program, argnum, order: expanded(program, argnum, order), closed=True, passage=_passage),
 )

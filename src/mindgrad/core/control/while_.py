@@ -28,7 +28,7 @@ Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,18 +64,34 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.primitive import REGISTRY, InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.zero_gradients import paths_of_while
 
-__all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "series_loop", "while_"]
+__all__ = [
+    "Fused", "Loop", "batched_loop", "carries_before", "divided", "fused_loop", "run_loop", "series_loop",
+    "while_",
+]  # fmt: skip
 
 Indices = tuple[int, ...]
 _COUNT = tensor_type(int32, ())
 
 
 # -- the loop ------------------------------------------------------------------------------------
+
+
+class Loop(NamedTuple):
+    """A loop as a closed program: graphs of its constants and its carry."""
+
+    condition: Any
+    body: Any
+    consts: int
+
+
+def run_loop(loop: Loop, operands: Sequence[Any], slots: int = 0) -> Any:
+    """Emit the equation of ``loop``, which saves ``slots`` carries."""
+    return while_(*operands, **loop._asdict(), **({"slots": slots} if slots else {}))
 
 
 def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
@@ -154,39 +170,25 @@ def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots
 # -- forward mode --------------------------------------------------------------------------------
 
 
-class Fused:
-    """The loop that forward mode emits: its body computes values and tangents.
+class Fused(NamedTuple):
+    """The loop of forward mode, whose body computes values and tangents.
 
     Its constants are ``(*consts, *tangents of active_consts)``. Its carry is ``(*carry, *tangents of
-    active_carry)``, where ``active_carry`` are the carry components that have a tangent in some iteration.
+    active_carry)``.
+
+    Attributes:
+        loop: the loop ``F``.
+        consts: number of constants of the original loop.
+        carries: number of parts of the original carry.
+        active_consts: positions of the constants that have a tangent.
+        active_carry: indices of the parts of the carry that have a tangent after some iteration.
     """
 
-    __slots__ = ("active_carry", "active_consts", "body", "carries", "condition", "consts")
-
-    def __init__(self, condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices):
-        self.active_consts = active_consts
-        self.active_carry = closure(body, consts, active_consts, start)
-        self.consts = consts
-        self.carries = len(body.outputs)
-        moving = self.active_carry
-        pushed = forward_body(body, (*active_consts, *[consts + k for k in moving]), moving)
-        count = len(body.inputs)
-        xs, ts = pushed.inputs[:count], pushed.inputs[count:]
-        c, x = xs[:consts], xs[consts:]
-        of_c, of_x = ts[: len(active_consts)], ts[len(active_consts) :]
-        self.body = Graph((*c, *of_c, *x, *of_x), pushed.equations, pushed.outputs)
-        c, x = condition.inputs[:consts], condition.inputs[consts:]
-        fresh = [Variable(v.type) for v in of_c], [Variable(v.type) for v in of_x]
-        self.condition = Graph((*c, *fresh[0], *x, *fresh[1]), condition.equations, condition.outputs)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the ``while`` equation."""
-        return {
-            "condition": self.condition,
-            "body": self.body,
-            "consts": self.consts + len(self.active_consts),
-        }
+    loop: Loop
+    consts: int
+    carries: int
+    active_consts: Indices
+    active_carry: Indices
 
     def operands(self, xs: Sequence[Any], of_consts: Sequence[Any], of_carry: dict[int, Any]) -> tuple:
         """Return the operands of the loop that also computes tangents.
@@ -201,14 +203,44 @@ class Fused:
         ts = [of_carry[k] if k in of_carry else zeros(x[k].type) for k in self.active_carry]
         return (*c, *of_consts, *x, *ts)
 
-    def tangents_at(self, parts: Sequence[int]) -> list[int]:
-        """Return the indices, in the carry, of the tangents of the components ``parts``."""
-        return [self.carries + self.active_carry.index(k) for k in parts]
+    def of_const(self, k: int) -> int:
+        """Return the position of the tangent of the constant ``k`` among the constants."""
+        return self.consts + self.active_consts.index(k)
+
+    def of_part(self, k: int) -> int:
+        """Return the index of the tangent of part ``k`` in the carry."""
+        return self.carries + self.active_carry.index(k)
 
 
 @memoized
 def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices) -> Fused:
-    return Fused(condition, body, consts, active_consts, start)
+    """Return the loop over values and tangents.
+
+    The constants ``active_consts`` and the parts ``start`` of the first carry have tangents.
+    """
+    moving = closure(body, consts, active_consts, start)
+    pushed = forward_body(body, (*active_consts, *[consts + k for k in moving]), moving)
+    loop = _interleaved(condition, pushed, consts, len(body.inputs), len(active_consts))
+    return Fused(loop, consts, len(body.outputs), active_consts, moving)
+
+
+def _interleaved(condition: Graph, body: Graph, consts: int, count: int, more: int) -> Loop:
+    """Return the loop whose constants and carry are each followed by their tangents.
+
+    Args:
+        condition: condition of the original loop.
+        body: graph of ``(*constants, *carry, *tangents of constants, *tangents of the carry)``.
+        consts: number of original constants.
+        count: number of constants and parts of the original carry.
+        more: number of tangents of constants.
+    """
+    ts = body.inputs[count:]
+    fresh = [Variable(v.type) for v in ts]
+    first, second = [
+        Graph([*xs[:consts], *new[:more], *xs[consts:count], *new[more:]], graph.equations, graph.outputs)
+        for graph, xs, new in ((condition, condition.inputs, fresh), (body, body.inputs, ts))
+    ]
+    return Loop(first, second, consts + more)
 
 
 def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[int, Any]]:
@@ -226,22 +258,21 @@ def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[in
 def _jvp_with_values(
     xs: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int = 0
 ) -> tuple[Any, Any]:
-    parameters: dict[str, Any] = {"condition": condition, "body": body, "consts": consts}
-    if slots:
-        parameters["slots"] = slots
+    loop = Loop(condition, body, consts)
     active_consts, of_consts, of_carry = divided(ts, consts)
     start, carries = tuple(of_carry), len(body.outputs)
     if any(t.linear for t in (*of_consts, *of_carry.values())):
         moving = closure(body, consts, active_consts, start)
+        used = slots
         if moving and not slots:
-            parameters["slots"] = checkpoints.slots_for([x.type for x in xs[consts:]], is_in_loop())
-        results = while_(*xs, **parameters)
+            used = checkpoints.slots_for([x.type for x in xs[consts:]], is_in_loop())
+        results = run_loop(loop, xs, used)
         tangents: Sequence[Any] = ()
         if moving:
             saved = results[carries:]
             tangents = REGISTRY["while_tangent"](
-                *xs, *saved, *of_consts, *of_carry.values(), condition=condition, body=body, consts=consts,
-                slots=saved[2].shape[0], active_consts=active_consts, start=start, moving=moving,
+                *xs, *saved, *of_consts, *of_carry.values(), **loop._asdict(), slots=used,
+                active_consts=active_consts, start=start, moving=moving,
             )  # fmt: skip
         ys = results if slots else results[:carries]
     else:
@@ -249,64 +280,78 @@ def _jvp_with_values(
         moving = fused.active_carry
         if moving:
             operands = fused.operands(xs, of_consts, of_carry)
-            parameters |= fused.parameters
-            parameters["body"] = marked_loop(
-                fused.body, operands, parameters["consts"], len(fused.body.outputs)
-            )
-            results = while_(*operands, **parameters)
+            results = run_loop(_marked(fused.loop, operands), operands, slots)
             tangents = results[carries : carries + len(moving)]
             # the last results are the buffers of saved values, then the buffers of saved tangents; return
             # only the buffers that the original loop has
             saved = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:saved])
         else:
-            ys, tangents = while_(*xs, **parameters), ()
+            ys, tangents = run_loop(loop, xs, slots), ()
     of_ys: list[Any] = [None] * len(ys)
     for k, t in zip(moving, tangents, strict=True):
         of_ys[k] = t
     return ys, of_ys
 
 
+def _marked(loop: Loop, operands: Sequence[Any]) -> Loop:
+    """Propagate the marks of ``operands`` to all values of the loop."""
+    return loop._replace(body=marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs)))
+
+
 # -- Taylor series --------------------------------------------------------------------------------
 
 
-class SeriesLoop:
+class SeriesLoop(NamedTuple):
     """The loop whose body computes the Taylor coefficients of the carry.
 
     Its constants are ``(*consts, *coefficients of active_consts)``. Its carry is ``(*carry, *coefficients of
-    moving)``. The coefficients of one value are adjacent, from order 1 to ``order``.
+    moving)``. The coefficients of one value are adjacent, from order 1 to the highest order.
+
+    Attributes:
+        loop: the loop over coefficients.
+        consts: number of constants of the original loop.
+        carries: number of parts of the original carry.
+        active_consts: positions of the constants that have coefficients.
+        moving: indices of the parts of the carry that have coefficients.
+        order: the highest order.
     """
 
-    __slots__ = ("body", "condition", "consts", "moving")
+    loop: Loop
+    consts: int
+    carries: int
+    active_consts: Indices
+    moving: Indices
+    order: int
 
-    def __init__(
-        self, condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
-    ) -> None:
-        self.moving = closure(body, consts, active_consts, start)
-        self.consts = consts + order * len(active_consts)
-        series = taylor_body(body, (*active_consts, *[consts + k for k in self.moving]), self.moving, order)
-        count, more = len(body.inputs), order * len(active_consts)
-        xs, cs = series.inputs[:count], series.inputs[count:]
-        self.body = Graph(
-            [*xs[:consts], *cs[:more], *xs[consts:], *cs[more:]], series.equations, series.outputs
-        )
-        xs = condition.inputs
-        fresh = [Variable(v.type) for v in cs]
-        self.condition = Graph(
-            [*xs[:consts], *fresh[:more], *xs[consts:], *fresh[more:]], condition.equations, condition.outputs
-        )
+    def operands(self, xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple:
+        """Return the operands of the loop, from the coefficients of each operand."""
+        consts = self.consts
+        return (
+            *xs[:consts], *series_operands(xs, coefficients, self.active_consts),
+            *xs[consts:], *series_operands(xs, coefficients, [consts + k for k in self.moving]),
+        )  # fmt: skip
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the ``while`` equation."""
-        return {"condition": self.condition, "body": self.body, "consts": self.consts}
+    def of_const(self, k: int) -> list[int]:
+        """Return the positions of all coefficients of constant ``k``."""
+        first = self.consts + self.active_consts.index(k) * self.order
+        return [k, *range(first, first + self.order)]
+
+    def of_part(self, k: int) -> list[int]:
+        """Return the indices of all coefficients of part ``k`` in the carry."""
+        first = self.carries + self.moving.index(k) * self.order
+        return [k, *range(first, first + self.order)]
 
 
 @memoized
 def series_loop(
     condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
 ) -> SeriesLoop:
-    return SeriesLoop(condition, body, consts, active_consts, start, order)
+    """Return the loop over Taylor coefficients up to ``order``."""
+    moving = closure(body, consts, active_consts, start)
+    series = taylor_body(body, (*active_consts, *[consts + k for k in moving]), moving, order)
+    loop = _interleaved(condition, series, consts, len(body.inputs), order * len(active_consts))
+    return SeriesLoop(loop, consts, len(body.outputs), active_consts, moving, order)
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
@@ -316,67 +361,42 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     active_inputs = varying(coefficients)
     active_consts = tuple([k for k in active_inputs if k < consts])
     start = tuple([k - consts for k in active_inputs if k >= consts])
-    loop = series_loop(parameters["condition"], body, consts, active_consts, start, order)
-    operands = (
-        *xs[:consts], *series_operands(xs, coefficients, active_consts),
-        *xs[consts:], *series_operands(xs, coefficients, [consts + k for k in loop.moving]),
-    )  # fmt: skip
-    carries, shift = len(body.outputs), order * len(loop.moving)
-    used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
-    used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
-    results = while_(*operands, **(used if is_same else silent(used)))
+    series = series_loop(parameters["condition"], body, consts, active_consts, start, order)
+    operands = series.operands(xs, coefficients)
+    carries, shift = series.carries, order * len(series.moving)
+    loop = _marked(series.loop, operands)
+    if not is_same:
+        loop = Loop(**silent(loop._asdict()))
+    results = run_loop(loop, operands, parameters.get("slots", 0))
     # the buffers of saved carries get no Taylor coefficients: only `while_pullback` reads them, and its
     # Taylor rule runs the loop again
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
-    return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
+    return series_results(ys, len(equation.outputs), results[carries : carries + shift], series.moving, order)
 
 
 # -- batching -------------------------------------------------------------------------------------
 
 
-class Batched:
+class Batched(NamedTuple):
     """The loop for a batch of samples.
 
     If the condition depends on a batched operand, samples can have different iteration counts. The first part
     of the carry is then a mask. It is true for each sample whose loop has not ended.
 
     Attributes:
+        loop: the batched loop.
         flags: for each operand of the loop, whether the operand has a leading batch axis.
-        differs: whether samples can have different iteration counts.
-        condition, body, consts: parameters of the batched ``while`` equation.
+        test: graph of the mask before the first iteration; ``None`` if the carry has no mask.
     """
 
-    __slots__ = ("_test", "body", "condition", "consts", "differs", "flags")
+    loop: Loop
+    flags: Flags
+    test: Graph | None = None
 
-    def __init__(self, condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> None:
-        carries = len(body.outputs)
-        flags = batched_parts(body, flags, consts, carries, size)
-        self.differs = batched_outputs(condition, flags, size)[0]
-        self.consts = consts
-        if not self.differs:
-            self.flags = flags
-            self.condition = batched_graph(condition, flags, (False,), size)
-            self.body = batched_graph(body, flags, flags[consts:], size)
-            return
-        refuse_effects("a loop", condition, body)
-        self.flags = flags = (*flags[:consts], *[True] * carries)
-        self._test = batched_graph(condition, flags, (True,), size)
-        iteration = batched_graph(body, flags, flags[consts:], size)
-        builder = Builder()
-        with building(builder):
-            constants, carry = (
-                builder.inputs_like(part) for part in (iteration.inputs[:consts], iteration.inputs[consts:])
-            )
-            going = Variable(self._test.outputs[0].type)
-            builder.inputs.insert(consts, going)
-            after = builder.inline(iteration, only_for(going, [*constants, *carry], flags))
-            after = [chosen(going, new, old) for new, old in zip(after, carry, strict=True)]
-            test = builder.inline(self._test, [*constants, *after])
-            self.body = builder.close([*test, *after])
-        builder = Builder()
-        with building(builder):
-            operands = builder.inputs_like(self.body.inputs)
-            self.condition = builder.close([any_of(operands[consts])])
+    @property
+    def shift(self) -> int:
+        """Number of parts of the carry before the parts of the original loop."""
+        return int(self.test is not None)
 
     def operands(self, size: int, xs: Sequence[Any], at: Sequence[int | None]) -> list[Any]:
         """Return the operands of the batched loop.
@@ -387,23 +407,37 @@ class Batched:
             at: position of the batch axis of each operand; ``None`` if all samples share the operand.
         """
         operands_ = fronted(size, xs, at, self.flags)
-        if self.differs:
-            operands_.insert(self.consts, current().inline(self._test, operands_)[0])
+        if self.test is not None:
+            operands_.insert(self.loop.consts, current().inline(self.test, operands_)[0])
         return operands_
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the ``while`` equation."""
-        return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
 @memoized
 def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> Batched:
-    """Return the loop for ``size`` samples.
-
-    ``flags`` states for each operand whether it has a batch axis.
-    """
-    return Batched(condition, body, consts, flags, size)
+    """Return the loop for ``size`` samples; ``flags`` marks the batched operands."""
+    carries = len(body.outputs)
+    flags = batched_parts(body, flags, consts, carries, size)
+    if not batched_outputs(condition, flags, size)[0]:
+        test = batched_graph(condition, flags, (False,), size)
+        return Batched(Loop(test, batched_graph(body, flags, flags[consts:], size), consts), flags)
+    refuse_effects("a loop", condition, body)
+    flags = (*flags[:consts], *[True] * carries)
+    test = batched_graph(condition, flags, (True,), size)
+    iteration = batched_graph(body, flags, flags[consts:], size)
+    builder = Builder()
+    with building(builder):
+        constants, carry = (
+            builder.inputs_like(part) for part in (iteration.inputs[:consts], iteration.inputs[consts:])
+        )
+        going = Variable(test.outputs[0].type)
+        builder.inputs.insert(consts, going)
+        after = builder.inline(iteration, only_for(going, [*constants, *carry], flags))
+        after = [chosen(going, new, old) for new, old in zip(after, carry, strict=True)]
+        masked = builder.close([*builder.inline(test, [*constants, *after]), *after])
+    builder = Builder()
+    with building(builder):
+        operands = builder.inputs_like(masked.inputs)
+        return Batched(Loop(builder.close([any_of(operands[consts])]), masked, consts), flags, test)
 
 
 def _batch(
@@ -411,11 +445,10 @@ def _batch(
     slots: int = 0,
 ) -> Any:  # fmt: skip
     flags = tuple([axis is not None for axis in at])
-    loop = batched_loop(condition, body, consts, flags, size)
-    saving = {"slots": slots} if slots else {}
-    results = while_(*loop.operands(size, xs, at), **loop.parameters, **saving)
-    count, more = len(body.outputs), int(loop.differs)
-    places = [0 if flag else None for flag in loop.flags[consts:]]
+    batched = batched_loop(condition, body, consts, flags, size)
+    results = run_loop(batched.loop, batched.operands(size, xs, at), slots)
+    count, more = len(body.outputs), batched.shift
+    places = [0 if flag else None for flag in batched.flags[consts:]]
     result = list(results[more : more + count])
     # return the iteration count, the period, and the buffers, without the buffer of the mask. Their values do
     # not matter: only `while_pullback` reads them, and its batching rule runs the loop again
@@ -430,8 +463,7 @@ def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots:
     simplified = marked_loop(body, operands, consts, len(body.outputs))
     if simplified is body:
         return None
-    saving: dict[str, Any] = {"slots": slots} if slots else {}
-    return while_(*operands, condition=condition, body=simplified, consts=consts, **saving)
+    return run_loop(Loop(condition, simplified, consts), operands, slots)
 
 
 def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
@@ -450,9 +482,7 @@ while_ = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
-    replaceable=True,
     pattern=looped,
-    paths=paths_of_while,
-    programs=_programs,
+    inner=InnerGraphs(replaceable=True, programs=_programs, paths=paths_of_while),
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -26,38 +26,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mindgrad.core.control import checkpoints
-from mindgrad.core.control.subgraphs import (
-    closure,
-    marked_loop,
-    series_operands,
-    starts_of,
-    starts_taint,
-    varying,
-)
+from mindgrad.core.control.subgraphs import closure, marked_loop, starts_of, starts_taint, varying
 from mindgrad.core.control.while_ import (
     Fused,
+    Loop,
     batched_loop,
     carries_before,
     divided,
     fused_loop,
+    run_loop,
     series_loop,
-    while_,
 )
 from mindgrad.core.control.while_reverse_step import Marks, linear_iteration, reverse_iteration
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import INHERITED, Equation, Graph, without_effects
 from mindgrad.core.ir.inner_programs import Inner
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.kinds import is_zero, zeros
 
-__all__ = ["while_pullback"]
+__all__ = ["Pullback", "reverse_of", "while_pullback"]
 
 Indices = tuple[int, ...]
 
@@ -78,12 +72,9 @@ def _tangent_transpose(
     active_consts: Indices, start: Indices, moving: Indices,
 ) -> list[Any]:  # fmt: skip
     count = len(body.inputs) + 2 + len(body.outputs)
-    parameters = _pullback_parameters(
-        condition, without_effects(body), consts, slots, active_consts, moving, _marks(cts)
-    )
-    cotangents = while_pullback(*operands[:count], *cts, **parameters)
-    of_carry = dict(zip(moving, cotangents[len(active_consts) :], strict=True))
-    return [None] * count + [*cotangents[: len(active_consts)], *[of_carry[k] for k in start]]
+    loop = Loop(condition, without_effects(body), consts)
+    found = _pull(loop, slots, active_consts, moving, operands[:count], cts)
+    return [None] * count + [*found.consts.values(), *[found.carry[k] for k in start]]
 
 
 #: linear map from the tangents of the constants ``active_consts`` and of the parts ``start`` of the first
@@ -102,6 +93,131 @@ while_tangent = Primitive(
 )
 
 
+# -- the two programs ------------------------------------------------------------------------------
+
+
+class Operands(NamedTuple):
+    """Operands of a pullback, or one value for each of them."""
+
+    constants: Sequence[Any]
+    carry: Sequence[Any]
+    saved: checkpoints.Saved
+    cts: Sequence[Any]
+
+    @property
+    def of_loop(self) -> tuple[Any, ...]:
+        """The operands of the loop."""
+        return (*self.constants, *self.carry)
+
+
+class Pullback(NamedTuple):
+    """The parameters of a pullback: the loop, and the reverse pass of one iteration.
+
+    Attributes:
+        condition, body, consts: the loop (``while_.Loop``).
+        slots: number of carries that the loop saves.
+        active_consts: positions of the constants whose cotangents are computed.
+        moving: indices of the parts of the carry that have cotangents.
+        marks: marks of the cotangents of the last carry.
+        needed, rows, outside, expensive, coefficients, step, totals: the reverse pass
+            (``while_reverse_step.LinearIteration``).
+    """
+
+    condition: Any
+    body: Any
+    consts: int
+    slots: int
+    active_consts: Indices
+    moving: Indices
+    marks: Marks
+    needed: Indices
+    rows: int
+    outside: Any
+    expensive: Any
+    coefficients: Any
+    step: Any
+    totals: Any
+
+    @property
+    def loop(self) -> Loop:
+        """The loop."""
+        return Loop(self.condition, self.body, self.consts)
+
+    def split(self, operands: Sequence[Any]) -> Operands:
+        """Split operands, or one value for each operand, into their groups."""
+        consts, cts = self.consts, len(operands) - len(self.moving)
+        count = (cts + consts) // 2 - 1
+        saved = checkpoints.Saved(operands[count], operands[count + 1], operands[count + 2 : cts])
+        return Operands(operands[:consts], operands[consts:count], saved, operands[cts:])
+
+    def iteration(self, constants: Sequence[Any], weights: Sequence[Any]) -> checkpoints.Iteration:
+        """Close the two programs over the constants of the loop. The graphs must be functions."""
+        fixed = self.outside(*constants)
+        return checkpoints.Iteration(
+            step=lambda x: tuple(self.body(*constants, *x)),
+            expensive=lambda xs: tuple(self.expensive(*constants, *xs)),
+            coefficients=lambda xs, found: tuple(self.coefficients(*constants, *xs, *found)),
+            pull=lambda found, cts: tuple(self.step(*fixed, *found, *cts)),
+            totals=lambda found, cts: tuple(self.totals(*weights, *fixed, *found, *cts)),
+        )
+
+
+def _pullback(
+    loop: Loop, slots: int, active_consts: Indices, moving: Indices, marks: Marks
+) -> dict[str, Any]:
+    """Return the parameters of a pullback."""
+    iteration = linear_iteration(loop.body, loop.consts, active_consts, moving, slots, marks)
+    condition = without_effects(loop.condition)
+    return Pullback(
+        condition, loop.body, loop.consts, slots, active_consts, moving, marks, *iteration
+    )._asdict()
+
+
+def _marks(cts: Sequence[Any]) -> Marks:
+    return tuple([None if is_zero(ct) else ct.tainted & INHERITED for ct in cts])
+
+
+class Cotangents(NamedTuple):
+    """Results of a pullback, by position of the constant and by index in the carry."""
+
+    consts: dict[int, Any]
+    carry: dict[int, Any]
+
+
+def _pull(
+    loop: Loop, slots: int, active_consts: Indices, moving: Indices, operands: Sequence[Any],
+    cts: Sequence[Any],
+) -> Cotangents:  # fmt: skip
+    """Emit the pullback of a loop from its operands and saved results."""
+    results = while_pullback(*operands, *cts, **_pullback(loop, slots, active_consts, moving, _marks(cts)))
+    count = len(active_consts)
+    return Cotangents(
+        dict(zip(active_consts, results[:count], strict=True)),
+        dict(zip(moving, results[count:], strict=True)),
+    )
+
+
+def _run_and_pull(
+    loop: Loop, operands: Sequence[Any], slots: int, active_consts: Indices, start: Indices,
+    cotangents: dict[int, Any],
+) -> Cotangents:  # fmt: skip
+    """Emit a loop that saves carries, and its pullback.
+
+    Args:
+        loop: the loop.
+        operands: operands of the loop.
+        slots: number of carries that the loop saves.
+        active_consts: positions of the constants whose cotangents are computed.
+        start: indices of the parts of the first carry whose cotangents are computed.
+        cotangents: cotangents of parts of the last carry, by index; all others are zero.
+    """
+    carry = operands[loop.consts :]
+    results = run_loop(loop, operands, slots)
+    moving = closure(loop.body, loop.consts, active_consts, start)
+    cts = [cotangents[k] if k in cotangents else zeros(carry[k].type) for k in moving]
+    return _pull(loop, slots, active_consts, moving, (*operands, *results[len(carry) :]), cts)
+
+
 # -- reverse mode --------------------------------------------------------------------------------
 
 
@@ -111,161 +227,93 @@ def _pullback_types(
     return tuple([types[k] for k in active_consts] + [types[consts + k] for k in moving])
 
 
-def _pullback_numpy(
-    *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, marks: Marks, needed: Indices, rows: int, outside: Graph, expensive: Graph,
-    coefficients: Graph, step: Graph, totals: Graph,
-) -> Any:  # fmt: skip
-    count = len(body.inputs)
-    constants, carry = operands[:consts], operands[consts:count]
-    cts = list(operands[count + 2 + len(carry) :])
-    sums = [np.zeros_like(constants[k]) for k in active_consts]
-    fixed = evaluate(outside, constants)
-    before = carries_before(condition, body, constants, carry)[0]
+def _pullback_numpy(*operands: Any, **parameters: Any) -> Any:
+    pullback = Pullback(**{k: _evaluated(v) if isinstance(v, Graph) else v for k, v in parameters.items()})
+    constants, carry, _, cts = pullback.split(operands)
+    rows, needed = pullback.rows, pullback.needed
+    iteration = pullback.iteration(constants, [np.ones(rows, np.float32)] if rows > 1 else [])
+    sums = [np.zeros_like(constants[k]) for k in pullback.active_consts]
+    before = carries_before(parameters["condition"], parameters["body"], constants, carry)[0]
     for first in reversed(range(0, len(before), rows)):
         carries = before[first : first + rows]
         # process a chunk of `rows` iterations together, as in the compiled kernel. If a chunk has fewer
         # iterations, pad it with copies of its first carry, whose cotangents are zero
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
-        residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
+        residuals = iteration.coefficients(xs, iteration.expensive(xs))
         if rows == 1:
-            pulled = evaluate(step, [*fixed, *residuals, *cts])
-            cts, more = pulled[: len(moving)], pulled[len(moving) :]
+            pulled = iteration.pull(residuals, cts)
+            cts, more = pulled[: len(cts)], pulled[len(cts) :]
         else:
             after: list[Any] = []
             for k in reversed(range(len(carries))):
                 after.insert(0, cts)
-                cts = evaluate(step, [*fixed, *[x[k] for x in residuals], *cts])
+                cts = iteration.pull([x[k] for x in residuals], cts)
             missing = rows - len(carries)
             behind = [
                 np.stack([*each, *[np.zeros_like(each[0])] * missing]) for each in zip(*after, strict=True)
             ]
-            more = evaluate(totals, [np.ones(rows, np.float32), *fixed, *residuals, *behind])
+            more = iteration.totals(residuals, behind)
         sums = [total + ct for total, ct in zip(sums, more, strict=True)]
     return (*sums, *cts)
+
+
+def _evaluated(graph: Graph) -> Any:
+    return lambda *xs: evaluate(graph, xs)
 
 
 def _stack(xs: Sequence[Any], rows: int) -> Any:
     return np.stack([*xs, *[xs[0]] * (rows - len(xs))])
 
 
-def _pullback_xla(
-    jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, marks: Marks, needed: Indices, rows: int, outside: Any, expensive: Any,
-    coefficients: Any, step: Any, totals: Any,
-) -> Any:  # fmt: skip
-    constants, state = operands[:consts], operands[consts:]
-    carries = (len(state) - 2 - len(moving)) // 2
-    fixed = outside(*constants)
-    # a vector of ones for `Totals.emit`. It is computed from the iteration count, so that XLA cannot replace
-    # it by a constant
-    weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
-    iteration = checkpoints.Iteration(
-        step=lambda x: tuple(body(*constants, *x)),
-        expensive=lambda xs: tuple(expensive(*constants, *xs)),
-        coefficients=lambda xs, found: tuple(coefficients(*constants, *xs, *found)),
-        pull=lambda found, cts: tuple(step(*fixed, *found, *cts)),
-        totals=lambda found, cts: tuple(totals(*weights, *fixed, *found, *cts)),
-    )
-    saved = checkpoints.Saved(state[carries], state[carries + 1], state[carries + 2 : 2 * carries + 2])
-    sums = [jax.numpy.zeros_like(constants[k]) for k in active_consts]
-    reverse = checkpoints.ReverseIterations(jax, iteration, saved, needed, slots, rows)
-    return reverse.run(state[2 * carries + 2 :], sums)
+def _pullback_xla(jax: Any, *operands: Any, **parameters: Any) -> Any:
+    pullback = Pullback(**parameters)
+    constants, _, saved, cts = pullback.split(operands)
+    rows, ones = pullback.rows, []
+    if rows > 1:  # ones for `Totals.emit`, computed from an operand so that XLA cannot infer their value
+        ones.append((jax.lax.iota(np.int32, rows) < saved.iterations + rows).astype(np.float32))
+    iteration = pullback.iteration(constants, ones)
+    sums = [jax.numpy.zeros_like(constants[k]) for k in pullback.active_consts]
+    reverse = checkpoints.ReverseIterations(jax, iteration, saved, pullback.needed, pullback.slots, rows)
+    return reverse.run(cts, sums)
 
 
-def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
-    """Split the operands into operands of the loop and cotangents; drop saved carries.
-
-    ``operands`` are the operands of ``while_pullback``, or their tangents.
-    """
-    count = len(body.inputs)
-    return operands[:count], operands[count + 2 + len(body.outputs) :]
-
-
-def _pullback_of(
-    fused: Fused, operands: tuple[Any, ...], slots: int, of_values: dict[int, Any],
-    of_tangents: dict[int, Any], active_consts: Indices, start: Indices,
-) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
-    """Emit the loop ``F``; return the operands and parameters of its pullback ``P_F``.
-
-    Args:
-        fused: the loop ``F`` over values and tangents.
-        operands: operands of ``F``.
-        slots: number of carries that ``F`` saves.
-        of_values: cotangents of the values in the last carry, by index in the carry of the original loop.
-        of_tangents: cotangents of the tangents in the last carry, by index in the carry of the original loop.
-        active_consts: positions of the constants of ``F`` whose cotangents are computed.
-        start: indices of the carry components of ``F`` whose cotangents are computed.
-    """
-    results = while_(*operands, **fused.parameters, slots=slots)
-    consts = fused.parameters["consts"]
-    carry = operands[consts:]
-    moving = closure(fused.body, consts, active_consts, start)
-    available = {
-        **of_values,
-        **dict(zip(fused.tangents_at(list(of_tangents)), of_tangents.values(), strict=True)),
-    }
-    cts = [available[k] if k in available else zeros(carry[k].type) for k in moving]
-    parameters = _pullback_parameters(
-        fused.condition, fused.body, consts, slots, active_consts, moving, _marks(cts)
-    )
-    return (*operands, *results[len(carry) :], *cts), parameters
-
-
-def _marks(cts: Sequence[Any]) -> Marks:
-    return tuple([None if is_zero(ct) else ct.tainted & INHERITED for ct in cts])
-
-
-def _pullback_parameters(
-    condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices, moving: Indices,
-    marks: Marks,
-) -> dict[str, Any]:  # fmt: skip
-    iteration = linear_iteration(body, consts, active_consts, moving, slots, marks)
-    return {
-        "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
-        "active_consts": active_consts, "moving": moving, "marks": marks,
-        "needed": iteration.needed, "rows": iteration.rows, "outside": iteration.outside,
-        "expensive": iteration.expensive, "coefficients": iteration.coefficients, "step": iteration.step,
-        "totals": iteration.totals,
-    }  # fmt: skip
-
-
-def _pullback_jvp_with_values(
-    operands: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int,
-    active_consts: Indices, moving: Indices, **_: Any,
-) -> Any:  # fmt: skip
-    xs, cts = _pullback_parts(operands, body)
-    x_tangents, ct_tangents = _pullback_parts(ts, body)
-    turned, of_consts, of_carry = divided(x_tangents, consts)
-    rates = {k: t for k, t in zip(moving, ct_tangents, strict=True) if t is not None}
+def _pullback_jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> Any:
+    pullback = Pullback(**parameters)
+    xs, of_xs = pullback.split(operands), pullback.split(ts)
+    slots, active_consts, moving = pullback.slots, pullback.active_consts, pullback.moving
+    turned, of_consts, of_carry = divided(of_xs.of_loop, pullback.consts)
+    rates = {k: t for k, t in zip(moving, of_xs.cts, strict=True) if t is not None}
     every = [*of_consts, *of_carry.values(), *rates.values()]
-    parameters = _pullback_parameters(condition, body, consts, slots, active_consts, moving, _marks(cts))
+    parameters = _pullback(pullback.loop, slots, active_consts, moving, _marks(xs.cts))
     if any(t.linear for t in every):
         return while_pullback(*operands, **parameters), while_pullback_tangent(
-            *xs, *cts, *every, turned=turned, start=tuple(of_carry), rated=tuple(rates), **parameters
-        )
-    fused = fused_loop(condition, body, consts, turned, tuple(of_carry))
-    values = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, cts, strict=True)}
-    tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
-    operands_of = fused.operands(xs, of_consts, of_carry)
+            *xs.of_loop, *xs.cts, *every, turned=turned, start=tuple(of_carry), rated=tuple(rates),
+            **parameters,
+        )  # fmt: skip
+    fused = fused_loop(*pullback.loop, turned, tuple(of_carry))
+    cotangents = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, xs.cts, strict=True)}
+    cotangents |= _of_tangents(fused, moving, xs.cts)
     # the cotangents of ċ and ẋ₀ in P_F are the value of P. If P_F computes all of them, P is not emitted
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
-    wanted_consts, start = active_consts, moving
+    consts, parts = list(active_consts), list(moving)
     if covers:
-        wanted_consts += tuple([consts + turned.index(k) for k in active_consts])
-        start += tuple(fused.tangents_at(moving))
-    inputs, used = _pullback_of(fused, operands_of, slots, values, tangents, wanted_consts, start)
-    at_consts, at_carry = len(used["active_consts"]), used["moving"]
-    firsts = [*range(len(active_consts)), *[at_consts + at_carry.index(k) for k in moving]]
-    results = while_pullback(*inputs, **used)
-    of_cotangents = [results[k] for k in firsts]
+        consts += map(fused.of_const, active_consts)
+        parts += map(fused.of_part, moving)
+    inputs = fused.operands(xs.of_loop, of_consts, of_carry)
+    pulled = _run_and_pull(fused.loop, inputs, slots, tuple(consts), tuple(parts), cotangents)
+    tangents = [*[pulled.consts[k] for k in active_consts], *[pulled.carry[k] for k in moving]]
     if not covers:
-        return while_pullback(*operands, **parameters), of_cotangents
-    seconds = [
-        *range(len(active_consts), 2 * len(active_consts)),
-        *[at_consts + at_carry.index(k) for k in fused.tangents_at(moving)],
+        return while_pullback(*operands, **parameters), tangents
+    values = [
+        *[pulled.consts[fused.of_const(k)] for k in active_consts],
+        *[pulled.carry[fused.of_part(k)] for k in moving],
     ]
-    return [results[k] for k in seconds], of_cotangents
+    return values, tangents
+
+
+def _of_tangents(fused: Fused, moving: Indices, cts: Sequence[Any]) -> dict[int, Any]:
+    """Return ``cts`` as cotangents of the tangents of the parts ``moving``."""
+    return {fused.of_part(k): ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
 
 
 def _pullback_series(
@@ -279,104 +327,89 @@ def _pullback_series(
     ``y_k`` is ``ȳ_{K−k}``. The resulting cotangent of ``x_j`` is ``Σ_m J_{K−m−j}ᵀ ȳ_m``, which is coefficient
     ``K − j`` of ``J(s)ᵀ ȳ(s)``.
     """
-    parameters = equation.parameters
-    condition, body, consts, slots = (parameters[k] for k in ("condition", "body", "consts", "slots"))
-    active_consts, moving = parameters["active_consts"], parameters["moving"]
-    firsts, _ = starts_of(equation.inputs, coefficients)
-    xs, _ = _pullback_parts(firsts, body)
-    of_xs, of_cts = _pullback_parts(coefficients, body)
-    active_inputs = varying(of_xs)
+    pullback = Pullback(**equation.parameters)
+    consts, active_consts, moving = pullback.consts, pullback.active_consts, pullback.moving
+    xs = pullback.split(starts_of(equation.inputs, coefficients)[0]).of_loop
+    of_operands = pullback.split(coefficients)
+    active_inputs = varying(of_operands.of_loop)
     fixed = tuple(sorted({*active_consts, *[k for k in active_inputs if k < consts]}))
-    loop = series_loop(
-        condition, body, consts, fixed,
-        tuple(sorted({*moving, *[k - consts for k in active_inputs if k >= consts]})), order,
-    )  # fmt: skip
-    operands = (
-        *xs[:consts], *series_operands(xs, of_xs, fixed),
-        *xs[consts:], *series_operands(xs, of_xs, [consts + k for k in loop.moving]),
-    )  # fmt: skip
-    carries, parts = len(body.outputs), len(loop.body.outputs)
-    # positions of the coefficients 0 … K of each constant and of each carry component
-    in_consts = {k: [k, *range(consts + at * order, consts + (at + 1) * order)] for at, k in enumerate(fixed)}
-    in_carry = {
-        k: [k, *range(carries + at * order, carries + (at + 1) * order)] for at, k in enumerate(loop.moving)
+    start = tuple(sorted({*moving, *[k - consts for k in active_inputs if k >= consts]}))
+    series = series_loop(*pullback.loop, fixed, start, order)
+    cotangents = {
+        at: ct
+        for k, each in zip(moving, of_operands.cts, strict=True)
+        for at, ct in zip(series.of_part(k), reversed(each), strict=True)
+        if ct is not None
     }
-    active_constants = tuple([at for k in active_consts for at in in_consts[k]])
-    start = tuple(sorted([at for k in moving for at in in_carry[k]]))
-    moved = closure(loop.body, loop.consts, active_constants, start)
-    cotangents: dict[int, Any] = {}
-    for k, each in zip(moving, of_cts, strict=True):
-        cotangents.update(
-            (at, ct) for at, ct in zip(in_carry[k], reversed(each), strict=True) if ct is not None
-        )
-    carried = while_(*operands, **loop.parameters, slots=slots)
-    of_part = operands[loop.consts :]
-    cts = [cotangents[at] if at in cotangents else zeros(of_part[at].type) for at in moved]
-    used = _pullback_parameters(
-        loop.condition, loop.body, loop.consts, slots, active_constants, moved, _marks(cts)
+    pulled = _run_and_pull(
+        series.loop,
+        series.operands(xs, of_operands.of_loop),
+        pullback.slots,
+        tuple([at for k in active_consts for at in series.of_const(k)]),
+        tuple(sorted([at for k in moving for at in series.of_part(k)])),
+        cotangents,
     )
-    inputs = (*operands, *carried[parts:], *cts)
-    results = while_pullback(*inputs, **used)
     return [
-        *[[results[active_constants.index(at)] for at in reversed(in_consts[k])] for k in active_consts],
-        *[[results[len(active_constants) + moved.index(at)] for at in reversed(in_carry[k])] for k in moving],
+        *[[pulled.consts[at] for at in reversed(series.of_const(k))] for k in active_consts],
+        *[[pulled.carry[at] for at in reversed(series.of_part(k))] for k in moving],
     ]
 
 
-def _pullback_batch(
-    size: int, operands: Sequence[Any], at: Sequence[int | None], *, condition: Graph, body: Graph,
-    consts: int, slots: int, active_consts: Indices, moving: Indices, **_: Any,
-) -> Any:  # fmt: skip
+def _pullback_batch(size: int, operands: Sequence[Any], at: Sequence[int | None], **parameters: Any) -> Any:
     """Emit the batched loop, which saves batched carries, and its pullback.
 
     Samples have different cotangents, so every operand whose cotangent is computed gets a batch axis.
     """
-    xs, cts = _pullback_parts(operands, body)
-    xs_at, cts_at = _pullback_parts(at, body)
-    differs = {*active_consts, *[consts + k for k in moving]}
-    flags = tuple([axis is not None or k in differs for k, axis in enumerate(xs_at)])
-    loop = batched_loop(condition, body, consts, flags, size)
-    inputs = loop.operands(size, xs, xs_at)
-    results = while_(*inputs, **loop.parameters, slots=slots)
-    more = int(loop.differs)
-    parameters = _pullback_parameters(
-        loop.condition, loop.body, consts, slots, active_consts, tuple([k + more for k in moving]),
-        _marks(cts),
+    pullback = Pullback(**parameters)
+    xs, axes = pullback.split(operands), pullback.split(at)
+    active_consts, moving = pullback.active_consts, pullback.moving
+    differs = {*active_consts, *[pullback.consts + k for k in moving]}
+    flags = tuple([axis is not None or k in differs for k, axis in enumerate(axes.of_loop)])
+    batched = batched_loop(*pullback.loop, flags, size)
+    cts = [at_front(size, ct, axis) for ct, axis in zip(xs.cts, axes.cts, strict=True)]
+    parts = tuple([k + batched.shift for k in moving])
+    cotangents = _run_and_pull(
+        batched.loop, batched.operands(size, xs.of_loop, axes.of_loop), pullback.slots, active_consts, parts,
+        dict(zip(parts, cts, strict=True)),
     )  # fmt: skip
-    cts = [at_front(size, ct, axis) for ct, axis in zip(cts, cts_at, strict=True)]
-    found = while_pullback(*inputs, *results[len(body.outputs) + more :], *cts, **parameters)
-    return found, [0] * len(found)
+    results = [*cotangents.consts.values(), *[cotangents.carry[k] for k in parts]]
+    return results, [0] * len(results)
 
 
-def _pullback_simplify(
-    *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, marks: Marks, **_: Any,
-) -> Any:  # fmt: skip
-    xs, cts = _pullback_parts(operands, body)
-    simplified = marked_loop(body, xs, consts, len(body.outputs))
-    now = tuple([b if a is None else a | (b or 0) for a, b in zip(marks, _marks(cts), strict=True)])
-    if simplified is body and now == marks:
+def _pullback_simplify(*operands: Any, **parameters: Any) -> Any:
+    pullback = Pullback(**parameters)
+    loop, marks, xs = pullback.loop, pullback.marks, pullback.split(operands)
+    body = marked_loop(loop.body, xs.of_loop, loop.consts, len(loop.body.outputs))
+    now = tuple([b if a is None else a | (b or 0) for a, b in zip(marks, _marks(xs.cts), strict=True)])
+    if body is loop.body and now == marks:
         return None
+    loop = loop._replace(body=body)
     return while_pullback(
-        *operands, **_pullback_parameters(condition, simplified, consts, slots, active_consts, moving, now)
+        *operands, **_pullback(loop, pullback.slots, pullback.active_consts, pullback.moving, now)
     )
 
 
 def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
-    parameters = equation.parameters
-    blocks = math.ceil(iterations / parameters["rows"])
-    by_iteration, by_block = ("condition", "body", "expensive", "step"), ("coefficients", "totals")
-    for names, times in ((by_iteration, iterations), (by_block, blocks)):
-        for name in names:
-            yield Inner(parameters[name], (), times, is_known=False)
-    yield Inner(parameters["outside"], ())
+    pullback = Pullback(**equation.parameters)
+    blocks = math.ceil(iterations / pullback.rows)
+    for graph in (pullback.condition, pullback.body, pullback.expensive, pullback.step):
+        yield Inner(graph, (), iterations, is_known=False)
+    for graph in (pullback.coefficients, pullback.totals):
+        yield Inner(graph, (), blocks, is_known=False)
+    yield Inner(pullback.outside, ())
 
 
 def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
     """Return the graph of one iteration of the reverse pass, and its operands."""
-    parameters, (xs, cts) = equation.parameters, _pullback_parts(equation.inputs, equation.parameters["body"])
-    names = ("body", "consts", "active_consts", "moving", "marks")
-    return reverse_iteration(*[parameters[name] for name in names]), [*xs, *cts]
+    pullback = Pullback(**equation.parameters)
+    xs = pullback.split(equation.inputs)
+    return reverse_of(pullback), [*xs.of_loop, *xs.cts]
+
+
+def reverse_of(pullback: Pullback) -> Graph:
+    """Return the graph of one iteration of a pullback."""
+    _, body, consts = pullback.loop
+    return reverse_iteration(body, consts, pullback.active_consts, pullback.moving, pullback.marks)
 
 
 while_pullback = Primitive(
@@ -390,38 +423,31 @@ while_pullback = Primitive(
     simplify=_pullback_simplify,
     series=_pullback_series,
     multiple=True,
-    programs=_programs,
-    iteration=_iteration,
+    inner=InnerGraphs(programs=_programs, iteration=_iteration),
     taint=lambda *_, step, totals, **parameters: starts_taint(step, totals),
 )
 
 
-def _pullback_tangent_types(
-    *types: TensorType, consts: int, active_consts: Indices, moving: Indices, **_: Any
-) -> Any:
-    return tuple([types[k] for k in active_consts] + [types[consts + k] for k in moving])
-
-
 def _pullback_tangent_transpose(
-    directions: Sequence[Any], *operands: Any, condition: Graph, body: Graph, consts: int, slots: int,
-    active_consts: Indices, moving: Indices, turned: Indices, start: Indices, rated: Indices, **_: Any,
+    directions: Sequence[Any], *operands: Any, turned: Indices, start: Indices, rated: Indices,
+    **parameters: Any,
 ) -> list[Any]:  # fmt: skip
-    count = len(body.inputs)
+    pullback = Pullback(**parameters)
+    slots = pullback.slots
+    active_consts, moving = pullback.active_consts, pullback.moving
+    count = len(pullback.body.inputs)
     xs, cts = operands[:count], operands[count : count + len(moving)]
     of_consts = list(directions[: len(active_consts)])
     of_carry = dict(zip(moving, directions[len(active_consts) :], strict=True))
-    fused = fused_loop(condition, body, consts, active_consts, moving)
-    operands_of = fused.operands(xs, of_consts, of_carry)
-    loop = while_(*operands_of, **fused.parameters, slots=slots)
-    moved = dict(zip(fused.active_carry, loop[fused.carries :], strict=False))
+    fused = fused_loop(*pullback.loop, active_consts, moving)
+    inputs = fused.operands(xs, of_consts, of_carry)
+    results = run_loop(fused.loop, inputs, slots)
     result: list[Any] = [None] * (count + len(moving))
     if turned or start:
-        tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
-        inputs, parameters = _pullback_of(fused, operands_of, slots, {}, tangents, turned, start)
-        found = while_pullback(*inputs, **parameters)
-        of_part = dict(zip(parameters["moving"], found[len(turned) :], strict=True))
-        result += [*found[: len(turned)], *[of_part[k] for k in start]]
-    return result + [moved[k] for k in rated]
+        cotangents = _of_tangents(fused, moving, cts)
+        found = _run_and_pull(fused.loop, inputs, slots, turned, start, cotangents)
+        result += [*found.consts.values(), *[found.carry[k] for k in start]]
+    return result + [results[fused.of_part(k)] for k in rated]
 
 
 #: linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
@@ -430,7 +456,7 @@ def _pullback_tangent_transpose(
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",
     "control",
-    type_rule=_pullback_tangent_types,
+    type_rule=_pullback_types,
     numpy=_never,
     xla=_never,
     jvp=_never,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindgrad.core.control.batches import batched_graph
 from mindgrad.core.control.subgraphs import in_loop, is_in_loop, marks_of, split, transposed_body
@@ -37,12 +37,12 @@ Indices = tuple[int, ...]
 Marks = tuple["int | None", ...]
 
 
-class LinearIteration:
+class LinearIteration(NamedTuple):
     """The graphs of the reverse pass, as described at the top of this module.
 
     Attributes:
+        needed: indices of the parts of the carry on which the coefficients depend.
         rows: number of iterations in a chunk.
-        needed: indices of the carry components on which the coefficients depend.
         outside: graph from the constants of the loop to the values that depend only on constants and that
             ``step`` or ``totals`` uses.
         expensive: graph ``(*consts, *needed carry components) ↦ expensive subexpressions``. If ``rows``
@@ -55,96 +55,132 @@ class LinearIteration:
             are a vector of ones (:meth:`Totals.emit`). If ``rows`` is 1, it has no outputs.
     """
 
-    __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
+    needed: Indices
+    rows: int
+    outside: Any
+    expensive: Any
+    coefficients: Any
+    step: Any
+    totals: Any
 
-    def __init__(
-        self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Marks
-    ) -> None:
-        active_inputs = (*active_consts, *[consts + k for k in moving])
-        with in_loop():
-            part = split(body, active_inputs, moving)
-        used = [x for x in _operands(part.linear) if not x.linear]
-        of_consts = _dependents(part.equations, part.inputs[consts:])
-        outside = [x for x in used if x not in of_consts]
-        others = [x for x in used if x in of_consts]
-        self.outside = Graph(part.inputs[:consts], live_equations(part.equations, outside), outside)
-        first, count = len(used), len(active_consts)
-        pulled, reached = _transposed_step(part.linear_graph([*outside, *others]), first, count, marks)
-        cotangents = dict(zip(reached, pulled.outputs, strict=True))
-        pulled_outputs: list[Any] = [
-            cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
-            for k, at in enumerate(active_inputs)
-        ]
-        # split the transposed iteration: `waiting` equations depend on cotangents, `ready` equations do not
-        fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
-        linear = _dependents(pulled.equations, cts)
-        varying = _dependents(pulled.equations, pulled.inputs[len(outside) : first])
-        waiting = [e for e in pulled.equations if not linear.isdisjoint(e.outputs)]
-        ready = [e for e in pulled.equations if linear.isdisjoint(e.outputs)]
-        coefficients = [x for x in (*_operands(waiting), *pulled_outputs) if x in varying and x not in linear]
-        coefficients = list(dict.fromkeys(coefficients))
-        free = [e for e in ready if varying.isdisjoint(e.outputs)]
-        inputs: list[Variable] = [*fixed, *coefficients, *cts]
-        step, contributions = [
-            Graph(inputs, live_equations([*free, *waiting], outputs), outputs)
-            for outputs in (pulled_outputs[count:], pulled_outputs[:count])
-        ]
-        self.step = step
-        builder = Builder()
-        with building(builder):
-            operands = builder.inputs_like(body.inputs)
-            values = Graph(part.inputs, live_equations(part.equations, used), [*outside, *others])
-            atoms = builder.inline(values, operands)
-            known = Graph(pulled.inputs[:first], live_equations(ready, coefficients), coefficients)
-            residuals = builder.close(builder.inline(known, atoms))
-        used_atoms = {*_operands(residuals.equations), *residuals.outputs}
-        self.needed = tuple([k for k, v in enumerate(residuals.inputs[consts:]) if v in used_atoms])
-        saved = [residuals.inputs[consts + k] for k in self.needed]
-        self.coefficients = Graph(
-            [*residuals.inputs[:consts], *saved], residuals.equations, residuals.outputs
+
+class _Transposed(NamedTuple):
+    """The transpose of one iteration, and the graphs that compute its known values.
+
+    Attributes:
+        outside: graph from the constants to the known values that do not depend on the carry.
+        values: graph from constants and carry to all known values; the first are the outputs of ``outside``.
+        pulled: graph ``(*known values, *cotangents of the next carry) ↦ (*cotangents of the constants,
+            *cotangents of the carry)``.
+    """
+
+    outside: Graph
+    values: Graph
+    pulled: Graph
+
+
+def _transposed(
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks
+) -> _Transposed:
+    active_inputs = (*active_consts, *[consts + k for k in moving])
+    with in_loop():
+        part = split(body, active_inputs, moving)
+    used = [x for x in _operands(part.linear) if not x.linear]
+    of_carry = _dependents(part.equations, part.inputs[consts:])
+    outside = [x for x in used if x not in of_carry]
+    residuals = [*outside, *[x for x in used if x in of_carry]]
+    first = len(residuals)
+    pulled, reached = _transposed_step(part.linear_graph(residuals), first, len(active_consts), marks)
+    cotangents = dict(zip(reached, pulled.outputs, strict=True))
+    outputs = [
+        cotangents[k] if k in cotangents else zeros(body.inputs[at].type)
+        for k, at in enumerate(active_inputs, first)
+    ]
+    return _Transposed(
+        Graph(part.inputs[:consts], live_equations(part.equations, outside), outside),
+        Graph(part.inputs, live_equations(part.equations, used), residuals),
+        Graph(pulled.inputs, pulled.equations, outputs),
+    )
+
+
+def _in_sequence(
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks
+) -> tuple[LinearIteration, LinearIteration]:
+    """Return the reverse pass of one iteration, as it is divided and in one step.
+
+    The first program computes the cotangents of the constants in ``totals``, and the second in ``step``.
+    """
+    outside, values, pulled = _transposed(body, consts, active_consts, moving, marks)
+    fixed, first, count = len(outside.outputs), len(values.outputs), len(active_consts)
+    # split the transposed iteration: `waiting` equations depend on cotangents, `ready` equations do not
+    cts = pulled.inputs[first:]
+    linear = _dependents(pulled.equations, cts)
+    varying = _dependents(pulled.equations, pulled.inputs[fixed:first])
+    waiting = [e for e in pulled.equations if not linear.isdisjoint(e.outputs)]
+    ready = [e for e in pulled.equations if linear.isdisjoint(e.outputs)]
+    found = [x for x in (*_operands(waiting), *pulled.outputs) if x in varying and x not in linear]
+    coefficients = list(dict.fromkeys(found))
+    equations = [*[e for e in ready if varying.isdisjoint(e.outputs)], *waiting]
+    inputs = [*pulled.inputs[:fixed], *coefficients, *cts]
+    totals, step, joined = [
+        Graph(inputs, live_equations(equations, outputs), outputs)
+        for outputs in (
+            pulled.outputs[:count],
+            pulled.outputs[count:],
+            [*pulled.outputs[count:], *pulled.outputs[:count]],
         )
-        self.totals = contributions
-        self.rows = self._fitting(rows) if _is_plain(residuals) and _is_plain(contributions) else 1
-        if self.rows > 1:
-            flags = [k >= consts for k in range(consts + len(saved))]
-            self.coefficients = batched_graph(
-                self.coefficients, tuple(flags), (True,) * len(coefficients), self.rows
-            )
-            self.expensive = Graph(self.coefficients.inputs, (), ())
-            flags = [k >= len(fixed) for k in range(len(inputs))]
-            self.totals = summed_graph(contributions, tuple(flags), self.rows)
-        else:
-            self._join([*free, *waiting], [*pulled_outputs[count:], *pulled_outputs[:count]])
-            self._separate()
+    ]
+    builder = Builder()
+    with building(builder):
+        atoms = builder.inline(values, builder.inputs_like(body.inputs))
+        known = Graph(pulled.inputs[:first], live_equations(ready, coefficients), coefficients)
+        residuals = builder.close(builder.inline(known, atoms))
+    used = {*_operands(residuals.equations), *residuals.outputs}
+    needed = tuple([k for k, v in enumerate(residuals.inputs[consts:]) if v in used])
+    inputs = [*residuals.inputs[:consts], *[residuals.inputs[consts + k] for k in needed]]
+    residuals = Graph(inputs, residuals.equations, residuals.outputs)
+    divided = LinearIteration(needed, 1, outside, Graph(inputs, (), ()), residuals, step, totals)
+    return divided, divided._replace(step=joined, totals=Graph(joined.inputs, (), ()))
 
-    def _join(self, equations: list[Equation], outputs: list[Any]) -> None:
-        """Make ``step`` also compute the terms of the cotangents of the loop's constants."""
-        self.step = Graph(self.step.inputs, live_equations(equations, outputs), outputs)
-        self.totals = Graph(self.step.inputs, (), ())
 
-    def _separate(self) -> None:
-        """Move functions such as ``exp`` to ``expensive`` if they have several uses.
+def _batched(iteration: LinearIteration, consts: int, rows: int) -> LinearIteration:
+    """Compute the coefficients and the totals of ``rows`` iterations together."""
+    coefficients, totals = iteration.coefficients, iteration.totals
+    flags = tuple([k >= consts for k in range(len(coefficients.inputs))])
+    coefficients = batched_graph(coefficients, flags, (True,) * len(coefficients.outputs), rows)
+    fixed = len(iteration.outside.outputs)
+    totals = summed_graph(totals, tuple([k >= fixed for k in range(len(totals.inputs))]), rows)
+    expensive = Graph(coefficients.inputs, (), ())
+    return iteration._replace(rows=rows, expensive=expensive, coefficients=coefficients, totals=totals)
 
-        XLA would compute such a function again for every use. For float64 on a CPU, each element is a call of
-        the C library.
-        """
-        residuals = self.coefficients
-        uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
-        is_expensive = [e.primitive.work.is_function and uses[e.outputs[0]] > 1 for e in residuals.equations]
-        values = [e.outputs[0] for e, flag in zip(residuals.equations, is_expensive, strict=True) if flag]
-        others = [e for e, flag in zip(residuals.equations, is_expensive, strict=True) if not flag]
-        self.expensive = Graph(residuals.inputs, live_equations(residuals.equations, values), values)
-        self.coefficients = Graph(
+
+def _separated(iteration: LinearIteration) -> LinearIteration:
+    """Move functions such as ``exp`` to ``expensive`` if they have several uses.
+
+    XLA would compute such a function again for every use. For float64 on a CPU, each element is a call of
+    the C library.
+    """
+    residuals = iteration.coefficients
+    uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
+    is_expensive = [e.primitive.work.is_function and uses[e.outputs[0]] > 1 for e in residuals.equations]
+    values = [e.outputs[0] for e, flag in zip(residuals.equations, is_expensive, strict=True) if flag]
+    others = [e for e, flag in zip(residuals.equations, is_expensive, strict=True) if not flag]
+    return iteration._replace(
+        expensive=Graph(residuals.inputs, live_equations(residuals.equations, values), values),
+        coefficients=Graph(
             [*residuals.inputs, *values], live_equations(others, residuals.outputs), residuals.outputs
-        )
+        ),
+    )
 
-    def _fitting(self, rows: int) -> int:
-        largest = max([y.type.size for e in self.coefficients.equations for y in e.outputs], default=0)
-        while rows > costs().joint_block_iterations and rows * largest > costs().block_elements:
-            rows //= 2
-        while rows > 1 and rows * largest > costs().joint_elements:
-            rows //= 2
-        return rows if rows >= costs().fewest_joint_iterations else 1
+
+def _fitting(coefficients: Graph, rows: int) -> int:
+    """Return the number of iterations in a chunk, at most ``rows``."""
+    largest = max([y.type.size for e in coefficients.equations for y in e.outputs], default=0)
+    while rows > costs().joint_block_iterations and rows * largest > costs().block_elements:
+        rows //= 2
+    while rows > 1 and rows * largest > costs().joint_elements:
+        rows //= 2
+    return rows if rows >= costs().fewest_joint_iterations else 1
 
 
 def _operands(equations: Iterable[Equation]) -> list[Variable]:
@@ -222,7 +258,12 @@ def linear_iteration(
 def _linear_iteration(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Marks
 ) -> LinearIteration:
-    return LinearIteration(body, consts, active_consts, moving, rows, marks)
+    divided, joined = _in_sequence(body, consts, active_consts, moving, marks)
+    if _is_plain(divided.coefficients) and _is_plain(divided.totals):
+        rows = _fitting(divided.coefficients, rows)
+        if rows > 1:
+            return _batched(divided, consts, rows)
+    return _separated(joined)
 
 
 @memoized

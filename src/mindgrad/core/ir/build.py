@@ -288,16 +288,18 @@ class Builder:
         return result
 
     def _key(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
-        if primitive.commutative and id(inputs[0]) > id(inputs[1]):
+        if primitive.algebra.commutative and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         return primitive, inputs, tuple(parameters.items())
 
     def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
-        """Evaluate an operator on constants; ``None`` if it should be emitted instead.
-
-        Large constants, for example, are not evaluated.
-        """
-        if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
+        """Evaluate an operator on constants; ``None`` if the constants are too large."""
+        if (
+            primitive.multiple
+            or primitive.kind == "control"
+            or primitive.communicates
+            or primitive.effects.observable
+        ):
             return None
         splats = all(atom.is_splat for atom in inputs)
         if splats and primitive.kind in POINTWISE:

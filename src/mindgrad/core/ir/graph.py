@@ -258,16 +258,16 @@ class Equation:
         self.outputs = outputs
         self.source = source
         #: whether the equation has a side effect, so that it must not be eliminated
-        self.has_effect = primitive.effect
+        self.has_effect = primitive.effects.observable
         #: whether value numbering must not merge this equation with an equal one. This holds if its
         #: primitive, or the primitive of an equation in its inner graphs, has the field ``unique``
-        self.is_unique = primitive.unique
+        self.is_unique = primitive.effects.unique
         #: the graphs among the parameters of the equation, by parameter name, such as loop bodies
         self.graphs: dict[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
             self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}
             graphs = self.graphs.values()
-            self.has_effect |= primitive.runs_graphs and any(graph.has_effect for graph in graphs)
+            self.has_effect |= primitive.inner.run and any(graph.has_effect for graph in graphs)
             self.is_unique |= any(graph.is_unique for graph in graphs)
 
     @property
@@ -383,7 +383,9 @@ def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> lis
 @memoized
 def calls_back(graph: Graph) -> bool:
     """Return whether ``graph`` or an inner graph calls a Python function when it runs."""
-    return any(e.primitive.calls_back or any(map(calls_back, e.graphs.values())) for e in graph.equations)
+    return any(
+        e.primitive.effects.calls_back or any(map(calls_back, e.graphs.values())) for e in graph.equations
+    )
 
 
 @memoized

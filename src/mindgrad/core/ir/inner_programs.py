@@ -36,9 +36,9 @@ def inner_programs(equation: Equation, iterations: int = 1) -> Iterator[Inner]:
 
     ``iterations`` is the assumed iteration count of a loop whose iteration count depends on data.
     """
-    primitive = equation.primitive
-    if primitive.programs is not None:
-        yield from primitive.programs(equation, iterations)
-    elif primitive.runs_graphs:
+    inner = equation.primitive.inner
+    if inner.programs is not None:
+        yield from inner.programs(equation, iterations)
+    elif inner.run:
         for graph in equation.graphs.values():
             yield Inner(graph, equation.inputs)

@@ -20,16 +20,6 @@ and ``p`` a partial derivative. The fields are:
   ``"passes"``: it can be infinite only if an operand can, so it inherits the marks of the operands.
   ``"stops"``: it has no marks. A callable ``taint(*xs, **parameters)`` returns one of these strings, or marks
   that are added to the marks of the operands.
-- ``effect``: whether the operator has an observable side effect such as printing. It is then never merged,
-  folded, or eliminated. The same holds for an operator whose inner graph (such as the body of a loop)
-  contains an operator with an effect.
-- ``runs_graphs``: whether the operator runs its inner graphs. If not, only its derivative runs them, as for a
-  custom VJP.
-- ``unique``: whether two calls with the same operands must not be merged, although the operator has no
-  observable effect.
-- ``calls_back``: whether the operator calls a Python function of this process while a compiled function runs.
-  The compiled function is then not stored on disk. Each call waits for the results, so that it can raise the
-  error of the Python function.
 - ``communicates``: whether the operator combines arrays of several processes. Such operators run in program
   order, which is the same on every rank. They are never folded. Eager mode does not compile them in the
   background, because the time at which compilation ends differs between ranks.
@@ -45,47 +35,25 @@ and ``p`` a partial derivative. The fields are:
 - ``linear_in``: the operands in which a linear operator is jointly linear; ``None`` for all of them.
 - ``moves``: whether the operator only moves elements, like a transposition or a gather. The result consists
   of elements of the operands ``linear_in`` and zeros.
-- ``stops``: whether the derivative is zero.
 - ``work`` (an :class:`mindgrad.core.ir.work.Work`) describes the cost.
 - ``symbol`` is the corresponding operator of Python, such as ``+``.
 - ``pattern(run, equation, patterns)`` returns the sparsity pattern of each output from the patterns of the
   operands (``sparse.sparsity``). An operator needs it only if ``axes`` would give a pattern with too many
   entries. An operator with ``moves`` uses it if its indices are not known.
-- ``recurrence(equation, k)`` computes Taylor coefficient k of a pointwise operator from lower coefficients of
-  its result. It is a generator that yields ``(atom, j)`` to receive coefficient j of an atom
-  (``transforms.taylor``).
-- ``contracted(xs, along, **parameters)`` emits one equation for Σ_j f(slice j of each operand), where f is
-  the operator. ``along`` contains the axis of the slices of each operand.
-- ``passage(equation)`` returns a function ``(operand, result, axis)`` of two positions and an axis of the
-  operand. It returns the axis of the result that carries this axis (``transforms.axis_propagation``).
-  Operators with an index map do not need this rule.
 
-Only for operators with inner graphs:
-
-- ``expand(**parameters)`` returns the graph that a lazy operator represents (``control.lazy``).
-- ``closed``: whether the derivative of this lazy operator is again an equation of the same operator, as for
-  Taylor coefficients.
-- ``by_user``: whether the user defined the derivative.
 - ``reads_cotangent``: whether second derivatives need reverse mode, because the derivative rule depends on
   the equations that compute the cotangent (``primitives.spectra``).
-- ``replaceable``: whether rewrites may replace the inner graphs by equivalent graphs.
-- ``programs(equation, iterations)`` returns an :class:`mindgrad.core.ir.inner_programs.Inner` for every inner
-  graph that runs.
-- ``iteration(equation)`` returns the graph of one iteration and its operands, if no parameter contains this
-  graph.
-- ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each operand:
-  smoothly, or only through a piecewise constant operator (``transforms.zero_gradients``). ``after`` states
-  how they depend on each result. Without this rule, the dependence on all operands is the dependence on the
-  results.
 - ``batch(size, xs, axes, **parameters)`` is the batching rule. It returns ``(output, axis)``, or, if
   ``multiple`` is set, a tuple of outputs and a tuple of axes. ``axes[i]`` is the batch axis of operand i, or
   ``None``. An operator needs this rule only if the batch axis is not one more parallel axis in ``axes``.
+- ``effects`` (:class:`Effects`), ``algebra`` (:class:`Algebra`), ``inner`` (:class:`InnerGraphs`), and
+  ``lazy`` (:class:`Lazy`) contain rules that few operators need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,39 +62,106 @@ from mindgrad.core.ir.graph import Atom, Constant, Variable
 from mindgrad.core.ir.index_map import UNIFORM, Axes
 from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
-__all__ = ["REGISTRY", "Primitive"]
+__all__ = ["PURE", "REGISTRY", "Algebra", "Effects", "InnerGraphs", "Lazy", "Primitive"]
 
 #: maps the name of each primitive to the primitive
 REGISTRY: dict[str, Primitive] = {}
 
 
-class Primitive:
-    """One operator; calling it with variables and constants emits an equation."""
+class Effects(NamedTuple):
+    """What a run of an operator does besides computing its results.
 
-    # defaults of fields that few primitives set
-    linear_in: Sequence[int] | None = None
-    moves: bool = False
+    Attributes:
+        observable: whether the operator has an observable side effect such as printing. It is then never
+            folded or eliminated. The same holds for an operator whose inner graph (such as the body of a
+            loop) contains an operator with an effect.
+        unique: whether two calls with the same operands must not be merged.
+        calls_back: whether the operator calls a Python function of this process while a compiled function
+            runs. The compiled function is then not stored on disk. Each call waits for the results, so that
+            it can raise the error of the Python function.
+    """
+
+    observable: bool = False
+    unique: bool = False
+    calls_back: bool = False
+
+
+class Algebra(NamedTuple):
+    """Identities of an operator that transforms and rewrites use.
+
+    Attributes:
+        commutative: whether the two operands can be exchanged.
+        stops: whether the derivative is zero.
+        recurrence: ``recurrence(equation, k)`` computes Taylor coefficient k of a pointwise operator from
+            lower coefficients of its result. It is a generator that yields ``(atom, j)`` to receive
+            coefficient j of an atom (``transforms.taylor``).
+        contracted: ``contracted(xs, along, **parameters)`` emits one equation for Σ_j f(slice j of each
+            operand), where f is the operator. ``along`` contains the axis of the slices of each operand.
+    """
+
+    commutative: bool = False
     stops: bool = False
-    runs_graphs: bool = True
-    symbol: str | None = None
-    pattern: Callable[..., Any] | None = None
     recurrence: Callable[..., Any] | None = None
     contracted: Callable[..., Any] | None = None
-    passage: Callable[..., Any] | None = None
-    expand: Callable[..., Any] | None = None
-    closed: bool = False
-    calls_back: bool = False
-    by_user: bool = False
-    reads_cotangent: bool = False
+
+
+class InnerGraphs(NamedTuple):
+    """How an operator uses its inner graphs.
+
+    Attributes:
+        run: whether the operator runs its inner graphs. If not, only its derivative runs them, and their
+            effects.
+        replaceable: whether rewrites may replace the inner graphs by equivalent graphs.
+        by_user: whether the user defined the derivative.
+        programs: ``programs(equation, iterations)`` returns an
+            :class:`mindgrad.core.ir.inner_programs.Inner` for every inner graph that runs.
+        iteration: ``iteration(equation)`` returns the graph of one iteration and its operands, if no
+            parameter contains this graph.
+        paths: ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each
+            operand: smoothly, or only through a piecewise constant operator (``transforms.zero_gradients``).
+            ``after`` states how they depend on each result. Without this rule, the dependence on all operands
+            is the dependence on the results.
+    """
+
+    run: bool = True
     replaceable: bool = False
+    by_user: bool = False
     programs: Callable[..., Any] | None = None
     iteration: Callable[..., Any] | None = None
     paths: Callable[..., Any] | None = None
 
+
+class Lazy(NamedTuple):
+    """An operator that represents a graph until compilation (``control.lazy``).
+
+    Attributes:
+        expand: ``expand(**parameters)`` returns the graph.
+        closed: whether the derivative of the operator is again an equation of the same operator, as for
+            Taylor coefficients.
+        passage: ``passage(equation)`` returns a function ``(operand, result, axis)`` of two positions and an
+            axis of the operand. It returns the axis of the result that carries this axis
+            (``transforms.axis_propagation``).
+    """
+
+    expand: Callable[..., Any]
+    closed: bool = False
+    passage: Callable[..., Any] | None = None
+
+
+#: effects of most operators: none
+PURE = Effects()
+_NO_IDENTITIES = Algebra()
+_ALL_RUN = InnerGraphs()
+
+
+class Primitive:
+    """One operator. Calling it on variables and constants emits an equation."""
+
     __slots__ = (
-        "__dict__", "axes", "batch", "communicates", "commutative", "effect", "jvp", "jvp_with_values",
-        "keeps_type", "kind", "multiple", "name", "numpy", "pointwise", "samples", "sends", "series",
-        "simplify", "taint", "transpose", "type_rule", "unique", "work", "xla",
+        "algebra", "axes", "batch", "communicates", "effects", "inner", "jvp", "jvp_with_values",
+        "keeps_type", "kind", "lazy", "linear_in", "moves", "multiple", "name", "numpy", "pattern",
+        "pointwise", "reads_cotangent", "samples", "sends", "series", "simplify", "symbol", "taint",
+        "transpose", "type_rule", "work", "xla",
     )  # fmt: skip
 
     def __init__(
@@ -141,50 +176,45 @@ class Primitive:
         jvp_with_values: Callable[..., Any] | None = None,
         transpose: Callable[..., Any] | None = None,
         batch: Callable[..., Any] | None = None,
-        samples: Any = None,
-        multiple: bool = False,
-        commutative: bool = False,
+        series: Callable[..., Any] | None = None,
         simplify: Callable[..., Any] | None = None,
+        pattern: Callable[..., Any] | None = None,
         taint: str | Callable[..., str | int] = "stops",
-        effect: bool = False,
-        unique: bool = False,
+        multiple: bool = False,
+        linear_in: Sequence[int] | None = None,
+        moves: bool = False,
+        reads_cotangent: bool = False,
         communicates: bool = False,
         sends: bool | None = None,
-        series: Callable[..., Any] | None = None,
         axes: Axes | None = None,
         work: Work | None = None,
-        **further: Any,
+        symbol: str | None = None,
+        samples: Any = None,
+        effects: Effects = PURE,
+        algebra: Algebra = _NO_IDENTITIES,
+        inner: InnerGraphs = _ALL_RUN,
+        lazy: Lazy | None = None,
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"an operator named {name!r} already exists.")
-        if unknown := further.keys() - Primitive.__annotations__.keys():
-            raise TypeError(f"an operator has no field {', '.join(sorted(unknown))!r}.")
-        self.__dict__.update(further)
-        self.name = name
-        self.kind = kind
+        self.name, self.kind = name, kind
         self.pointwise = kind in build.POINTWISE
         self.type_rule = type_rule
         self.keeps_type = getattr(type_rule, "keeps_type", False)
-        self.numpy = numpy
-        self.xla = xla
+        self.numpy, self.xla = numpy, xla
         self.jvp_with_values = jvp_with_values
         if jvp is None and jvp_with_values is not None:
             jvp = _tangents_of(jvp_with_values)
-        self.jvp = jvp
-        self.transpose = transpose
-        self.work = work or {"elementwise": FUNCTION}.get(kind, ARITHMETIC if self.pointwise else LIBRARY)
-        self.batch = batch
-        self.axes = UNIFORM if axes is None and self.pointwise and not multiple else axes
-        self.samples = samples
-        self.multiple = multiple
-        self.commutative = commutative
-        self.effect = effect
-        self.unique = unique or effect
+        self.jvp, self.transpose = jvp, transpose
+        self.batch, self.series, self.simplify, self.pattern = batch, series, simplify, pattern
+        self.taint, self.multiple = taint, multiple
+        self.linear_in, self.moves, self.reads_cotangent = linear_in, moves, reads_cotangent
         self.communicates = communicates
         self.sends = communicates if sends is None else sends
-        self.series = series
-        self.simplify = simplify
-        self.taint = taint
+        self.axes = UNIFORM if axes is None and self.pointwise and not multiple else axes
+        self.work = work or {"elementwise": FUNCTION}.get(kind, ARITHMETIC if self.pointwise else LIBRARY)
+        self.symbol, self.samples = symbol, samples
+        self.effects, self.algebra, self.inner, self.lazy = effects, algebra, inner, lazy
         REGISTRY[name] = self
 
     def linear_operands(self, count: int) -> Sequence[int]:
@@ -207,7 +237,12 @@ class Primitive:
     def has_derivative(self) -> bool:
         """Whether the operator has a forward rule, and its derivative is not always zero."""
         has_rule = self.jvp is not None or self.jvp_with_values is not None or self.series is not None
-        return has_rule and not self.stops
+        return has_rule and not self.algebra.stops
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the operator is lazy and its derivative is the same operator again."""
+        return self.lazy is not None and self.lazy.closed
 
     @property
     def can_batch(self) -> bool:

@@ -115,7 +115,7 @@ class Recorder(Scope):
         """
         values = self.values.copy()
         for primitive, _, _, first, count in self.entries:
-            if primitive.effect or runs_functions(primitive):
+            if primitive.effects.observable or runs_functions(primitive):
                 continue
             for number in range(first, first + count):
                 if getattr(values[number], "nbytes", 0) >= HOST.freed_bytes:

@@ -29,7 +29,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, trans
 
 __all__ = [
     "Repeated", "free_axes", "is_view", "product_size", "repeated", "repeated_product",
-    "seen_through", "with_smaller_inputs",
+    "seen_through", "shrink_inputs",
 ]  # fmt: skip
 
 Axes = tuple[Shape, Shape]
@@ -121,7 +121,7 @@ def _repeated_constant(x: Any) -> Repeated:
     return Repeated(x, tuple([None if size == 1 else k for k, size in enumerate(x.shape)]))
 
 
-def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
+def shrink_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
     """Replace inputs of ``graph`` that receive broadcasts by smaller inputs.
 
     The new graph repeats each smaller input itself. Only operands with at least ``repeated_elements``

@@ -39,9 +39,8 @@ from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.passes.graph_rewriter import inside, rebuilt
-from mindgrad.core.passes.hessian_traces import along_diagonals
-from mindgrad.core.passes.mode_choice import in_columns
+from mindgrad.core.passes.graph_rewriter import rebuild, rewrite_inner
+from mindgrad.core.passes.peepholes import expand_columns, replace_hessian_traces
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
@@ -49,7 +48,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.core.transforms.forward_laplacian import collapse
 from mindgrad.core.transforms.reverse import reverse
 
-__all__ = ["COLLAPSE", "COLUMNS", "joined"]
+__all__ = ["COLLAPSE", "COLUMNS", "fuse_derivatives"]
 
 COLUMNS = Rewrite(
     "columns",
@@ -79,11 +78,11 @@ class Member(NamedTuple):
     order: int
 
 
-def joined(graph: Graph) -> Graph:
+def fuse_derivatives(graph: Graph) -> Graph:
     """Fuse derivatives, then replace lazy derivatives by ordinary operators."""
-    graph = inside(graph, joined)
-    if any(equation.primitive.expand is not None for equation in graph.equations):
-        graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
+    graph = rewrite_inner(graph, fuse_derivatives)
+    if any(equation.primitive.lazy is not None for equation in graph.equations):
+        graph = _in_gradients(_collapsed(_shortened(replace_hessian_traces(expand_columns(graph)))))
     return expand_lazy(graph)
 
 
@@ -138,7 +137,7 @@ def _shortened(graph: Graph) -> Graph:
         rows = [made[k * used : (k + 1) * used] for k in range(len(program.outputs))]
         return [each for row in rows for each in (*row, *[zeros(row[0].type)] * (order - used))]
 
-    return rebuilt(graph, replace)
+    return rebuild(graph, replace)
 
 
 def _length(equation: Equation, read_atoms: set[Any]) -> int:
@@ -181,7 +180,7 @@ def _in_gradients(graph: Graph) -> Graph:
         part = slice_axis(gradient, len(gradient.shape) - 1, column, column + 1)
         return [reshape(part, shape=y.shape)]
 
-    return rebuilt(graph, replace)
+    return rebuild(graph, replace)
 
 
 @memoized
@@ -314,7 +313,7 @@ def _collapsed(graph: Graph) -> Graph:
         COLLAPSE.fired()
         return reshape(_swept(sums[y], read), shape=y.shape)
 
-    return _shortened(rebuilt(graph, replace))
+    return _shortened(rebuild(graph, replace))
 
 
 def _swept(sum_: _Sum, read: Read) -> Any:

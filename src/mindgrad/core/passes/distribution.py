@@ -55,7 +55,7 @@ from mindgrad.core.passes.broadcast_elimination import (
     repeated_product,
     seen_through,
 )
-from mindgrad.core.passes.graph_rewriter import rebuilt
+from mindgrad.core.passes.graph_rewriter import rebuild
 from mindgrad.core.primitives.arithmetic import add, neg, select, sub
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.kinds import full, ones, zeros
@@ -64,7 +64,7 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, stop_gradient, transpose
 
-__all__ = ["distributed"]
+__all__ = ["distribute_products"]
 
 DISTRIBUTION = Rewrite(
     "distribution",
@@ -90,8 +90,8 @@ class _Difference(NamedTuple):
     is_sum: bool
 
 
-def distributed(graph: Graph) -> Graph:
-    """Rewrite products in which a factor is a broadcast or a large difference."""
+def distribute_products(graph: Graph) -> Graph:
+    """Rewrite the products of large differences and of broadcasts in ``graph``."""
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
@@ -118,7 +118,7 @@ def distributed(graph: Graph) -> Graph:
         ]
         return (add if pattern.is_sum else sub)(first, second)
 
-    return rebuilt(graph, replace)
+    return rebuild(graph, replace)
 
 
 def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:

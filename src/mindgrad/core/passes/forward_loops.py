@@ -27,7 +27,7 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.forward import push_tangents
 
-__all__ = ["pulled_through_loops"]
+__all__ = ["pull_through_loops"]
 
 ONE_NUMBER = Rewrite(
     "loop",
@@ -36,7 +36,7 @@ ONE_NUMBER = Rewrite(
 )
 
 
-def pulled_through_loops(
+def pull_through_loops(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
     """Compute the cotangent of one scalar input by forward mode.
@@ -85,6 +85,6 @@ def _is_plain(equation: Equation) -> bool:
     # supported control flow: branches, loops without a number of checkpoints from the user, and lazy
     # derivatives, which expand to ordinary operators
     is_program = (
-        primitive.replaceable and not equation.parameters.get("slots")
-    ) or primitive.expand is not None
+        primitive.inner.replaceable and not equation.parameters.get("slots")
+    ) or primitive.lazy is not None
     return primitive.kind != "control" or is_program

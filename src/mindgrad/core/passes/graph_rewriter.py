@@ -1,6 +1,6 @@
 """Graph rewriter: rebuild a graph with some of its equations replaced.
 
-The rewrites of this package call :func:`rebuilt` with a function that returns the replacement of an equation,
+The rewrites of ``passes`` call :func:`rebuild` with a function that returns the replacement of an equation,
 or ``None`` to leave the equation unchanged.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.graph import Equation, Graph
 
-__all__ = ["inside", "rebuilt"]
+__all__ = ["rebuild", "rewrite_inner"]
 
 
-def rebuilt(
+def rebuild(
     graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any], simplifies: bool = True
 ) -> Graph:
     """Rebuild ``graph`` with some of its equations replaced.
@@ -54,14 +54,14 @@ def _with_own_values(graph: Graph) -> Graph:
         return builder.close(builder.inline(graph, builder.inputs_like(graph.inputs)))
 
 
-def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
+def rewrite_inner(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
     """Apply ``rewrite`` to the inner graphs of loops and branches of ``graph``.
 
     Returns ``graph`` itself if ``rewrite`` changes none of them.
     """
     changed: dict[Equation, dict[str, Any]] = {}
     for equation in graph.equations:
-        programs = equation.graphs if equation.primitive.replaceable else None
+        programs = equation.graphs if equation.primitive.inner.replaceable else None
         if programs:
             better = {name: rewrite(program) for name, program in programs.items()}
             if any(better[name] is not programs[name] for name in programs):
@@ -74,4 +74,4 @@ def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
             return None
         return equation.primitive(*map(read, equation.inputs), **changed[equation])
 
-    return rebuilt(graph, replaced)
+    return rebuild(graph, replaced)

@@ -36,14 +36,14 @@ from mindgrad.core.ir.graph import Equation, Graph, Variable
 from mindgrad.core.ir.index_map import PARALLEL, REDUCED, index_map
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.passes.graph_rewriter import inside, rebuilt
+from mindgrad.core.passes.graph_rewriter import rebuild, rewrite_inner
 from mindgrad.core.primitives.arithmetic import mul, not_equal
 from mindgrad.core.primitives.exact_zeros import shield
 from mindgrad.core.primitives.kinds import full
 from mindgrad.core.primitives.logic import logical_and, logical_not, logical_or
 from mindgrad.core.primitives.reduction import reduce_sum
 
-__all__ = ["guards_postponed"]
+__all__ = ["postpone_guards"]
 
 PLAIN_FIRST = Rewrite(
     "unmasked products first",
@@ -54,16 +54,16 @@ PLAIN_FIRST = Rewrite(
 _FLAG = tensor_type(bool_, ())
 
 
-def guards_postponed(graph: Graph) -> Graph:
-    """Rewrite small loops of ``graph`` to run without shields until a NaN occurs."""
-    graph = inside(graph, guards_postponed)
+def postpone_guards(graph: Graph) -> Graph:
+    """Rewrite small loops of ``graph`` so that they first run without shields."""
+    graph = rewrite_inner(graph, postpone_guards)
     if not any(equation.primitive is while_ and _is_worth(equation) for equation in graph.equations):
         return graph
 
     def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
         return _postponed(equation, [*map(read, equation.inputs)]) if _is_worth(equation) else None
 
-    return rebuilt(graph, replaced)
+    return rebuild(graph, replaced)
 
 
 def _is_worth(equation: Equation) -> bool:
@@ -78,7 +78,7 @@ def _is_worth(equation: Equation) -> bool:
         inner.graphs
         or inner.has_effect
         or inner.primitive.communicates
-        or inner.primitive.unique
+        or inner.primitive.effects.unique
         or any(y.type.size > limits.guarded_elements for y in inner.outputs)
         for inner in (*iteration, *equation.parameters["condition"].equations)
     )

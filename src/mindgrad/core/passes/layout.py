@@ -60,7 +60,7 @@ from mindgrad.core.passes.broadcast_elimination import free_axes, repeated
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
 
-__all__ = ["narrow_products_turned", "reduced_products_turned", "transposes_carried"]
+__all__ = ["remove_transposes", "transpose_narrow_products", "transpose_reduced_products"]
 
 LAYOUT = Rewrite(
     "layout",
@@ -103,8 +103,8 @@ CHANNELS = Rewrite(
 )
 
 
-def transposes_carried(graph: Graph) -> Graph:
-    """Remove large transposes, and emit convolutions with the channels last."""
+def remove_transposes(graph: Graph) -> Graph:
+    """Remove large transposes, and emit convolutions in the order that they prefer."""
     preferring = _preferring(graph)
     if preferring:
         CHANNELS.fired(len(preferring))
@@ -115,8 +115,8 @@ def transposes_carried(graph: Graph) -> Graph:
     return _carried_along(graph, set(), preferring)
 
 
-def narrow_products_turned(graph: Graph) -> Graph:
-    """Exchange the operands of narrow products, so that their long axis is last."""
+def transpose_narrow_products(graph: Graph) -> Graph:
+    """Exchange the operands of narrow products, to move the long axis to the end."""
     narrow = _narrow_products(graph)
     if not narrow or not is_one_cpu():
         return graph
@@ -124,7 +124,7 @@ def narrow_products_turned(graph: Graph) -> Graph:
     return _carried_along(graph, narrow)
 
 
-def reduced_products_turned(graph: Graph) -> Graph:
+def transpose_reduced_products(graph: Graph) -> Graph:
     """Transpose matrix products whose results are reduced over their first axis."""
     candidates = [e for e in graph.equations if e.primitive is dot and _is_turnable(e)]
     if not candidates:

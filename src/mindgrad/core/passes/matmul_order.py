@@ -35,12 +35,12 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation, Graph
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.passes.broadcast_elimination import free_axes, repeated
-from mindgrad.core.passes.graph_rewriter import rebuilt
+from mindgrad.core.passes.graph_rewriter import rebuild
 from mindgrad.core.primitives.arithmetic import mul
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
 
-__all__ = ["products_ordered"]
+__all__ = ["reorder_matmuls"]
 
 CHAIN = Rewrite(
     "chain",
@@ -266,7 +266,7 @@ def _cuts(leaves: int) -> Iterator[int]:
         part |= part << 1
 
 
-def products_ordered(graph: Graph) -> Graph:
+def reorder_matmuls(graph: Graph) -> Graph:
     """Reorder nested products of ``graph`` if another order is cheaper."""
     if sum(e.primitive is dot for e in graph.equations) == 0:
         return graph
@@ -295,7 +295,7 @@ def products_ordered(graph: Graph) -> Graph:
         found = better.get(equation)
         return None if found is None else found[0].emit(found[1], read)
 
-    return rebuilt(graph, replace)
+    return rebuild(graph, replace)
 
 
 def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:

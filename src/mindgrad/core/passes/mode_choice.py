@@ -46,7 +46,6 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.passes.graph_rewriter import rebuilt
 from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
@@ -56,7 +55,7 @@ from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import dependent
 from mindgrad.core.transforms.transpose import pull_cotangents
 
-__all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
+__all__ = ["extract_function_of_vector", "pull_by_series", "push_series"]
 
 
 DIAGONAL = Rewrite(
@@ -88,7 +87,7 @@ class _Cut(NamedTuple):
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
 
-def pulled_along(
+def pull_by_series(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
     """Compute the cotangents of the inputs ``xs`` by forward mode.
@@ -145,7 +144,9 @@ def _is_masked(cut: _Cut) -> bool:
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
-def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
+def push_series(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]
+) -> list[Any] | None:
     """Compute the tangents of ``ys`` by one ``taylor_coefficients`` equation.
 
     Returns ``None`` if not exactly one real input has a tangent, or if a derivative of ``ys`` needs reverse
@@ -166,7 +167,9 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
     ]
 
 
-def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any], int] | None:
+def extract_function_of_vector(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any]
+) -> tuple[Graph, list[Any], int] | None:
     """Extract the graph of a scalar function of a vector from a builder.
 
     Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` unless
@@ -193,7 +196,7 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     for equation in live:
         if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
-        is_control = equation.primitive.kind == "control" and not equation.primitive.closed
+        is_control = equation.primitive.kind == "control" and not equation.primitive.is_closed
         if is_control or equation.has_effect or equation.primitive.communicates:
             return None
         if equation.primitive.reads_cotangent:
@@ -370,19 +373,6 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
     return [now.get(y, y) for y in ys]
 
 
-def in_columns(graph: Graph) -> Graph:
-    """Replace every ``per_sample_gradient`` equation of ``graph`` by its columns."""
-    if not any(equation.primitive is per_sample_gradient for equation in graph.equations):
-        return graph
-
-    def replace(equation: Equation, read: Any) -> Any:
-        if equation.primitive is not per_sample_gradient:
-            return None
-        return written_out(equation, [read(x) for x in equation.inputs])
-
-    return rebuilt(graph, replace)
-
-
 def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
     """Compute the cotangents of the values of ``cut``; drop values with cotangent 0."""
     tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
@@ -417,7 +407,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
     included.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
-    if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):
+    if any(each.primitive.kind == "control" and not each.primitive.is_closed for each in live):
         return dependent(builder, list(xs), values)
     made = {y for equation in live for y in equation.outputs}
     read = [x for equation in live for x in equation.inputs] + list(values)
@@ -447,7 +437,7 @@ class _Line:
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
         tangents: dict[Any, Any] = {x: direction}
-        if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
+        if all(each.primitive.is_closed or _is_linear(each, self._reached) for each in self._equations):
             # the function consists of linear functions and of Taylor series, which get one more term
             push_tangents(self._equations, tangents)
         elif x in self._inputs:

@@ -13,34 +13,40 @@ from collections.abc import Callable
 
 from mindgrad.core.ir.graph import Graph, communicates
 from mindgrad.core.ir.rewriting import is_rewriting
-from mindgrad.core.passes.derivative_fusion import joined
-from mindgrad.core.passes.distribution import distributed
-from mindgrad.core.passes.guarded_loops import guards_postponed
-from mindgrad.core.passes.known_lookups import known_lookups_untested
-from mindgrad.core.passes.layout import narrow_products_turned, reduced_products_turned, transposes_carried
-from mindgrad.core.passes.matmul_order import products_ordered
-from mindgrad.core.passes.pairwise_sum import halved
-from mindgrad.core.passes.quotients import quotients_joined
-from mindgrad.core.passes.scalar_factors import factors_moved
-from mindgrad.core.passes.tiling import tiled
+from mindgrad.core.passes.derivative_fusion import fuse_derivatives
+from mindgrad.core.passes.distribution import distribute_products
+from mindgrad.core.passes.guarded_loops import postpone_guards
+from mindgrad.core.passes.layout import (
+    remove_transposes,
+    transpose_narrow_products,
+    transpose_reduced_products,
+)
+from mindgrad.core.passes.matmul_order import reorder_matmuls
+from mindgrad.core.passes.peepholes import (
+    drop_bounds_checks,
+    share_reciprocals,
+    sink_scalar_factors,
+    split_sums,
+)
+from mindgrad.core.passes.tiling import tile_samples
 from mindgrad.core.placement import communication
 
 __all__ = ["before_compilation", "before_derivative"]
 
-_BEFORE_DERIVATIVE: list[Callable[[Graph], Graph]] = [distributed, products_ordered]
+_BEFORE_DERIVATIVE: list[Callable[[Graph], Graph]] = [distribute_products, reorder_matmuls]
 _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
-    joined,
-    distributed,
-    products_ordered,
-    factors_moved,
-    transposes_carried,
-    tiled,
-    narrow_products_turned,
-    reduced_products_turned,
-    halved,
-    quotients_joined,
-    guards_postponed,
-    known_lookups_untested,
+    fuse_derivatives,
+    distribute_products,
+    reorder_matmuls,
+    sink_scalar_factors,
+    remove_transposes,
+    tile_samples,
+    transpose_narrow_products,
+    transpose_reduced_products,
+    split_sums,
+    share_reciprocals,
+    postpone_guards,
+    drop_bounds_checks,
 ]
 
 
@@ -53,7 +59,7 @@ def before_compilation(graph: Graph) -> Graph:
     """Apply the rewrites that make ``graph`` cheaper to run."""
     passes = _BEFORE_COMPILATION
     if communicates(graph):
-        passes = [*passes, communication().with_fused_collectives]
+        passes = [*passes, communication().fuse_collectives]
     return _passed(passes, graph)
 
 

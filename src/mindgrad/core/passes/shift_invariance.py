@@ -32,12 +32,12 @@ from mindgrad.core.ir.graph import Equation, Graph, Variable
 from mindgrad.core.ir.index_map import PARALLEL, index_map
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.passes.broadcast_elimination import is_view, seen_through
-from mindgrad.core.passes.graph_rewriter import rebuilt
+from mindgrad.core.passes.graph_rewriter import rebuild
 from mindgrad.core.primitives.arithmetic import add, div, masked_multiply, mul, neg, sub
 from mindgrad.core.primitives.elementwise import exp, log
 from mindgrad.core.primitives.structural import stop_gradient
 
-__all__ = ["has_shifts", "shifts_stopped"]
+__all__ = ["has_shifts", "stop_shifts"]
 
 SHIFTS = Rewrite(
     "shifts",
@@ -69,7 +69,7 @@ def has_shifts(equations: Iterable[Equation]) -> bool:
     return any(map(_shift_of, equations))
 
 
-def shifts_stopped(graph: Graph) -> Graph:
+def stop_shifts(graph: Graph) -> Graph:
     """Apply ``stop_gradient`` to each shift c of an ``exp(x − c)`` that cancels."""
     shifts = dict.fromkeys(filter(None, map(_shift_of, graph.equations)))
     stopped: dict[Equation, set[Variable]] = {}
@@ -89,7 +89,7 @@ def shifts_stopped(graph: Graph) -> Graph:
         operands = [stop_gradient(read(x)) if x in fixed else read(x) for x in equation.inputs]
         return equation.primitive(*operands, **equation.parameters)
 
-    return rebuilt(graph, replace)
+    return rebuild(graph, replace)
 
 
 def _shift_of(equation: Equation) -> Variable | None:
@@ -102,7 +102,7 @@ def _shift_of(equation: Equation) -> Variable | None:
     shift = difference.inputs[1]
     while (made_by := getattr(shift, "made_by", None)) is not None and is_view(made_by):
         shift = made_by.inputs[0]
-    if made_by is None or made_by.primitive.jvp is None or made_by.primitive.stops:
+    if made_by is None or made_by.primitive.jvp is None or made_by.primitive.algebra.stops:
         return None
     return shift
 
@@ -114,7 +114,7 @@ def _is_dependent(graph: Graph, shift: Variable) -> bool:
     try:
         for equation in graph.equations:
             forms = [moved.get(x) for x in equation.inputs]
-            if any(forms) and equation.primitive.jvp is not None and not equation.primitive.stops:
+            if any(forms) and equation.primitive.jvp is not None and not equation.primitive.algebra.stops:
                 form = _through(equation, forms)
                 if form.power:
                     moved[equation.outputs[0]] = form

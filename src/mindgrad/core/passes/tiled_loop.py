@@ -30,10 +30,10 @@ from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.static_slices import pad
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
 
-__all__ = ["TiledLoop", "accumulated"]
+__all__ = ["TiledLoop", "accumulate_tiles"]
 
 
-def accumulated(
+def accumulate_tiles(
     body: Graph,
     constants: Sequence[Any],
     arrays: Sequence[Any],

@@ -41,10 +41,10 @@ from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import index_map, repetition
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.passes.batch_region import Region, batch_label, batch_region, left_behind, region_of
-from mindgrad.core.passes.graph_rewriter import inside
+from mindgrad.core.passes.graph_rewriter import rewrite_inner
 from mindgrad.core.passes.tiled_loop import TiledLoop
 
-__all__ = ["keeps_samples_apart", "tile_of_directions", "tiled"]
+__all__ = ["keeps_samples_apart", "tile_of_directions", "tile_samples"]
 
 BLOCKS = Rewrite(
     "blocks",
@@ -67,7 +67,7 @@ ROWS_LAST = Rewrite(
 _LOOPS = 2
 
 
-def tiled(graph: Graph) -> Graph:
+def tile_samples(graph: Graph) -> Graph:
     """Divide ``graph`` into tiles if this is cheaper; otherwise return ``graph``."""
     if graph.has_effect or not is_one_cpu():
         return graph
@@ -126,7 +126,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
     """Tile the samples of stacks of tangents, in ``graph`` and in its loop bodies."""
     if graph.has_effect:
         return graph
-    graph = inside(graph, _in_stack_tiles)
+    graph = rewrite_inner(graph, _in_stack_tiles)
     least = costs().stack_tiles * costs().stack_tile_bytes
     large = [k for k, e in enumerate(graph.equations) if e.outputs and _is_stack(e, least)]
     if not large:
@@ -274,7 +274,7 @@ def _rows(size: int, most: int) -> int:
 
 
 def keeps_samples_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
-    """Whether :func:`tiled` will tile the stacks of tangents of these equations.
+    """Whether :func:`tile_samples` will tile the stacks of these equations.
 
     Args:
         equations: the equations that depend on ``x``. Each of their results will have a stack of tangents.

@@ -12,7 +12,7 @@ import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, Atom, Constant, Variable
-from mindgrad.core.ir.primitive import Primitive, lift
+from mindgrad.core.ir.primitive import Algebra, Primitive, lift
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.core.primitives.kinds import (
@@ -156,7 +156,7 @@ add = pointwise_linear(
     transpose=lambda ct, a, b: [ct if a.linear else None, ct if b.linear else None],
     operands=2,
     accepts="any",
-    commutative=True,
+    algebra=Algebra(commutative=True),
     simplify=_simplify_add,
     samples=reals(),
 )
@@ -215,7 +215,7 @@ mul = multilinear(
         lambda ct, a, b: product(b, ct),
         lambda ct, a, b: product(a, ct),
     ],
-    commutative=True,
+    algebra=Algebra(commutative=True),
     simplify=_simplify_mul,
     samples=reals(),
 )
@@ -265,7 +265,7 @@ masked_multiply = multilinear(
     jvp=lambda y, xs, ts: accumulate(
         [None if t is None else masked_multiply(x, t) for t, x in zip(ts, reversed(xs), strict=True)]
     ),
-    commutative=True,
+    algebra=Algebra(commutative=True),
     simplify=_simplify_masked_multiply,
     taint="starts",
     samples=reals(),
@@ -329,7 +329,7 @@ div = Primitive(
     "pointwise multilinear",
     symbol="/",
     linear_in=(0,),
-    recurrence=_quotient,
+    algebra=Algebra(recurrence=_quotient),
     work=QUOTIENT,
     type_rule=same_type("div", "number"),
     numpy=_divide,
@@ -368,7 +368,7 @@ def _select_type(condition: TensorType, a: TensorType, b: TensorType) -> TensorT
         raise TypeError(f"For 'select', the condition must be Bool, but got {condition.dtype}.")
     if a is not b or condition.shape != a.shape:
         raise TypeError(
-            f"For 'select', condition, x and y must have one shape and x and y one type, "
+            f"For 'select', condition, x and y must have the same shape, and x and y the same dtype, "
             f"but got {condition}, {a} and {b}."
         )
     return a

@@ -20,7 +20,7 @@ import numpy as np
 
 from mindgrad.core.base.callback_errors import CallbackError, note
 from mindgrad.core.base.refusal import SourceLocation, located_text
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import Effects, Primitive
 from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.ir.work import LIBRARY
@@ -198,7 +198,6 @@ callback = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    unique=True,
-    calls_back=True,
+    effects=Effects(unique=True, calls_back=True),
     taint="starts",
 )

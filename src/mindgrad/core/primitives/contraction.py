@@ -10,6 +10,7 @@ import numpy as np
 
 from mindgrad.core.ir.graph import ABSORBING, Constant
 from mindgrad.core.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabeling
+from mindgrad.core.ir.primitive import Algebra
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
@@ -33,9 +34,9 @@ def _free(rank: int, contract: Shape, batch: Shape) -> Shape:
 
 def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> TensorType:
     if a.dtype is not b.dtype:
-        raise TypeError(f"For 'dot', the operands must have one element type, but got {a} and {b}.")
+        raise TypeError(f"For 'dot', the operands must have the same dtype, but got {a} and {b}.")
     if a.dtype.kind == "bool":
-        raise TypeError("For 'dot', the operands must be numbers, but got Bool: convert them first.")
+        raise TypeError("For 'dot', the operands must be numeric, but got Bool: convert them first.")
     for kind, (left, right) in (("contracted", contract), ("batch", batch)):
         sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
         if sizes[0] != sizes[1]:
@@ -275,7 +276,7 @@ dot = multilinear(
     transpose=[_cotangent_left, _cotangent_right],
     axes=_DotAxes(),
     pattern=contracted,
-    contracted=_sum_of_products,
+    algebra=Algebra(contracted=_sum_of_products),
     symbol="@",
     simplify=_dot_simplify,
     samples=[

@@ -16,6 +16,7 @@ import numpy as np
 
 from mindgrad.core.ir.dtype import float16
 from mindgrad.core.ir.graph import is_finite
+from mindgrad.core.ir.primitive import Algebra
 from mindgrad.core.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import equal, greater_equal, masked_multiply, select
@@ -269,7 +270,7 @@ sech_squared = elementwise(
     numpy=in_single(partial(_sech_squared, np)),
     xla=in_single_xla(lambda jax, x: _sech_squared(jax.numpy, x)),
     partials=lambda y, x: [-2 * tanh(x) * y],
-    recurrence=_series_of_sech_squared,
+    algebra=Algebra(recurrence=_series_of_sech_squared),
     accepts="float",
     samples=reals(-3, 3),
 )

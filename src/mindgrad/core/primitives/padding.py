@@ -24,6 +24,7 @@ from mindgrad.core.ir.index_map import (
     index_map,
     relabeled,
 )
+from mindgrad.core.ir.primitive import PURE
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.indexing import outside
 
@@ -66,7 +67,7 @@ def padded_map(equation: Equation) -> IndexMap | None:
     Returns ``None`` if the padding could change other elements.
     """
     primitive = equation.primitive
-    if primitive.kind == "control" or primitive.effect or primitive.calls_back or primitive.communicates:
+    if primitive.kind == "control" or primitive.effects is not PURE or primitive.communicates:
         return None
     axes = None if primitive.name == "assignment" else index_map(equation)
     if axes is None or primitive.name not in ("gather", "scatter_add", "scatter_set"):

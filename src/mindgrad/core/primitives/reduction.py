@@ -18,7 +18,7 @@ import numpy as np
 from mindgrad.core.ir.dtype import float32, int32
 from mindgrad.core.ir.graph import Constant
 from mindgrad.core.ir.index_map import REDUCED
-from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.primitive import REGISTRY, Algebra, Primitive
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.core.primitives.arithmetic import equal, greater, less, select
@@ -116,7 +116,7 @@ reduce_sum = linear(
     xla=in_single_xla(lambda jax, x, axes: jax.lax.reduce_sum(x, axes)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
     axes=Along("axes", REDUCED, keeps=False),
-    contracted=lambda xs, along, axes: reduce_sum(xs[0], axes=(*along, *past(axes, *along))),
+    algebra=Algebra(contracted=lambda xs, along, axes: reduce_sum(xs[0], axes=(*along, *past(axes, *along)))),
     simplify=_sum_simplify,
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="number"),

@@ -15,7 +15,7 @@ from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.dtype import DType, bool_, float32, float64, int32
 from mindgrad.core.ir.graph import Constant
 from mindgrad.core.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabeling
-from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.primitive import REGISTRY, Algebra
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import FREE, MOVE, VIEW
 from mindgrad.core.primitives.kinds import constant, linear, zeros
@@ -132,7 +132,7 @@ def _reshape_type(x: TensorType, shape: Shape) -> TensorType:
     result = x.with_shape(shape)
     if result.size != x.size:
         raise ValueError(
-            f"For 'reshape', the shape {shape} holds {result.size} elements, "
+            f"For 'reshape', the shape {shape} has {result.size} elements, "
             f"but the input of shape {x.shape} has {x.size}."
         )
     return result
@@ -242,7 +242,7 @@ def _transpose_simplify(x: Any, permutation: Shape) -> Any:
 def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
     if sorted(permutation) != list(range(x.rank)):
         raise ValueError(
-            f"For 'transpose', the permutation must name each axis of the input of shape {x.shape} "
+            f"For 'transpose', the permutation must contain each axis of the input of shape {x.shape} "
             f"once, but got {permutation}."
         )
     return x.with_shape(tuple(x.shape[i] for i in permutation))
@@ -377,7 +377,7 @@ stop_gradient = linear(
     numpy=lambda x: x,
     xla=lambda jax, x: x,
     jvp=lambda y, xs, ts: None,
-    stops=True,
+    algebra=Algebra(stops=True),
     transpose=lambda ct, x: [zeros(x.type)],
     samples=(reals(), 1, "any"),
 )

@@ -142,7 +142,11 @@ def _carriers(graph: Graph) -> set[Equation]:
     carriers = set()
     for equation in reversed(graph.equations):
         primitive = equation.primitive
-        if primitive.jvp is not None and not primitive.stops and not reached.isdisjoint(equation.outputs):
+        if (
+            primitive.jvp is not None
+            and not primitive.algebra.stops
+            and not reached.isdisjoint(equation.outputs)
+        ):
             carriers.add(equation)
             reached.update(equation.inputs)
     return carriers

@@ -433,8 +433,11 @@ def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
 
 
 def _has_own_derivative(graph: Graph) -> bool:
-    """Return whether ``graph`` has user-defined derivatives."""
-    return any(equation.primitive.by_user for equation in all_equations(graph.equations))
+    """Return whether ``graph`` has user-defined derivatives.
+
+    A Hessian that is computed from a user-defined gradient need not be symmetric.
+    """
+    return any(equation.primitive.inner.by_user for equation in all_equations(graph.equations))
 
 
 def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:

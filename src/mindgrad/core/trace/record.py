@@ -33,10 +33,10 @@ from mindgrad.core.ir.scope import (
     rebind,
 )
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
-from mindgrad.core.passes.broadcast_elimination import with_smaller_inputs
-from mindgrad.core.passes.derivative_fusion import joined
+from mindgrad.core.passes.broadcast_elimination import shrink_inputs
+from mindgrad.core.passes.derivative_fusion import fuse_derivatives
 from mindgrad.core.passes.pipeline import before_derivative
-from mindgrad.core.passes.shift_invariance import has_shifts, shifts_stopped
+from mindgrad.core.passes.shift_invariance import has_shifts, stop_shifts
 from mindgrad.core.primitives.kinds import is_zero
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.plans import finish_recorder
@@ -288,7 +288,7 @@ def _finish_graph(
     function = xs, ys
     if is_rewriting() and has_shifts(builder.equations):
         builder, (xs, ys, vectors, primal_atoms) = _rewritten(
-            builder, (xs, ys, vectors, primal_atoms), shifts_stopped
+            builder, (xs, ys, vectors, primal_atoms), stop_shifts
         )
     graph = None
     if shortcut is not None and is_rewriting():
@@ -369,7 +369,7 @@ def _improved(
             outer = [
                 None if v in active else _outer_atom(t) for v, t in zip(graph.inputs, captured, strict=True)
             ]
-            graph, smaller = with_smaller_inputs(joined(graph), outer)
+            graph, smaller = shrink_inputs(fuse_derivatives(graph), outer)
             for at, atom in smaller.items():
                 captured[at] = captured[at]._scope.tensor(atom)
         return before_derivative(graph)

@@ -74,8 +74,8 @@ def passage(equation: Equation) -> Callable[[int, int, int | None], int | None]:
     ``passage(equation)(k, index, axis)`` is the axis of result ``index`` that carries ``axis`` of operand
     ``k``. It is ``None`` if the operator mixes elements along this axis.
     """
-    if equation.primitive.passage is not None:
-        through = equation.primitive.passage(equation)
+    if (lazy := equation.primitive.lazy) is not None and lazy.passage is not None:
+        through = lazy.passage(equation)
     else:
         axes = index_map(equation)
         if axes is None:

@@ -291,7 +291,7 @@ class Collapse:
         is_pointwise = primitive.pointwise and not primitive.multiple
         if is_pointwise and has_moderate_partials(equation, xs, moved):
             return [self._pointwise(equation, xs, ys[0], moved)]
-        if primitive.contracted is not None and not any(x.tainted for x in xs):
+        if primitive.algebra.contracted is not None and not any(x.tainted for x in xs):
             return [self._contraction(equation)]
         sides = [[self.left[x], self._weighted(x)] for x in (equation.inputs[k] for k in moved)]
         stacks = [side[k] for k in (0, 1) for side in sides]
@@ -348,7 +348,7 @@ class Collapse:
         return first + self._contracted(equation, self.right[a], self.left[b])
 
     def _contracted(self, equation: Equation, a: Stack, b: Stack) -> Any:
-        total: Any = equation.primitive.contracted
+        total: Any = equation.primitive.algebra.contracted
         return self._whole(total([a.atom, b.atom], (a.at, b.at), **equation.parameters))
 
     # -- branches and loops -----------------------------------------------------------------------

@@ -50,7 +50,7 @@ def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict
     places: dict[Any, int | None] = {x: axis}
     mixed: dict[Any, Equation] = {}
     for equation in equations:
-        if equation.primitive.jvp is None or equation.primitive.stops:
+        if equation.primitive.jvp is None or equation.primitive.algebra.stops:
             continue
         culprit = next((mixed[a] for a in equation.inputs if a in mixed), None)
         moving = [k for k, a in enumerate(equation.inputs) if a in places]

@@ -184,8 +184,8 @@ class _Series:
             return None
         if primitive.is_linear:
             return (yield from self._linear(equation, k))
-        if primitive.recurrence is not None:
-            return (yield from primitive.recurrence(equation, k))
+        if (recurrence := primitive.algebra.recurrence) is not None:
+            return (yield from recurrence(equation, k))
         if primitive.is_product:
             return (yield from self._product(equation, k))
         rate = self._rate(equation, atom)
@@ -246,7 +246,7 @@ class _Series:
     def _product(self, equation: Equation, k: int) -> Steps:
         """Return the Cauchy product Σ_j B(a_j, b_{k−j})."""
         a, b = equation.inputs
-        if a is b and equation.primitive.commutative:
+        if a is b and equation.primitive.algebra.commutative:
             return (yield from self._square(equation, a, k))
         terms = []
         for j in range(k + 1):
@@ -297,7 +297,7 @@ def _differentiated(equation: Equation) -> Sequence[Any]:
     """Return the operands of ``equation``, or ``()`` if its derivative is always zero."""
     primitive = equation.primitive
     has_rule = primitive.jvp is not None or primitive.series is not None
-    return equation.inputs if has_rule and not primitive.stops else ()
+    return equation.inputs if has_rule and not primitive.algebra.stops else ()
 
 
 def _depends_on(

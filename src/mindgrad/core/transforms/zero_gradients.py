@@ -119,7 +119,7 @@ def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
     """
     for equation in reversed(equations):
         after = [paths.get(y) for y in equation.outputs]
-        if all(path is None for path in after) or equation.primitive.stops:
+        if all(path is None for path in after) or equation.primitive.algebra.stops:
             continue
         before = _of_graphs(equation, after) if equation.graphs else _of_operator(equation, after)
         for x, path in zip(equation.inputs, before, strict=True):
@@ -137,8 +137,8 @@ def _of_graphs(equation: Equation, after: Sequence[_Path | None]) -> Sequence[_P
 
     ``after`` contains the path of each result; ``None`` if the output does not depend on it.
     """
-    if equation.primitive.paths is not None:
-        return equation.primitive.paths(equation, after)  # type: ignore[no-any-return]
+    if (paths := equation.primitive.inner.paths) is not None:
+        return paths(equation, after)  # type: ignore[no-any-return]
     return [reduce(_joined, after)] * len(equation.inputs)
 
 

@@ -51,7 +51,7 @@ from mindgrad.frontend.programs.cache_miss import UNKNOWN, between_functions, be
 from mindgrad.frontend.programs.divided_arrays import joint_args
 from mindgrad.frontend.programs.number_operands import Counting, NumberArguments, with_operands
 from mindgrad.frontend.programs.open_sizes import OpenSizes
-from mindgrad.frontend.programs.program import Program
+from mindgrad.frontend.programs.program import Program, compile_program
 from mindgrad.frontend.signature import shifting
 from mindgrad.frontend.tensor_hooks import any_hooked, inherit_hooks
 from mindgrad.frontend.tracing import Trace, trace_of
@@ -190,7 +190,7 @@ class Compiled:
                     places, shared = self._inputs(key), None
                     if self.open_sizes is not None:
                         shared = self.open_sizes.find(self.function, args, leaves, structure, places)
-                    compiled = Program(self.function, key, leaves, structure, *places, accept, shared)
+                    compiled = compile_program(self.function, key, leaves, structure, *places, accept, shared)
                 compiled.history = self.history
                 if shared is None or shared.is_new:
                     self.history.compiled(reason, self._counts if self._programs else None)

@@ -1,6 +1,6 @@
 """A compiled program of a function, with its Parameters, guards, and results.
 
-``frontend.programs.compiled`` creates one :class:`Program` for each call signature, and calls it.
+``frontend.programs.compiled`` compiles one :class:`Program` for each call signature, and calls it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from mindgrad.frontend.programs.open_template import SharedTrace
 from mindgrad.frontend.signature import matched, snapshot, users_functions
 from mindgrad.frontend.tracing import NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 
-__all__ = ["Program", "Rejected"]
+__all__ = ["Program", "Rejected", "compile_program"]
 
 
 class Rejected(Exception):
-    """Raised if ``accept(…)``, an argument of :class:`Program`, returns ``False``."""
+    """Raised if the argument ``accept`` of :func:`compile_program` returns ``False``."""
 
 
 class Program:
@@ -61,67 +61,25 @@ class Program:
     )  # fmt: skip
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        key: Any,
-        leaves: list[Any],
-        structure: Any,
-        numbers: Sequence[Place] = (),
-        tensors: Sequence[Place] = (),
-        accept: Callable[[Program, Trace], bool] | None = None,
-        shared: SharedTrace | None = None,
+        self, function: Callable[..., Any], key: Any, traced: Trace, types: list[Any], is_given: list[bool]
     ) -> None:
-        is_checking = settings.options["debug_nans"]
-        if is_checking:
-            plain = traced_plainly(lambda: trace_of(function, leaves, structure, numbers, tensors))
-        with only_young_garbage:
-            traced = shared.traced if shared else trace_of(function, leaves, structure, numbers, tensors)
-            with in_force(partition := partition_of(traced.graph)):
-                graph = traced.graph if shared else before_compilation(traced.graph)
         parameters, written = traced.parameters, traced.written
-        if settings.options.get("save_graphs"):
-            observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
         self.function, self.key = function, key
-        self._note_results(traced)
-        self._types = [atom.type for atom in graph.outputs]
-        self._written = written
-        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
-        self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
-        # donate nothing if the program calls Python, because donated values would be lost if the callback
-        # failed
-        may_give = not calls_back(graph) and not is_checking
-        is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
-        donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
-        self._donation = Donation(donated) if donated else None
-        self._read = [p for p, may_donate in zip(parameters, is_given, strict=True) if not may_donate]
-        if accept is not None and not accept(self, traced):
-            raise Rejected
-        count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
-        self.dependencies.close([*parameters, *written])
-        placement = None if partition is None else placement_of(graph, partition, parameters, written)
-        donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
-        pending = 0 if is_checking else len(written)
-        self.executable: Any = (
-            shared.executable(donated_inputs, pending)
-            if shared
-            else compile_ahead(graph, donated_inputs, placement=placement, pending_results=pending)
-        )
-        self._divided = None if placement is None else parameters
-        if placement is not None:
-            stay(placement, parameters, written)
-        if is_checking:
-            self.executable.run = checked(self.executable.run, plain)
-        self._array_type = array_type()
-
-    def _note_results(self, traced: Trace) -> None:
-        """Store the structure of the function's result, and the attributes to assign."""
+        self.executable: Any = None
         self._structure, self._outcome = traced.structure, traced.outcome
         self._leaves = [kind_of(x) for x in traced.results]
         self._held = [kind_held(x) for x in traced.outcome.leaves]
         self._only = self._leaves == [TENSOR] and not traced.outcome
         self._is_leaf = self._only and is_leaf(traced.structure)
         self._has_state = bool(traced.outcome)
+        self._types, self._written = types, written
+        self._retyped = [(p, type) for p, type in zip(written, types, strict=False) if type is not p.type]
+        given = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
+        self._donation = Donation(given) if given else None
+        self._read = [p for p, may_donate in zip(parameters, is_given, strict=True) if not may_donate]
+        self._divided: Any = None
+        self._array_type = array_type()
 
     def result_types(self) -> list[Any]:
         """Return the type of each tensor in the result, and ``None`` for other leaves."""
@@ -226,6 +184,64 @@ class Program:
         if self._has_state:
             self._outcome.store([_made(kind, produced) for kind in self._held])
         return result
+
+
+def compile_program(
+    function: Callable[..., Any],
+    key: Any,
+    leaves: list[Any],
+    structure: Any,
+    numbers: Sequence[Place] = (),
+    tensors: Sequence[Place] = (),
+    accept: Callable[[Program, Trace], bool] | None = None,
+    shared: SharedTrace | None = None,
+) -> Program:
+    """Trace and compile a function.
+
+    Args:
+        function: the function.
+        key: the call signature.
+        leaves, structure: the flattened arguments.
+        numbers, tensors: locations of Python numbers and tensors that become inputs.
+        accept: function of the new program and its trace. If it returns ``False``, ``Rejected`` is raised
+            before XLA compiles. By default, every program is accepted.
+        shared: a trace for other sizes of the operands that is used instead of a new one.
+    """
+    is_checking = settings.options["debug_nans"]
+    if is_checking:
+        plain = traced_plainly(lambda: trace_of(function, leaves, structure, numbers, tensors))
+    with only_young_garbage:
+        traced = shared.traced if shared else trace_of(function, leaves, structure, numbers, tensors)
+        with in_force(partition := partition_of(traced.graph)):
+            graph = traced.graph if shared else before_compilation(traced.graph)
+    parameters, written = traced.parameters, traced.written
+    if settings.options.get("save_graphs"):
+        observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
+    types = [atom.type for atom in graph.outputs]
+    # donate nothing if the program calls Python, because donated values would be lost if the callback
+    # failed
+    may_give = not calls_back(graph) and not is_checking
+    new = {id(p): type for p, type in zip(written, types, strict=False)}
+    is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
+    program = Program(function, key, traced, types, is_given)
+    if accept is not None and not accept(program, traced):
+        raise Rejected
+    program.dependencies.close([*parameters, *written])
+    first = len(graph.inputs) - len(parameters)
+    donated = [k for k, may_donate in enumerate(is_given, first) if may_donate]
+    pending = 0 if is_checking else len(written)
+    placement = None if partition is None else placement_of(graph, partition, parameters, written)
+    program.executable = (
+        shared.executable(donated, pending)
+        if shared
+        else compile_ahead(graph, donated, placement=placement, pending_results=pending)
+    )
+    if placement is not None:
+        program._divided = parameters
+        stay(placement, parameters, written)
+    if is_checking:
+        program.executable.run = checked(program.executable.run, plain)
+    return program
 
 
 def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
