@@ -365,19 +365,13 @@ def use_device(device: Any) -> None:
 
 
 def use_device_later(selection: Callable[[], Any]) -> None:
-    """Register a function ``selection`` that sets the device at the next compilation.
-
-    Selecting a device starts the runtime of JAX, which must not happen earlier.
-    """
+    """Register a function ``selection`` that sets the device at the next compilation."""
     global _selection
     _selection = selection
 
 
 def _selected() -> Any:
-    """Return the selected JAX device; ``None`` for the CPU.
-
-    A selection that :func:`use_device_later` has registered runs first.
-    """
+    """Return the selected JAX device; ``None`` for the CPU."""
     global _selection
     if _selection is not None:
         selection, _selection = _selection, None

@@ -91,10 +91,7 @@ class System:
         return made
 
     def batched(self, flags: Flags, size: int) -> System:
-        """Return the linear system for a batch of ``size`` samples.
-
-        Constants whose flag is true have a leading batch axis.
-        """
+        """Return the linear system for a batch of ``size`` samples."""
         return _batched(self, flags, size)
 
 

@@ -151,10 +151,7 @@ class _Plan:
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
-        """Return the number of operations that one iteration recomputes.
-
-        Copying an element counts as one operation.
-        """
+        """Return the number of operations that one iteration recomputes."""
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Variable]) -> None:

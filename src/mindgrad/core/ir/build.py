@@ -368,10 +368,7 @@ class Builder:
         self._moves[atom] = -1
 
     def moves(self, atom: Any) -> bool:
-        """Return whether ``atom`` depends differentiably on an input in ``moving``.
-
-        The attribute ``moving`` is a bit mask of inputs of the derivative that is being built.
-        """
+        """Return whether ``atom`` depends differentiably on an input in ``moving``."""
         if type(atom) is not Variable or self.moving is EVERYTHING:
             return type(atom) is Variable
         depends, waiting = self._moves, [atom]

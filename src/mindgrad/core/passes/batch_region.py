@@ -58,10 +58,7 @@ def _is_data(atom: Any, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """Divide the equations of ``graph`` into the four kinds of :class:`Region`.
-
-    Each input whose first axis has ``size`` elements is part of the batch.
-    """
+    """Divide the equations of ``graph`` into the four kinds of :class:`Region`."""
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
