@@ -411,10 +411,7 @@ def _uniform(
 
 
 def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
-    """Emit an operator for operands in new axis orders, if it supports these orders.
-
-    ``is_turned``: whether to exchange the operands of a matrix product.
-    """
+    """Emit an operator for operands in new axis orders, if it supports these orders."""
     primitive = equation.primitive
     if primitive is dot:
         operands = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]

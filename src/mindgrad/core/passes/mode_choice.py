@@ -90,10 +90,7 @@ class _Cut(NamedTuple):
 def pull_by_series(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """Compute the cotangents of the inputs ``xs`` by forward mode.
-
-    Returns ``None`` if the rule does not apply, or if reverse mode is probably cheaper.
-    """
+    """Compute the cotangents of the inputs ``xs`` by forward mode."""
     if not 1 <= len(xs) <= costs().series_inputs:
         return None
     if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):

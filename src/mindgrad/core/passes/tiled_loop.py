@@ -194,10 +194,7 @@ class TiledLoop:
         return (*[label for label in labels if label != rows], rows)
 
     def _in_place(self, tile: Any, axis: int) -> Any:
-        """Transpose a value of a tile back to its original axis order.
-
-        ``axis`` is its batch axis in the original order.
-        """
+        """Transpose a value of a tile back to its original axis order."""
         last = len(tile.shape) - 1
         if not self._batch_last:
             return tile

@@ -151,10 +151,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
 
 
 def _is_stack(equation: Equation, least: int) -> bool:
-    """Whether the result of ``equation`` is a stack of at least ``least`` bytes.
-
-    A stack has axes for samples, directions, and features.
-    """
+    """Whether the result of ``equation`` is a stack of at least ``least`` bytes."""
     y = equation.outputs[0]
     return (
         len(y.type.shape) >= 3
@@ -239,10 +236,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
 
 
 def _of_products(region: Region) -> set[Any]:
-    """Find the operands and results of products that have a batch axis.
-
-    XLA may fuse all other values, so that they need no memory.
-    """
+    """Find the operands and results of products that have a batch axis."""
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])
     return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}

@@ -186,10 +186,7 @@ def _cotangent_input(
     rhs_dilation: Shape,
     groups: int,
 ) -> Any:
-    """Convolve ``ct``, dilated by the strides, with the reversed kernel.
-
-    The input and output channels of the kernel are exchanged.
-    """
+    """Convolve ``ct``, dilated by the strides, with the reversed kernel."""
     if not ct.type.size:
         return zeros(x.type)
     w = shielded(w, ct, (0,), (len(ct.shape) - len(strides) - 1,))

@@ -62,10 +62,7 @@ class Plan:
         self.shape = shape
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
-        """Compute the result from ``operands``.
-
-        Each step calls its primitive, or ``apply(primitive, …)`` if ``apply`` is given.
-        """
+        """Compute the result from ``operands``."""
         if apply is not None and len(self.steps) == 1:  # fast path: most matrix products are one step
             primitive, numbers, parameters = self.steps[0]
             return apply(primitive, *[operands[number] for number in numbers], **parameters)

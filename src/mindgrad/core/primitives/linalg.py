@@ -107,10 +107,7 @@ def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
 
 
 def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
-    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y).
-
-    Y op(T) = B is differentiated in the same way.
-    """
+    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])

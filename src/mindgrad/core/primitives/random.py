@@ -64,10 +64,7 @@ _TILE = 4096
 
 
 def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
-    """Return the key words that are added to the even and to the odd words of a block.
-
-    The results have the shape ``[step, word, 1]``. ``key`` consists of four arrays of one word.
-    """
+    """Return the key words that are added to the even and to the odd words of a block."""
     words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
     even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
     return even, odd + _COUNTED

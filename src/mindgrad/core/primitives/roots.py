@@ -127,10 +127,7 @@ def squared(x: Any) -> Any:
 
 
 def product_of_roots(a: Any, b: Any) -> Any:
-    """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x.
-
-    Returns ``None`` if it does not.
-    """
+    """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x."""
     if a is b:
         return squared(a)
     for this, other in ((a, b), (b, a)):
@@ -202,10 +199,7 @@ _KEEPING_SQUARES = (
 
 
 def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
-    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros.
-
-    Flat means that the derivative is 0.
-    """
+    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or not depth or atom.dtype.kind == "complex":
         return False

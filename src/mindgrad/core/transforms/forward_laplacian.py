@@ -310,10 +310,7 @@ class Collapse:
         return total + self._summed(self.right[a], self.left[b])
 
     def _summed(self, a: Stack, b: Stack) -> Any:
-        """Return Σ_d a_d b_d.
-
-        If both stacks are broadcast along the same axes, compute the sum before broadcasting.
-        """
+        """Return Σ_d a_d b_d."""
         (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
         repeated, others = repetition(left), repetition(right)
         if repeated and others and repeated[1] == others[1] and at in repeated[1]:

@@ -113,10 +113,7 @@ def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]
 
 
 def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
-    """Extend ``paths`` from the results of ``equations`` to their operands.
-
-    The equations are processed from the last to the first.
-    """
+    """Extend ``paths`` from the results of ``equations`` to their operands."""
     for equation in reversed(equations):
         after = [paths.get(y) for y in equation.outputs]
         if all(path is None for path in after) or equation.primitive.algebra.stops:
@@ -166,10 +163,7 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
 
 
 def paths_of_branch(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of a branch.
-
-    The predicate is a piecewise constant operand.
-    """
+    """Return the paths of the operands of a branch."""
     branches = [_through(graph, after) for graph in equation.graphs.values()]
     return [equation, *map(_joined, *branches)]
 
@@ -180,10 +174,7 @@ def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_P
 
 
 def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of a ``while`` loop.
-
-    The condition is piecewise constant, and every result depends on it.
-    """
+    """Return the paths of the operands of a ``while`` loop."""
     count = len(equation.parameters["body"].outputs)
     # the results are the carry, the number of iterations, the period, and the saved carries
     saved = after[count + 2 :] or [None] * count
