@@ -11,7 +11,7 @@ from typing import Any as _Any
 
 from mindgrad.core.base.collection import no_garbage as _no_garbage
 
-with _no_garbage:  # no garbage collection, because these imports load nearly all modules
+with _no_garbage:  # garbage collection is off, because these imports load nearly all modules
     from mindgrad import common, context, ops
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
@@ -204,7 +204,8 @@ _NAMES = {
 }  # fmt: skip
 _LATER = {name: module for module, names in _NAMES.items() for name in names}
 
-#: version of mindgrad; ``install`` replaces ``__version__`` by a version of MindSpore
+#: version of mindgrad. ``install`` makes the package look like MindSpore, and then sets ``__version__`` to a
+#: version of MindSpore
 _OWN_VERSION = __version__ = "0.1.0"
 
 __all__ = [
@@ -242,7 +243,7 @@ def __getattr__(name: str) -> object:
         "bool",
         "float",
         "int",
-    ):  # not in ``__all__``: a star import must not replace Python's types
+    ):  # these names are not in ``__all__``: a star import must not replace Python's types
         return getattr(_import_module("mindgrad.common.dtype"), name)
     module = _sys.modules[__name__]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)

@@ -29,8 +29,8 @@ from mindgrad.core.base.refusal import trim
 __all__ = ["install", "main"]
 
 _ALIAS = "mindspore"
-#: ``mindspore.__version__`` for programs. mindgrad follows version 2.10, but some programs compare versions
-#: as strings or read only five characters, so each number must have a single digit.
+#: ``mindspore.__version__`` as programs see it. mindgrad follows version 2.10, but some programs compare
+#: versions as strings or read only five characters. Therefore each number has a single digit.
 _MINDSPORE = "2.9.0"
 
 _USAGE = """usage: mindgrad [run] {script.py | folder | - | -m module | -c code} [args ...]
@@ -90,7 +90,8 @@ class _Command(NamedTuple):
     help: str
 
 
-#: Command name -> module, which is imported when the command runs. ``run`` is the launcher in this module.
+#: command name -> module with the command, imported when the command runs. The launcher of this module
+#: implements ``run``.
 _COMMANDS = {
     "run": _Command("", "run a program; option: --debug-nans"),
     "launch": _Command("mindgrad.launch.command", "launch a program in several processes"),
@@ -122,7 +123,7 @@ class _Loader:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # the import system has replaced it by the spec of the alias
+        module.__spec__ = self.spec  # the import system has replaced this spec by the spec of the alias
 
 
 class _Finder:
@@ -137,13 +138,15 @@ class _Finder:
             return None
         module = _own_module(PACKAGE + fullname.removeprefix(_ALIAS))
         if module is None:
-            # return None would let the next finder import an installed MindSpore
+            # raise an error: if this finder returned None, the next finder could import an installed
+            # MindSpore
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *public_modules()):
             explain_missing_names(each)
-        # Register all loaded modules under their aliases. Otherwise, importing an alias later would set an
-        # attribute of the parent package, and could replace a function of the same name. Leave out the alias
-        # that is being imported: if it were registered, the import system would load its module again.
+        # Register all loaded modules under their ``mindspore`` names (aliases). If an alias was imported
+        # later, Python would set an attribute of the parent package, which could replace a function with the
+        # same name. Leave out the alias that is being imported, because Python would otherwise load its
+        # module again.
         for name, loaded in list(sys.modules.items()):
             alias = _ALIAS + name.removeprefix(PACKAGE)
             if name.startswith(f"{PACKAGE}.") and alias != fullname:
@@ -207,7 +210,7 @@ def _own_module(name: str) -> ModuleType | None:
         return importlib.import_module(own_name(name) or name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # the module exists, but an import inside it fails
+            raise  # the module exists; an import inside it failed
     parent, _, child = name.rpartition(".")
     # the module may exist only as an attribute of its parent package
     value = getattr(sys.modules.get(parent), child, None)
@@ -301,7 +304,7 @@ def _launch(arguments: list[str]) -> int:
         tell_end(end.code)
         raise
     except BaseException:
-        # let the interpreter end as usual, but without the frames of the launcher in the traceback
+        # the interpreter ends as usual, but the traceback omits the frames of the launcher
         sys.excepthook = _without_our_frames(sys.excepthook)
         raise
     return 0
@@ -312,7 +315,7 @@ def _run_command(module: str, arguments: list[str]) -> int:
     try:
         status = command(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of the output has ended, for example `head`
+    except BrokenPipeError:  # the reader of the output, for example `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status
@@ -383,8 +386,8 @@ def _run_standard_input(arguments: list[str]) -> None:
 
 def _run_text(source: str, name: str, **names: object) -> None:
     _set_first_path("")
-    # Tracebacks and the compiler read source from ``linecache``. ``name`` must not be <string>, the file name
-    # of generated code, for example of dataclasses.
+    # Tracebacks and the compiler read the source code from ``linecache``. The file name must not be <string>,
+    # which generated code has, for example methods of dataclasses.
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     code = compile(source, name, "exec", dont_inherit=True)
     _run(code, __loader__=importlib.machinery.BuiltinImporter, **names)
@@ -395,7 +398,7 @@ def _find(name: str) -> importlib.machinery.ModuleSpec | None:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # a parent package exists, but an import inside it fails
+            raise  # a parent package exists; an import inside it failed
         text = f"Error while finding module specification for {name!r}"
         raise _fail(f"{text} ({type(error).__name__}: {error})", 1) from None
 
@@ -418,7 +421,7 @@ def _module_names(spec: importlib.machinery.ModuleSpec) -> dict[str, object]:
 
 
 def _set_first_path(entry: str) -> None:
-    if not sys.flags.safe_path:  # with ``python -P``, the folder of the program is not on the path
+    if not sys.flags.safe_path:  # ``python -P`` keeps the script's folder off the path
         sys.path[0] = entry
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 __all__ = ["ending_listeners", "tell_end"]
 
-#: functions that are called with the nonzero exit status of the program
+#: functions that are called with the exit status if the program ends with a nonzero status
 ending_listeners: list[Callable[[int], None]] = []
 
 

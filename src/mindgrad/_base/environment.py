@@ -14,10 +14,10 @@ from typing import NamedTuple
 __all__ = ["LAUNCHER", "PREFIX", "SIZES", "VARIABLES", "Variable", "mistakes"]
 
 PREFIX = "MINDGRAD_"
-#: environment variable with the process ID of the launcher that started this process
+#: environment variable with the process ID of the launcher that started the current process
 LAUNCHER = "MINDGRAD_LAUNCHER"
 
-#: variables with the number of processes, as set by mindgrad's launcher, MindSpore, and Open MPI
+#: environment variables with the number of processes, as set by mindgrad's launcher, MindSpore, and Open MPI
 SIZES = ("MINDGRAD_WORLD_SIZE", "RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 

@@ -22,14 +22,14 @@ from mindgrad.core.base.refusal import before_trimming
 
 __all__ = ["note_arguments"]
 
-#: maps the name of a function to the call that an error suggests if arguments are missing
+#: maps a function name to an example call, which the error shows if arguments are missing
 _CALLS = {
     "normal": "ops.randn(2, 3), or ops.normal(shape, mean, stddev)",
     "uniform": "ops.rand(2, 3) for numbers between 0 and 1, or ops.uniform(shape, minval, maxval)",
 }
-#: Python's message for missing arguments
+#: pattern of Python's message for missing arguments
 _MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional arguments?: .*")
-#: Python's message for an unexpected keyword, which since Python 3.13 may end with a suggestion
+#: pattern of Python's message for an unexpected keyword. Since Python 3.13, it may end with a suggestion
 _UNEXPECTED = re.compile(
     r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
 )
@@ -57,7 +57,7 @@ def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
         note = f"  In mindgrad: {_CALLS[missing[1]]}."
     elif is_own:
         accepted = accepted_names(function)
-        if accepted is None:  # the error comes from a function that it calls, and has its note already
+        if accepted is None:  # the error comes from an inner call, which has added a note
             return
         names = [name for name in accepted if name != "self"]
         hint = keyword_hint(match[2], names).lstrip(".; ")

@@ -47,7 +47,7 @@ _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time con
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements: x[0] = value or x[0] += value, which mindgrad compiles and differentiates"
 
-#: maps a name that users of other frameworks look up in a module to the code that an error suggests instead
+#: maps a module attribute of other frameworks to the code that the error suggests instead
 MODULES = {
     "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
     "DataParallel": _PARALLEL,
@@ -148,7 +148,7 @@ MODULES = {
     "gradients",
     "while_loop": _LOOP,
 }
-#: maps an attribute of tensors in other frameworks to the code that an error suggests instead
+#: maps a tensor attribute of other frameworks to the code that the error suggests instead
 TENSORS = {
     "addressable_shards": _DEVICE,
     "at": _AT,
@@ -172,7 +172,7 @@ TENSORS = {
     "sharding": "ms.shard(fn, in_strategy) and ms.parallel",
     "share_memory_": "ms.communication for several processes",
 }
-#: maps an attribute of layers or optimizers in other frameworks to the code that an error suggests instead
+#: maps an attribute of layers or optimizers of other frameworks to the code that the error suggests instead
 CELLS = {
     "add_module": "net.insert_child_to_cell(name, cell)",
     "add_param_group": _GROUPS,
@@ -212,8 +212,8 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: maps an argument name of other frameworks to mindgrad's names. An error suggests the first name that the
-#: called function has. Two names separated by a space mean that two arguments replace one
+#: maps an argument name of other frameworks to mindgrad's names for this argument. An error suggests the
+#: first name that the called function has. Two names separated by a space mean that two arguments replace one
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "A": ("input", "x"),
     "UPLO": ("lower",),
@@ -263,9 +263,9 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "x1": ("input", "x"),
     "x2": ("other", "y"),
 }
-#: Boolean arguments that have the opposite meaning of another argument
+#: Boolean arguments whose meaning is the opposite of another argument: ``lower=True`` is ``upper=False``
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: maps the name of an argument that mindgrad does not have to the advice in the error
+#: for each argument name that mindgrad lacks: the advice in the error message
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
@@ -305,7 +305,7 @@ class Unavailable:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         own = getattr(instance, "__dict__", {})
-        if self.name in own:  # the user has set the attribute, for example of a Parameter
+        if self.name in own:  # the user has set this attribute, for example on a Parameter
             return own[self.name]
         raise AttributeError(self.text, name=self.name, obj=owner if instance is None else instance)
 

@@ -14,10 +14,12 @@ from mindgrad._base.foreign_names import MODULES, advice
 from mindgrad.core.base.nearest import nearest
 
 PACKAGE = __name__.partition(".")[0]
-#: prefixes of names that Python and test runners look up in every module, which are not spelling mistakes
+#: prefixes of names that Python and test runners look up in every module. A missing name with such a prefix
+#: is not a spelling mistake, so the error makes no suggestion
 _MACHINERY = ("_", "pytest")
-#: A module whose full name has at least this many dots also has the names of its package, because MindSpore
-#: divides the package into other modules. An example is ``mindgrad.ops.operations.math_ops``
+#: MindSpore divides some packages, such as ``ops.operations``, into other modules than mindgrad. Therefore a
+#: module whose full name has at least this many dots, such as ``mindgrad.ops.operations.math_ops``, also has
+#: the names of its package
 _DIVIDED = 3
 
 
@@ -130,7 +132,7 @@ def _hint(module: ModuleType, name: str) -> str:
 
 
 class _Latest(threading.local):
-    #: the module and name of the last failed lookup of this thread
+    #: the last failed lookup of this thread: the module and the missing name
     missing: tuple[ModuleType, str] | None = None
 
 

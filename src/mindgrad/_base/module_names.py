@@ -15,7 +15,8 @@ __all__ = ["SECOND_NAMES", "loaded_second_names", "own_name"]
 PACKAGE = __name__.partition(".")[0]
 
 _PARTS: dict[str, tuple[str, str]] = {
-    # maps a module of mindgrad to a package of MindSpore and the modules in this package that it replaces
+    # maps each module of mindgrad to a pair: a package of MindSpore, and the modules in this package that
+    # mindgrad's module replaces
     "boost": ("boost", "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze"),
     "experimental.optim": ("experimental.optim", "adamw"),
     "hal": ("hal", "device event memory stream"),
@@ -61,7 +62,7 @@ _PARTS: dict[str, tuple[str, str]] = {
     "train.train_thor": ("train.train_thor", "convert_utils"),
 }  # fmt: skip
 
-#: path of a module below ``mindspore``: path of the corresponding module below ``mindgrad``
+#: maps the path of a module below ``mindspore`` to the path of the corresponding module below ``mindgrad``
 SECOND_NAMES: dict[str, str] = {
     "_extends.parse": "_extends",
     "common.jit_config": "api.jit",
@@ -84,8 +85,8 @@ SECOND_NAMES: dict[str, str] = {
     },
 }  # fmt: skip
 
-# `from mindspore.ops.function import nn_func` also searches below the name of mindgrad's module for
-# `mindspore.ops.function`, so add these paths, too
+# add paths below ``ops.function``: the import of `mindspore.ops.function.nn_func` also searches below the
+# name of mindgrad's module for `mindspore.ops.function`
 SECOND_NAMES.update(
     {
         f"{SECOND_NAMES[above]}.{part}": own

@@ -29,7 +29,7 @@ _WIDTH = 24
 
 def is_shown_on(stream: Any) -> bool:
     """Check whether progress is shown on an output stream."""
-    if job_rank.rank:  # only process 0 shows progress
+    if job_rank.rank:  # only process 0 shows its progress
         return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
         return False
@@ -70,7 +70,7 @@ class Line:
         return f"{time.monotonic() - self._start:.0f} s"
 
     def _write(self, text: str, end: str = "") -> None:
-        with suppress(OSError, ValueError):  # the stream is closed
+        with suppress(OSError, ValueError):  # the output stream may be closed
             self._stream.write((f"\r\x1b[K{text}" if self._is_terminal else f"\r{text:79}") + end)
             self._stream.flush()
 
@@ -89,8 +89,7 @@ class Bar:
             console=import_module("rich.console").Console(file=stream),
             auto_refresh=False,
             transient=not is_kept,
-            # if the bar must remain at the end, redirect the program's output, so that it appears above the
-            # bar
+            # if the bar remains at the end, redirect the program's output to the lines above the bar
             redirect_stdout=is_kept and _is_terminal(sys.stdout),
             redirect_stderr=is_kept,
         )
@@ -113,7 +112,7 @@ class Bar:
 
     def _update(self, text: str, count: int, total: int | None, tail: str) -> None:
         counted = _counted(count, total).rstrip()
-        if count < self._progress.tasks[0].completed:  # a new stage begins, with a different speed
+        if count < self._progress.tasks[0].completed:  # a new stage begins, whose speed may differ
             self._progress.reset(self._task)
             self._progress.tasks[0].start_time = self._start
         self._progress.update(
@@ -134,7 +133,7 @@ class Bar:
             self._display_in_notebook()
             return
         with suppress(OSError, ValueError):  # the stream is closed
-            bar.start()  # only the first call has an effect
+            bar.start()  # has an effect only in the first call
             bar.stop() if is_end else bar.refresh()
 
     def _display_in_notebook(self) -> None:
@@ -158,7 +157,7 @@ class Progress:
 
     #: seconds from the start of the task until the display appears
     patience = 2.0
-    #: seconds between two updates
+    #: seconds between two updates of the display
     _PAUSE = 0.25
 
     _is_open = False
@@ -225,7 +224,7 @@ def _counted(count: int, total: int | None) -> str:
 def _is_terminal(stream: Any) -> bool:
     try:
         return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
-    except (AttributeError, ValueError):  # the stream is missing or closed
+    except (AttributeError, ValueError):  # the output stream is missing or closed
         return False
 
 

@@ -22,7 +22,7 @@ __all__ = [
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIRE_NAMES = {VARINT: "a number", FIXED64: "eight bytes", BYTES: "bytes", FIXED32: "four bytes"}
-_LONGEST_VARINT = 10  # bytes, for 64 bits with seven bits per byte
+_LONGEST_VARINT = 10  # maximum length in bytes: an integer of 64 bits, with seven bits per byte
 
 
 class Malformed(ValueError):

@@ -13,8 +13,8 @@ from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
 
-#: largest number of related names that a docstring lists: first the names after it in its family, then the
-#: names before it
+#: maximum number of related names in a docstring. The names that follow in the same family are listed first,
+#: then the names before
 _MOST = 6
 _WIDTH = 104
 
@@ -371,7 +371,7 @@ def related(path: str) -> list[str]:
     """
     names_in_order: list[str] = []
     families = _families()[0]
-    if path not in families:  # only the package exports the name, such as ``mindgrad.pure_callback``
+    if path not in families:  # only the package exports this name, such as ``mindgrad.pure_callback``
         path = f"mindgrad.{path.rpartition('.')[2]}"
     for names in families.get(path, ()):
         position = names.index(path)
@@ -392,7 +392,7 @@ def references(paths: Iterable[str], newline: str) -> str:
     return f",{newline}".join([*lines, line])
 
 
-@cache  # cached, because a name can be in several families
+@cache  # a name can be in several families, so its entry is computed once
 def _reference(path: str) -> str:
     owner, _, name = path.rpartition(".")
     role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"

@@ -44,8 +44,8 @@ _TWO = (
     "    ValueError: If the shapes of the operands do not broadcast."
 )
 
-#: the text of each shared block, by name. A reference such as ``{errors of one x}`` replaces {0} in the block
-#: by the argument name x
+#: maps the name of each docstring block to its text. A reference such as ``{errors of one x}`` inserts the
+#: block and replaces {0} by the argument name x
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
@@ -176,7 +176,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
         if not (is_class or inspect.isfunction(item)) or item.__module__ != namespace["__name__"]:
             continue
         text = vars(item).get("__doc__") if is_class else item.__doc__
-        if isinstance(text, str):  # a ``Later`` object is a docstring that was completed before
+        if isinstance(text, str):  # a ``Later`` object is a docstring that is already completed
             names = [f"{module}.{name}" for module in counterparts if name in vars(sys.modules[module])]
             if is_class:
                 item.__doc__ = Later(_of_class, "", text, item, names)
@@ -206,8 +206,8 @@ class Described(NamedTuple):
     text: str
 
 
-#: regular expression for an argument entry with a type; its groups are the indentation, the argument names,
-#: the type, and the text of one or more lines
+#: regular expression for an argument with a type in a docstring. Its groups are the indentation, the argument
+#: names, the type, and the description of one or more lines
 _TYPED = re.compile(r"^( +)(\**\w+(?:, \**\w+)*) \((.*?)\):(.*(?:\n\1 +\S.*)*)", re.M)
 _ENTRY = re.compile(r"([^:(]+?)(?: \((.*?)\))?:(.*)", re.S)
 _HEAD = re.compile(r"(?<=^ {4})\w+(?:, \w+)*(?=:| \()", re.M)  # the argument names at the start of an entry

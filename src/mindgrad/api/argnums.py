@@ -26,7 +26,7 @@ class Request:
         key: a cache key that distinguishes this request from others for the same function.
     """
 
-    #: two requests share a compiled function if these attributes are equal
+    #: two gradient functions share their compiled code if these attributes are equal
     compared_by = ("owner", "fn", "positions", "weights", "has_aux")
 
     def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> None:

@@ -64,8 +64,8 @@ class AutogradFunction:
     saved_tensors: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
     setup_context: Callable[..., Any] | None = None
-    #: assignments to attributes of a context are executed during tracing, not at run time
-    #: (``frontend.control.builtins``)
+    #: the context object exists only during one call. Assignments to its attributes therefore run while the
+    #: call is traced, not in the compiled function (``frontend.control.builtins``)
     lives_for_one_call = True
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()

@@ -213,7 +213,8 @@ def _arity(fn: Any, follow: bool) -> Arity:
         fn = held.source
     if isinstance(fn, Compiled):
         fn = fn.function
-    # a function compiled by ``jit`` has the signature of the original function, or of ``construct``
+    # a function compiled by ``jit`` has the signature of the original function. For a compiled Cell, this is
+    # the signature of ``construct``
     follow = follow or is_compiled(fn)
     construct = getattr(uncompiled(fn), "construct", None)
     target = construct if callable(construct) else fn
@@ -231,7 +232,7 @@ def _arity(fn: Any, follow: bool) -> Arity:
 
 def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
     """Return whether the signature of ``fn`` may differ from its code."""
-    # ignore a ``_DerivativeSignature``: ``functools.wraps`` copies it from a gradient function to wrappers,
+    # ignore a ``_DerivativeSignature``. ``functools.wraps`` copies it from a gradient function to a wrapper
     # whose parameters may differ
     own = type(getattr(fn, "__signature__", None)) in (types.NoneType, _DerivativeSignature)
     return not own or (follow and hasattr(fn, "__wrapped__"))
@@ -268,7 +269,7 @@ def _positional(signature: inspect.Signature) -> tuple[list[str], dict[int, Any]
 def _signature(fn: Any, follow: bool) -> inspect.Signature | None:
     try:
         return inspect.signature(fn, follow_wrapped=follow)
-    except (TypeError, ValueError):  # a builtin
+    except (TypeError, ValueError):  # built-in functions may have no signature
         return None
 
 

@@ -16,7 +16,7 @@ from mindgrad.core.ir.scope import open_scopes
 
 __all__ = ["ENTRY_POINTS", "leave"]
 
-#: the code of the functions that call :func:`leave`
+#: code objects of the functions that call :func:`leave`
 ENTRY_POINTS: set[CodeType] = set()
 
 

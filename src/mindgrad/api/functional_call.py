@@ -83,7 +83,7 @@ class _Call:
         if innermost() is not None:
             with _bound(pairs):
                 return self.net(*args, **kwargs)
-        scope = Recorder()  # it only replaces Parameters: it records no operators, as no tensor belongs to it
+        scope = Recorder()  # only replaces Parameters; records no operators, because no tensor belongs to it
         with opened(scope):
             with _bound(pairs):
                 result = self.net(*args, **kwargs)
@@ -125,7 +125,7 @@ class _Call:
 def _bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
     """Replace the values of Parameters in a ``with`` block."""
     scope: Any = innermost()
-    bindings = dict(scope.bindings)  # a plain copy, because the bindings of the scope may record reads
+    bindings = dict(scope.bindings)  # use a plain copy: reads of the scope's own bindings may be recorded
     before = [(id(p), bindings.get(id(p)), scope.written.get(id(p))) for p, _ in pairs]
     scope.bindings.update([(id(p), value) for p, value in pairs])
     try:

@@ -299,7 +299,7 @@ def ggnvp(
     def with_loss(*args: Any, **kwargs: Any) -> Any:
         out = user_calls.run(fn, *args, **kwargs)
         leaves, structure = flatten(out)
-        # detach the inputs of the loss, so that it is differentiated separately from the model
+        # detach the inputs of the loss from the model, so that the loss is differentiated separately
         detached = [apply(stop_gradient, references.read(x)) if isinstance(x, Tensor) else x for x in leaves]
         return (
             out,
@@ -350,8 +350,7 @@ def _product(
 
 
 # -- rules: functions of (builder, xs, ys, extras) that emit derivatives, for ``record.transformed`` --------
-# Each rule transforms a complete graph. Therefore the graph of the gradient is finished before a rule
-# differentiates it again.
+# Each rule transforms a complete graph. To differentiate a gradient again, its graph must be complete first.
 
 Rule = Callable[..., list[Any]]
 
@@ -437,15 +436,15 @@ def _generalized(count: int) -> Rule:
         outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
-        # a model output that occurs twice is one input variable of the loss, and a constant output has no
-        # tangent
+        # If the model returns the same value twice, the loss has one input variable for it. A constant output
+        # has no tangent
         moving = {
             s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
         }
         loss, others = between(builder, list(moving), losses)
         curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(moving))
-        # evaluate ∇²ℓ at the model outputs instead of their detached copies, so that the product can be
-        # differentiated again
+        # evaluate ∇²ℓ at the model outputs themselves: their detached copies would make this product constant
+        # in further derivatives
         at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
         curved = builder.inline(curvature, [*others, *at, *along])
         cotangent_of = dict(zip(moving, curved, strict=True))

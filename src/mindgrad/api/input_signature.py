@@ -133,7 +133,7 @@ def declared_sizes(declared: Sequence[Any] | None, name: str) -> OpenSizes | Non
     try:
         return None if declared is None else InputSignature(tuple(declared), name).open_sizes()
     except TypeError:
-        return None  # an entry is not a tensor, so there are no open sizes
+        return None  # this entry is not a tensor, so the signature has no open sizes
 
 
 def _open_axes(entry: Any, value: Any) -> list[tuple[int, ...]]:
@@ -141,5 +141,5 @@ def _open_axes(entry: Any, value: Any) -> list[tuple[int, ...]]:
         return [tuple([axis for axis, size in enumerate(entry.type.shape) if size == -1])]
     if entry is None:
         return [()] * len(flatten(value)[0])
-    keys = value if isinstance(value, dict) else range(len(value))  # in the order of the leaves
+    keys = value if isinstance(value, dict) else range(len(value))  # keys in the same order as the leaves
     return list(chain.from_iterable(_open_axes(entry[key], value[key]) for key in keys))

@@ -265,7 +265,7 @@ def _swept(
     """
     swept = []
     for k, type in enumerate(types):
-        # an input of one element has one basis vector, so the derivative runs without a batch axis
+        # an input with one element has one basis vector, which needs no batch axis
         single = type.size == 1
         vectors = ones(type) if single else identity(type)
         basis = [vectors if j == k else zeros(other) for j, other in enumerate(types)]

@@ -32,7 +32,7 @@ class JitFunction:
     """
 
     compiles = True
-    #: attributes that define equality: two JitFunctions are equal if they wrap the same function
+    #: two JitFunctions are equal if these attributes are equal: they wrap the same function
     compared_by = ("__wrapped__",)
 
     def __init__(self, function: Callable[..., Any], signature: InputSignature | None = None) -> None:
@@ -92,7 +92,7 @@ class JitFunction:
 ENTRY_POINTS.add(JitFunction.__call__.__code__)
 
 _PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")
-#: keywords of ``jit`` that various versions of MindSpore have; mindgrad accepts and ignores them
+#: keyword arguments of ``jit`` in various versions of MindSpore. mindgrad accepts them without effect
 _OPTIONS = (
     "function", "obj", "mode", "capture_mode", "jit_level", "dynamic", "fullgraph", "backend",
     "disable_format_transform", "exec_order", "ge_options", "infer_boost", "auto_offload", "exc_mode",
@@ -195,7 +195,7 @@ class JitConfig:
     def __init__(
         self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", **options: Any
     ) -> None:
-        #: dict that maps the names of MindSpore's compiler options to their values
+        #: names and values of MindSpore's compiler options
         self.jit_config_dict = {
             "jit_level": jit_level, "exc_mode": exc_mode, "jit_syntax_level": jit_syntax_level, **options
         }  # fmt: skip

@@ -28,8 +28,8 @@ from mindgrad.frontend.programs.array_arguments import with_tensors
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
 
-#: A tangent with at most this many elements is compared with zero. A zero tangent is not propagated, which
-#: saves the forward pass. For larger tangents, the comparison would cost too much.
+#: A tangent with at most this many elements is compared with zero in every call. If it is zero, the forward
+#: pass for this tangent is skipped. For a larger tangent, the comparison takes too long.
 _FEW = 64
 
 
@@ -133,7 +133,7 @@ def _is_zero(tangent: Tensor) -> bool:
     array = tangent._array
     if tangent.is_traced or tangent.is_parameter or not isinstance(array, np.ndarray) or not array.size:
         return False
-    if not any(array.strides):  # one memory location for all elements, as in ops.zeros
+    if not any(array.strides):  # all elements share one memory location, as in ops.zeros
         return not array.flat[0]
     return array.size <= _FEW and not array.any()
 

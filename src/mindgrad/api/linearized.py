@@ -119,15 +119,15 @@ class _Replay:
         scope = recorded.scope
         if isinstance(scope, GraphScope):
             with building(scope.builder):
-                # drop print operators: the recorded run has printed, and applications of its derivative must
-                # not print again
+                # drop print operators: they have printed in the recorded run, and must not print again when
+                # the derivative is applied
                 self._graph = without_effects(scope.builder.close([scope.atom(t) for t in chosen]))
             place = {atom: k for k, atom in enumerate(self._graph.inputs)}
             self._xs = [place[t._atom] for t in recorded.inputs]
             self._captured = [tensor for _, tensor in scope.captures]
         self.outputs, _ = transformed(recorded, _nothing)
-        # Forget the Parameters that the function assigned. The recorded run has assigned them, and
-        # applications of its derivative must not assign them again
+        # forget the values that the function assigned to Parameters: applications of the derivative must not
+        # assign them again
         recorded.written.clear()
 
     def __call__(self, vectors: Sequence[Tensor]) -> list[Tensor]:

@@ -91,7 +91,7 @@ def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, co
 
 def run_recomputed(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return ``block(*args, **kwargs)``, evaluated as :func:`recompute` does."""
-    if not open_scopes():  # no derivative or compilation is active
+    if not open_scopes():  # nothing is differentiated or compiled
         return block(*args, **kwargs)
     leaves, structure = flatten((args, kwargs))
     inputs = [references.read(x) for x in leaves if isinstance(x, Tensor)]

@@ -36,7 +36,8 @@ from mindgrad.frontend.programs.compiled import Compiled
 
 __all__ = ["sparse_function"]
 
-#: largest number of sparsity patterns that one function caches for different values of its integer arguments
+#: largest number of sparsity patterns that one function caches, one for each set of values of its integer
+#: arguments. The oldest pattern is removed first
 _KEPT = 16
 
 
@@ -85,7 +86,7 @@ class _Seen:
         """Return whether ``value`` has the elements of the snapshot."""
         array = value._array if isinstance(value, Tensor) else value
         if array is self._held and not isinstance(array, np.ndarray):
-            return True  # a device array is immutable, so it need not be copied to the host
+            return True  # a device array is immutable, so no copy on the host is needed
         if not np.array_equal(self._array, _numbers(value)):
             return False
         self._held = array
@@ -215,8 +216,8 @@ class _Sparse:
         return program(*args, **kwargs)
 
     def _first(self, rule: _Rule) -> Callable[..., Any]:
-        # define the variables ``owner`` and ``fn``: ``frontend.programs.cache`` reads them from the closure
-        # to name this function
+        # define the variables ``owner`` and ``fn``, from which ``frontend.programs.cache`` reads the name of
+        # this function
         request, owner, fn = self._request, self._request.owner, self._request.fn
 
         def first(*args: Any, **kwargs: Any) -> Any:
@@ -226,7 +227,8 @@ class _Sparse:
             run = request.run(args, kwargs)
             _check(owner, fn, run, self._second)
             scope = run.recorded.scope
-            # the outer scope already contains the equations that do not depend on the differentiated inputs
+            # only the equations that depend on the differentiated inputs are new; the outer scope already
+            # contains the others
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
             atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}
             places = {atoms.get(variable): k for k, variable in enumerate(scope.builder.inputs)}
@@ -296,7 +298,7 @@ def _filled(like: Any, tensor: Tensor) -> Any:
     """
     numbers = tensor.host_array()
     if numbers.dtype.kind != "f" or numbers.dtype.itemsize < 4:
-        numbers = numbers.astype(np.float32)  # SciPy does not support float16
+        numbers = numbers.astype(np.float32)  # SciPy's sparse matrices do not support float16
     made = copy(like)
     made.data = np.broadcast_to(numbers, like.indices.shape) if numbers.ndim == 0 else numbers
     return made

@@ -260,8 +260,8 @@ def _made(
         _, results = transformed(run.recorded, rule, operands[count:], run.outputs)
         half = len(results) // 2
         out = run.result(results[:half])
-        # The rule computes the values of ``fn`` together with the coefficients, so that ``fn`` runs only
-        # once. The first half of the results are the values.
+        # the first half of ``results`` contains the values of ``fn``. They are computed with the
+        # coefficients, so that ``fn`` runs only once
         coefficients = like(out, results[half:])
         return coefficients if owner == "taylor" else (out, coefficients)
 

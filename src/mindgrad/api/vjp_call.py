@@ -144,8 +144,8 @@ class Inputs:
         positions: Sequence[int],
         only_tensors: bool = False,
     ) -> None:
-        # Pass other tensors as copies and Parameters as their values, so that the function cannot change
-        # its caller's tensors, and a Parameter that is an argument does not count as a weight.
+        # Pass the other tensors as copies, so that the function cannot change tensors of its caller. Pass
+        # Parameters as their values, so that a Parameter that is an argument does not count as a weight.
         self._others = [
             x if position in positions or type(x) is Number or not isinstance(x, Tensor) else _copied(x)
             for position, x in enumerate(args)
@@ -157,7 +157,7 @@ class Inputs:
         for position in positions:
             x = args[position]
             if is_constant(x) and references.is_compiling():
-                continue  # left out of the result, as in MindSpore
+                continue  # not part of the result, as in MindSpore
             if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
                 self.slots.append((position, None, 1))
                 if x.is_parameter:
@@ -392,7 +392,7 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
     if isinstance(scope, DeferredScope):
         recording = scope.deferral and scope.deferral.recording(scope)
         if recording is None:
-            return  # an earlier call ran operator by operator
+            return  # an earlier call ran its operators one by one
         scope, inputs = recording
         outputs = [shadow(t) for t in outputs]
     ignored = {inputs[k]._atom: p for k, p in arguments.items() if id(p) in read}

@@ -229,8 +229,8 @@ def _mapped(
     chosen += [("the Parameter", place) for _, place in element.assigned]
     program = _batched(fuse_derivatives(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     if outermost_program() is None:
-        # keep this graph alive, so that an equal later call reuses it and the eager engine recognizes the
-        # repetition
+        # Keep this graph alive. The next call with an equal graph then reuses it, and the eager engine
+        # detects that the call repeats
         program = retained(program)
     following = iter(inline_here(program, operands))
     values = [next(following) if isinstance(y, Tensor) else y for y in results]
@@ -267,11 +267,11 @@ class _Element:
         self._batched = [references.read(x) for x, _ in mapped_leaves] + [_joined(group) for group in members]
         types = [tensor_type(x.dtype, x.shape[:k] + x.shape[k + 1 :]) for x, k in mapped_leaves]
         types += [group[0].type for group in members]
-        # each batch element has a separate state of each random generator, so that elements draw different
+        # each batch element has its own state of every random generator, so that the elements draw different
         # numbers
         self._generators = list(state.generators)
-        # In eager mode, captured values are inputs, because they differ in the next call. While a function
-        # is compiled, they are constants.
+        # In eager mode, captured tensors are inputs of the graph, because their values may differ in the next
+        # call. During compilation, they are constants of the graph
         self._program = trace(
             self._run,
             [*types, *[generator.type for generator in self._generators]],
@@ -300,7 +300,7 @@ class _Element:
             returned, self.structure = flatten(_traced(self._fn, args, self._kwargs))
             del args
             self.results = [_result(x) if isinstance(x, Tensor) else x for x in returned]
-            del returned  # release the arguments and tensors of the function
+            del returned  # release the arguments and tensors of the traced function
             changed = [(x, dimension, now) for x, dimension, now, was in parameters if now._atom is not was]
             parameters.clear()
             self.assigned = [(x, dimension) for x, dimension, _ in changed]
@@ -319,7 +319,7 @@ class _Element:
         for symbol, tensor, axis in zip(graph.inputs, self._batched, self._axes, strict=False):
             tensors[symbol], axes[symbol] = tensor, axis
         for symbol, generator in zip(graph.inputs[count:], self._generators, strict=False):
-            if symbol not in used:  # ``fn`` draws no numbers from this generator
+            if symbol not in used:  # ``fn`` draws no numbers from this random generator
                 continue
             is_drawn = id(generator) in self._program.written
             tensors[symbol] = _split(generator, size) if is_drawn else references.read(generator)
@@ -446,7 +446,7 @@ def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
     for key in set(program.restored) - before:
         tensor, was, line = program.restored.pop(key)
         still = weakref.ref(tensor)
-        del tensor  # releases a tensor that was local to the function
+        del tensor  # release a tensor that was local to the function
         alive = still()
         if alive is not None:
             program.restored[key] = (alive, was, line)

@@ -22,7 +22,7 @@ from mindgrad.frontend.state import generators
 
 __all__ = ["restart_count"]
 
-#: number of words of a generator state that are seeds; the remaining words count calls
+#: number of words at the start of a generator state that contain seeds; the remaining words count calls
 _SEEDS = 4
 
 

@@ -54,7 +54,7 @@ class Generator:
         identity = id(self._state)
         if not _holders[identity]:
             state.generators.append(self._state)
-        _holders[identity] += 1  # several Generators share a state Parameter after a shallow copy
+        _holders[identity] += 1  # after a shallow copy, several Generators share one state Parameter
         weakref.finalize(self, _forget, identity)
 
     @property
@@ -145,11 +145,11 @@ class _Default(Generator):
         return self
 
     def __reduce__(self) -> str:
-        # pickle by name: the process has one default generator, so a copy is the same object
+        # pickle this generator by its name: it is unique in a process, so a copy must be the same object
         return "default_generator"
 
 
-#: ``id`` of a state Parameter -> number of Generators that use it
+#: ``id`` of a state Parameter -> number of Generators that share it
 _holders: Counter[int] = Counter()
 
 
@@ -161,7 +161,7 @@ def _forget(identity: int) -> None:
     state.generators[:] = [each for each in state.generators if id(each) != identity]
 
 
-#: generator of all operators, layers, and functions that receive no argument ``generator``
+#: random generator of all operators, layers, and functions without an argument ``generator``
 default_generator = _Default()
 
 

@@ -19,7 +19,7 @@ from mindgrad.core.trace import references
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
 
-#: lower-case name without underscores -> initializer class
+#: name of an initializer in lower case, without underscores -> its class
 _NAMED: dict[str, type[Initializer]] = {}
 
 

@@ -52,7 +52,8 @@ def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
     return _calculate_fan_in_and_fan_out(shape)[mode == "fan_out"]
 
 
-#: nonlinearity -> gain. For tanh, 5/3 keeps the variance of normal inputs near 1 over many layers.
+#: nonlinearity -> gain, the factor of the standard deviation of its weights. For tanh, 5/3 keeps the variance
+#: of normal inputs near 1 over many layers.
 _GAINS = {
     "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0,
     "conv_transpose1d": 1.0, "conv_transpose2d": 1.0, "conv_transpose3d": 1.0,
@@ -148,15 +149,15 @@ class Normal(Initializer):
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     """Draw standard normal random numbers between ``low`` and ``high`` by rejection."""
     generator = _generator()
-    # Clip the bounds: 40 standard deviations from its maximum, the density has fallen by the factor
-    # exp(−800).
+    # limit the sampled range to 40 standard deviations from the maximum of the density; beyond it, the
+    # density is smaller by the factor exp(−800)
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
     values = generator.normal(size=shape)
     outside = (values < low) | (values > high)
     while outside.any():
-        # Normal numbers rarely fall between bounds far from 0. Therefore draw uniform numbers, and accept
-        # them with a probability proportional to the normal density (C. P. Robert, Simulation of truncated
-        # normal variables, 1995).
+        # normal numbers rarely fall into an interval far from 0. Therefore draw uniform numbers, and accept
+        # each with a probability proportional to its normal density (C. P. Robert, Simulation of truncated
+        # normal variables, 1995)
         count = int(outside.sum())
         nearest = min(max(0.0, low), high)
         drawn = generator.uniform(low, high, count)
@@ -370,5 +371,5 @@ class VarianceScaling(Initializer):
             _assignment(arr, _generator().uniform(-bound, bound, arr.shape))
 
 
-#: standard deviation of the standard normal distribution, truncated at ±2: √(1 − 4 φ(2) / (2 Φ(2) − 1))
+#: standard deviation of the standard normal distribution after truncation at ±2: √(1 − 4 φ(2) / (2 Φ(2) − 1))
 _TRUNCATED_DEVIATION = math.sqrt(1 - 4 * math.exp(-2) / math.sqrt(2 * math.pi) / math.erf(math.sqrt(2)))

@@ -21,7 +21,7 @@ from mindgrad.frontend.programs.donation import settled
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
-#: name of a Parameter without the argument ``name``, until a Cell names it after its attribute
+#: name of a Parameter that was created without ``name``. A Cell replaces it by the name of its attribute
 DEFAULT_NAME = "Parameter"
 #: counter for the names ``Parameter$1``, ``Parameter$2``, …
 _numbers = itertools.count(1)
@@ -70,18 +70,19 @@ class Parameter(Tensor):
 
     is_parameter = True
 
-    #: whether the Parameter lives until the process ends, so that its users need no reference to it
+    #: whether the Parameter exists until the process ends. Compiled functions then need no reference to keep
+    #: it alive
     is_permanent = False
 
     #: (number of devices, partition): how the array is divided among devices (``distributed.partition``).
-    #: ``None`` until it is decided.
+    #: ``None`` before the first call that divides it
     layout: tuple[int, Any] | None = None
 
-    #: Parameter from which this one was cloned; the clone adopts its layout
+    #: the Parameter from which this one was cloned. The clone is divided among devices in the same way
     origin: Parameter | None = None
 
-    #: Attributes that MindSpore's trainers read. The values mean that the whole array is stored in this
-    #: process, without a cache or parameter server.
+    #: attributes that MindSpore's training functions read. These values mean that this process stores the
+    #: whole array, without a cache or parameter server
     cache_enable, cache_shape = False, ()
     init_in_server, is_param_ps, sliced = False, False, False
     comm_fusion, parallel_optimizer_comm_recompute, requires_aggr = 1, False, True
@@ -150,7 +151,7 @@ class Parameter(Tensor):
         array = value._array
         deferral = current_deferral()
         if deferral is not None and type(array) is PendingArray and array.deferral is deferral:
-            deferral.stores(self)  # may end the deferred call of eager mode
+            deferral.stores(self)  # the assignment may end the deferred call of eager mode
             self._array = array if current_deferral() is deferral else settled(array)
         else:
             self._array = settled(array)
@@ -259,7 +260,7 @@ class Parameter(Tensor):
         return (Parameter, (self.asnumpy(), *self._attributes()))
 
     def __repr__(self) -> str:
-        # the repr of a NumPy integer includes its type
+        # use Python integers, because the repr of a NumPy integer contains its type
         sizes = tuple(map(int, self.shape))
         return (
             f"Parameter (name={self.name}, shape={sizes}, dtype={self.dtype.name}, "

@@ -44,7 +44,7 @@ def initial_state(seed: int | None) -> np.ndarray:
     return np.array(found, np.uint32)
 
 
-#: state of the default generator; ``mindgrad.core.primitives.random`` documents its format
+#: state of the default random generator, in the format of ``core.primitives.random``
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)

@@ -23,13 +23,13 @@ from mindgrad.core.ir.graph import Equation, Graph, all_equations
 
 __all__ = ["AGREEMENT_SECONDS", "Agreement", "collectives_of"]
 
-#: maximum time in seconds that a rank waits for the other ranks of a group before the first call of a
-#: function
+#: seconds that a rank waits for the other ranks of its group before the first call of a function. Then it
+#: raises an error
 AGREEMENT_SECONDS = 300.0
 
-#: description of a collective or operator, and the source line that called it
+#: pair of strings: description of a collective or operator, and the source line that called it
 Described = tuple[str, str]
-#: start of the description of a function that XLA partitions over devices
+#: start of the description of a function that is compiled for several devices
 _DIVIDED = "a divided program of"
 
 
@@ -56,7 +56,8 @@ class Agreement:
             RuntimeError: If the collectives differ, or if another rank did not arrive in time or has ended.
         """
         by_group = self._by_group(graph)
-        # all ranks use the same order of groups, so that no two ranks wait for each other
+        # all ranks process the groups in the same order; otherwise two ranks could wait for each other
+        # forever
         for ranks in sorted(by_group, key=_members):
             self._agree(ranks, by_group[ranks])
 

@@ -31,15 +31,16 @@ from mindgrad.communication.store import Store
 
 __all__ = ["ORDER", "CallOrder", "Calls", "Record", "difference", "number_of"]
 
-#: number of latest calls per group whose hashes a rank stores, to compare them with the record of a slower
-#: rank
+#: for each group, a rank stores the hashes of this many latest calls, to compare them with the record of a
+#: slower rank
 _KEPT = 4096
-#: number of latest calls per group for which a published record contains the name of the function
+#: for each group, a published record contains the function names of this many latest calls, for error
+#: messages
 _NAMED = 32
 _MASK = 2**63 - 1
 _FACTOR = 6364136223846793005
 
-#: advice at the end of messages about different calls
+#: advice at the end of messages about ranks that called different collectives
 ORDER = "Every rank must run the same collectives in the same order"
 
 Ranks = tuple[int, ...]
@@ -111,7 +112,7 @@ class CallOrder:
 
     def __init__(self, store: Store, name: str = "calls") -> None:
         self._store, self._name = store, name
-        self._lock = threading.Lock()  # protects the histories of calls
+        self._lock = threading.Lock()  # protects the recorded calls
         self._comparing = threading.RLock()  # reentrant: a signal handler may end the job while it is held
         self._history: dict[Ranks, deque[tuple[int, int, int]]] = {}
         self._titles: dict[int, str] = {}
@@ -190,7 +191,7 @@ class CallOrder:
         with self._lock:
             histories = {ranks: list(history) for ranks, history in self._history.items()}
         for other in self._neighbors():
-            with suppress(RuntimeError):  # the other rank has not published a record, or the job has failed
+            with suppress(RuntimeError):  # the other rank has not published a record, or the job failed
                 record = Record.decoded(self._store.get(self._key(other), 0.0))
                 text = difference(own, record, histories, self._store.rank, other)
                 if not text:
@@ -289,7 +290,7 @@ def _passed(own: Record, other: Record, rank: int, other_rank: int) -> str:
             calls, times = passing.groups[passed[0]], waiting.groups.get(passed[0], Calls()).times
             called = calls.latest[max(times - calls.times, -len(calls.latest))]
             if passed[0] == ranks and called == number:
-                continue  # both ranks have just agreed on this function
+                continue  # both ranks have just confirmed that they call this function
             told = f"has called {passing.title(called)} over {_named(passed[0])}"
         elif elsewhere is not None and elsewhere != waiting.awaited and names[0] in elsewhere[0]:
             told = f"waits in {passing.title(elsewhere[1])} over {_named(elsewhere[0])}"

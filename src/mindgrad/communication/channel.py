@@ -22,10 +22,11 @@ from typing import Any
 __all__ = ["Channel", "address_of", "connected"]
 
 _NONCE, _TAG = 16, 32
-#: maximum bytes of the first message, whose sender has not yet proved that it has the secret, and of later
-#: messages
+#: maximum size in bytes of the first message, and of later messages. The first limit is small, because the
+#: sender has not yet proved that it has the secret of the job
 _MOST_AT_FIRST, _MOST = 2**16, 2**30
-#: TCP keepalive options: a machine counts as lost if it does not respond for 5 + 3 · 3 = 14 seconds
+#: TCP keepalive: after 5 idle seconds, send 3 probes at intervals of 3 seconds. A machine counts as lost if
+#: it does not respond for 5 + 3 · 3 = 14 seconds
 _PROBES = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 3}
 _PREFIX = struct.Struct("!QI")
 

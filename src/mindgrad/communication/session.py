@@ -37,16 +37,18 @@ from mindgrad.distributed.processes import broadcast, start, start_in_cluster, s
 
 __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
 
-#: maximum seconds that this process waits in a collective after another process has ended
+#: after another process has ended, a collective of this process waits at most this many seconds; then the job
+#: fails
 STUCK_SECONDS = 5.0
-#: after another process has failed, seconds until this process exits if it has not ended by itself
+#: after another process has failed, this process exits after this many seconds, unless it ends by itself
 END_SECONDS = 5.0
 #: after another process has ended, seconds between two checks whether this process waits in a collective
 _LOOK = 0.5
-#: maximum seconds that a request to the store for news about ended processes waits
+#: maximum duration in seconds of one request to the store for news about ended processes
 _NEWS = 5.0
-#: Seconds between two comparisons of this rank's calls with its neighbors: ``_COMPARE``, or ``_COMPARE_EACH``
-#: times the number of processes if that is larger. This limits the load of the store in large jobs.
+#: Each rank compares its calls with its neighbors every ``_COMPARE`` seconds, or every ``_COMPARE_EACH``
+#: seconds times the number of processes if this is longer. The second rule limits the load of the store in
+#: large jobs.
 _COMPARE, _COMPARE_EACH = 1.0, 0.01
 
 
@@ -71,7 +73,7 @@ class _Session:
 
 
 _session: _Session | None = None
-#: counter that numbers the sessions of this process
+#: numbers the sessions of this process
 _sessions = itertools.count()
 
 
@@ -168,7 +170,7 @@ def failed_with(reason: str, status: int) -> None:
     if session is None or session.failure:
         return
     session.failure, session.status = reason, status
-    with contextlib.suppress(ConnectionError, RuntimeError):  # the server of the store may have ended, too
+    with contextlib.suppress(ConnectionError, RuntimeError):  # the server of the store may have ended too
         session.store.leave(session.store.rank, FAILED, reason, status)
 
 
@@ -201,7 +203,7 @@ def end() -> None:
         raise RuntimeError(f"rank {failure.rank} {failure.reason.rstrip('.')}.")
     if link.rank != 0:
         link.close()
-    stop()  # process 0 closes the store after the other processes have read that it has ended
+    stop()  # the other processes have read that process 0 has ended, so process 0 can close the store
 
 
 def _watch_program(session: _Session) -> None:
@@ -224,7 +226,8 @@ def _end_of_program() -> None:
     if session is None:
         return
     if session.failure:
-        # wait until a launcher ends this process, or until the other processes have read the reason
+        # wait until a launcher ends this process. Without a launcher, wait until the other processes have
+        # read the reason for the end
         time.sleep(END_SECONDS if session.is_launched else _LOOK)
         _exit_now("", session.status)
     try:
@@ -244,7 +247,7 @@ def _watch(session: _Session) -> None:
         try:
             ended, failure, _ = link.news(count, _LOOK if count else _NEWS)
         except RuntimeError:
-            return  # the job was restarted, so this process is about to end
+            return  # the job was restarted, so this process will end soon
         except ConnectionError as error:
             if not session.is_over:
                 time.sleep(END_SECONDS)

@@ -20,11 +20,11 @@ from mindgrad.communication.channel import Channel, address_of, connected
 
 __all__ = ["Store", "StoreServer"]
 
-#: additional seconds that a client waits for a reply, beyond the timeout of the request
+#: a client waits for a reply this many seconds longer than the timeout of its request
 _SLACK = 10.0
-#: maximum seconds for the authentication of a new connection
+#: maximum duration in seconds of the authentication of a new connection
 _BEGINNING = 10.0
-#: seconds between attempts to reach a store that does not yet listen
+#: seconds between two attempts to connect to a store that does not listen yet
 _PAUSE = 0.1
 
 
@@ -62,7 +62,7 @@ class StoreServer:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                return  # closed
+                return  # the connection is closed
             threading.Thread(
                 target=self._serve, args=(connection,), name="mindgrad-store", daemon=True
             ).start()
@@ -83,7 +83,7 @@ class StoreServer:
                 request, contents = channel.receive(None)
                 channel.send(*self._answer(request, contents, attempt))
         except (OSError, ValueError, TypeError, KeyError):
-            pass  # ignore a client that has ended or is not a process of this job
+            pass  # ignore a client that ended, or that is not a process of this job
         finally:
             self._channels.discard(channel)
             channel.close()
@@ -229,7 +229,7 @@ class Store:
             channel.send(request, contents)
             header, results = channel.receive(timeout + _SLACK)
         except BaseException as error:
-            channel.close()  # the late reply would be read as the reply to the next request
+            channel.close()  # a later request would read the late reply as its own
             if isinstance(error, OSError):
                 raise ConnectionError(f"the store at {self.address} does not answer: {error}") from error
             raise

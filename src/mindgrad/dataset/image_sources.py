@@ -342,7 +342,7 @@ class ImageFolderDataset(_FileDataset):
         source = _ImageFiles(
             [path for path, _ in files], [np.array([label for _, label in files], np.int32)], decode, decrypt
         )
-        #: folder name -> label
+        #: name of a folder -> label of its images
         self.class_indexing = {class_name: labels[class_name] for class_name in classes}
         super().__init__(source, ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id)
 

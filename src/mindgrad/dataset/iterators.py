@@ -66,7 +66,7 @@ class DatasetIterator:
             return converted(array.item(), self._value)
         if self._output_numpy:
             return np.array(array)
-        # keep strings as NumPy arrays, as in MindSpore: Tensors cannot contain strings
+        # return strings as NumPy arrays, as MindSpore does: Tensors cannot contain strings
         return array if array.dtype.kind in "SU" else Tensor(array)
 
     def _given(self, values: list[Any]) -> Any:

@@ -54,7 +54,7 @@ class Dataset(Readable):
         :class:`mindgrad.dataset.GeneratorDataset`, :class:`mindgrad.dataset.NumpySlicesDataset`
     """
 
-    #: method name, such as ``"batch"`` -> class of the Dataset that the method returns
+    #: name of a method, such as ``"batch"`` -> class of the Dataset that it returns
     _kinds: ClassVar[dict[str, type[Dataset]]] = {}
 
     def __init_subclass__(cls, step: str = "", **options: Any) -> None:
@@ -221,7 +221,7 @@ class Dataset(Readable):
             before(draw), functions, places, outputs, arranged, where, draw.generator(random)
         )
         mapping = self._then("map", begin, columns=tuple(columns))
-        # the fourth positional argument is ``column_order`` in MindSpore 1.x, but ``num_parallel_workers`` in
+        # the fourth positional argument is ``column_order`` in MindSpore 1.x, and ``num_parallel_workers`` in
         # 2.x
         keeps_columns = column_order is None or isinstance(column_order, int)
         return mapping if keeps_columns else mapping.project(column_order)
@@ -287,8 +287,7 @@ class Dataset(Readable):
 
         def begin(draw: Draw) -> Iterator[Row]:
             for time in itertools.count() if number < 0 else range(number):
-                # use a different number for each repetition in each pass, so that all of them draw different
-                # random numbers
+                # each repetition in each pass gets its own number, from which its random numbers are computed
                 inner = draw.number * number + time if number > 0 else (draw.number << 32) + time
                 empty = True
                 for row in before(draw._replace(number=inner)):
@@ -480,8 +479,8 @@ class Dataset(Readable):
         parts = [order[a:b].tolist() for a, b in itertools.pairwise(ends.tolist())]
         if self._step.subset is not None:
             return [self._step.subset(part) for part in parts]
-        # All passes of all parts use the same random numbers. Otherwise a random step before ``split`` could
-        # move a sample from one part to another.
+        # all passes over all parts use the same random numbers. Otherwise, a random step before ``split``
+        # could move a sample from one part to another in the next pass
         before, pinned = self._step.begin, Draw(seed)
 
         def made(part: list[int]) -> Dataset:

@@ -24,22 +24,23 @@ __all__ = ["Readable", "Step"]
 class Step:
     """One step of a pipeline."""
 
-    #: names of this step and the steps before it, for error messages
+    #: names of the pipeline steps up to this one, for error messages
     where: str
     columns: tuple[str, ...]
     begin: Callable[[Draw], Iterator[Row]]
-    #: returns the number of samples in a pass, or ``None`` if it is unknown
+    #: function that returns the number of samples in a pass, or ``None`` if it is unknown
     count: Callable[[], int | None]
-    #: number of steps before this one
+    #: number of pipeline steps before this one
     depth: int = 0
     batch_size: int = 1
     repeat_count: int = 1
-    #: name given to ``sync_wait`` -> callback, which ``sync_update`` calls
+    #: name that was passed to ``sync_wait`` -> callback that ``sync_update`` calls
     conditions: dict[str, Callable[[Any], Any] | None] = dataclasses.field(default_factory=dict)
-    #: only for sources of arrays: returns the order of the samples in a pass and the whole columns, so that
-    #: ``batch`` slices the columns instead of stacking samples
+    #: Only for sources of arrays: function that returns the order of the samples in a pass, and all columns
+    #: as arrays. With it, ``batch`` slices these arrays instead of stacking samples
     arrays: Callable[[Draw], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None
-    #: only for sources with random access: returns the source with a subset of its samples, for ``split``
+    #: only for sources with random access: function that returns the source with some of its samples, for
+    #: ``split``
     subset: Callable[[Sequence[int]], Any] | None = None
 
 
@@ -54,7 +55,7 @@ class Readable:
     """Base class of datasets that are read pass by pass."""
 
     def __init__(self, step: Step | None = None) -> None:
-        if step is None:  # a subclass of Dataset written by the user, with ``__getitem__``
+        if step is None:  # a user's subclass of Dataset with ``__getitem__``
             step = Step(type(self).__name__, (), lambda draw: _no_rows(type(self).__name__), lambda: None)
         twice = [name for name in step.columns if step.columns.count(name) > 1]
         if twice:

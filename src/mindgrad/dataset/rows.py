@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 Row = tuple[np.ndarray, ...]
-_LONGEST = 60  # maximum length in characters of a value in an error message
+_LONGEST = 60  # maximum number of characters of a value in an error message
 
 
 class BatchInfo:
@@ -56,7 +56,7 @@ def array_of(value: Any, subject: str) -> np.ndarray:
         ]
     try:
         array = np.asarray(value)
-    except ValueError:  # lists with different lengths
+    except ValueError:  # the lists differ in length
         array = np.asarray(None)
     if array.dtype.hasobject or array.dtype.kind in "mM" or array.dtype.names is not None:
         shown = repr(value)

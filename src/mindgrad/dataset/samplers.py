@@ -34,7 +34,7 @@ class Sampler:
         :class:`mindgrad.dataset.DistributedSampler`
     """
 
-    #: number of samples in the source; the dataset sets it
+    #: number of samples in the source. The dataset that uses this sampler sets it
     num_rows = 0
     dataset_size = 0
 

@@ -34,7 +34,7 @@ class Schema:
     """
 
     def __init__(self, schema_file: str | os.PathLike[str] | None = None) -> None:
-        #: one dict per column with the keys ``"name"``, ``"type"``, and optionally ``"shape"``
+        #: for each column, a dict with the keys ``"name"``, ``"type"``, and optionally ``"shape"``
         self.columns: list[dict[str, Any]] = []
         self.dataset_type, self.num_rows = "", 0
         if schema_file is not None:

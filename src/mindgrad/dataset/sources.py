@@ -32,7 +32,7 @@ from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
 
-#: docstring sections that all sources share
+#: sections that the docstrings of all sources have in common
 documented_source = SharedSections("""
     Args:
         dataset_dir (str or PathLike): folder that contains the files of the dataset.

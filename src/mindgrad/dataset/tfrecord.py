@@ -24,7 +24,7 @@ from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["TFRecordDataset"]
 
-#: polynomial of the checksum CRC-32C (Castagnoli), in reversed bit order
+#: polynomial of the checksum CRC-32C (Castagnoli), with its bits in reversed order
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 
@@ -55,7 +55,8 @@ class _Records:
 
     def __init__(self, file: str, compression: str) -> None:
         self.file = file
-        #: decompressed file; ``None`` for an uncompressed file, whose records are read on demand
+        #: contents of a compressed file. ``None`` for an uncompressed file, whose records are read when they
+        #: are needed
         self.data = None
         if compression == "GZIP":
             self.data = gzip.decompress(Path(file).read_bytes())
@@ -125,7 +126,7 @@ def _feature(message: memoryview) -> list[Any] | np.ndarray:
             continue
         if field == 1:
             return [bytes(item) for item in _messages(content, 1)]
-        if field == 2:  # one packed field, or one field per element
+        if field == 2:  # one field with all elements (packed), or one field per element
             parts = [bytes(part) for _, _, part, _ in read_fields(content) if not isinstance(part, int)]
             return np.frombuffer(b"".join(parts), "<f4").astype(np.float32)
         if field == 3:

@@ -102,7 +102,7 @@ class _Joining:
             for equation in self._graph.equations:
                 if not self._emitted(equation):
                     waiting.append(equation)
-                elif equation in self._bucket_of:  # the bucket may be emitted now; emit its readers
+                elif equation in self._bucket_of:  # the bucket may be emitted now; then emit its readers
                     waiting = self._rest(waiting)
             while waiting:
                 waiting = self._rest(waiting)

@@ -47,13 +47,13 @@ __all__ = [
 
 Ranks = tuple[int, ...]
 
-#: name of the mesh axis in compiled functions; its elements are the processes
+#: name of the single mesh axis of compiled functions; the index along it is the rank of a process
 AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
 
-#: function that runs a collective in eager mode (``distributed.eager_collectives``); ``None`` in a single
-#: process
+#: function that runs a collective in eager mode (``distributed.eager_collectives``). ``None`` if the job has
+#: a single process
 _runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None = None
 _local = threading.local()
 
@@ -172,8 +172,8 @@ def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
     groups = _groups(ranks)
     if _is_even(groups):
         return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
-    # for groups of different sizes, each rank writes its array into an array of zeros, and the collective
-    # sums these arrays. Each rank then sends as many bytes as the result has
+    # Groups of different sizes: each rank writes its array into an array of zeros, and a collective sums
+    # these arrays over the ranks. Each rank sends as many bytes as the result has
     dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
     shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
     start = _position(lax, ranks) * np.int32(x.shape[axis])
@@ -269,7 +269,7 @@ all_gather = linear(
     samples=[case(_VECTOR, axis=0, ranks=_ALONE)],
 )  # fmt: skip
 
-#: ``reduce_scatter(x, axis, ranks)``: the sum over all ranks, divided along ``axis``; rank r receives part r
+#: ``reduce_scatter(x, axis, ranks)``: the sum over all ranks, split along ``axis``; rank r receives part r
 reduce_scatter = linear(
     "reduce_scatter",
     type_rule=lambda x, axis, ranks: _part_type(
@@ -291,8 +291,8 @@ def _exchange_batch(size: int, xs: Any, at: Any, split_axis: int, concat_axis: i
     return all_to_all(xs[0], split_axis=split_axis, concat_axis=concat_axis, ranks=ranks), at[0]
 
 
-#: ``all_to_all(x, split_axis, concat_axis, ranks)``: rank r receives part r along ``split_axis`` of every
-#: rank's array, joined along ``concat_axis``
+#: ``all_to_all(x, split_axis, concat_axis, ranks)``: each rank splits its array along ``split_axis``. Rank r
+#: receives part r of every rank, concatenated along ``concat_axis``
 all_to_all = linear(
     "all_to_all",
     type_rule=_exchange_type,
@@ -306,8 +306,8 @@ all_to_all = linear(
     samples=[case(_VECTOR, split_axis=0, concat_axis=1, ranks=_ALONE)],
 )
 
-#: ``permute(x, pairs, ranks)``: for each pair (s, r), rank r receives the array of rank s. A rank without a
-#: pair receives zeros
+#: ``permute(x, pairs, ranks)``: for each pair (s, r), rank r receives the array of rank s. A rank that
+#: receives nothing gets zeros
 permute = linear(
     "permute",
     type_rule=lambda x, pairs, ranks: x,
@@ -326,7 +326,7 @@ def _masked(lax: Any, x: Any, _: Any, root: int) -> Any:
     return lax.select(lax.full(x.shape, True) & (lax.axis_index(AXIS) == root), x, lax.full_like(x, 0))
 
 
-#: ``rank_mask(x, root, ranks)``: x on the rank ``root``, and zeros on the other ranks
+#: ``rank_mask(x, root, ranks)``: x on rank ``root``, and zeros on all other ranks
 rank_mask = linear(
     "rank_mask",
     type_rule=lambda x, root, ranks: x,
@@ -348,7 +348,8 @@ def _max_jvp(y: Any, xs: Any, ts: Any, ranks: Ranks) -> Any:
     return all_reduce(product(share, ts[0]), ranks=ranks)
 
 
-#: ``all_max(x, ranks)``: elementwise maximum over all ranks; ties share the derivative equally
+#: ``all_max(x, ranks)``: elementwise maximum over all ranks. Ranks with equal maxima share the derivative
+#: equally
 all_max = general(
     "all_max",
     type_rule=same_type("all_max", "real"),

@@ -13,7 +13,8 @@ from mindgrad.distributed.processes import HEARTBEAT_SECONDS, START_SECONDS
 
 __all__ = ["Job", "job_of"]
 
-#: environment variables of other launchers with the number of processes. They do not contain addresses
+#: environment variables with the number of processes that other launchers set. These launchers set no
+#: addresses
 _SIZES = ("RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 
@@ -107,7 +108,7 @@ def _cluster_of(environment: Mapping[str, str]) -> str:
         name in environment
         for name in ("SLURM_JOB_ID", "SLURM_STEP_NODELIST", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_LOCALID")
     ):
-        # a job with many tasks can have a step with one task, such as an interactive shell
+        # one job can have many tasks, but a step with a single task, such as an interactive shell
         tasks = _number(environment, "SLURM_STEP_NUM_TASKS", _number(environment, "SLURM_NTASKS", 1))
         return "slurm" if tasks > 1 else ""
     return ""

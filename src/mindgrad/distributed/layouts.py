@@ -49,7 +49,7 @@ class LayoutFile:
 
 
 _file: LayoutFile | None = None
-#: function that writes layouts to a ``LayoutFile``; it imports ``strategy_file`` when it is first called
+#: function that writes layouts to a ``LayoutFile``; it imports ``strategy_file`` in its first call
 _recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None] | None = None
 
 
@@ -123,13 +123,13 @@ def placement_of(
         agree(graph)
     constraints = _constraints(graph)
     count = len(graph.inputs) - len(parameters)
-    # each process passes its own samples; if a constraint requires another layout, the compiled function
-    # moves the samples
+    # each process passes its own samples. If a constraint requires another layout, the compiled function
+    # moves them
     of_arguments = {} if partition.data == "rows" and not is_local else constraints
     inputs = _of_arguments(graph.inputs[:count], of_arguments, partition)
     symbols = dict(zip(map(id, parameters), graph.inputs[count:], strict=True))
     inputs += [_of_parameter(parameter, symbols, constraints, partition) for parameter in parameters]
-    # with several processes, results are replicated, so that each process can read them
+    # with several processes, each process gets the whole results, so that it can read them
     outputs = [None if is_local else replicated(len(y.shape)) for y in graph.outputs]
     for k, parameter in enumerate(written):
         axes = _of_parameter(parameter, symbols, constraints, partition)
@@ -194,7 +194,7 @@ def _by_strategy(
     """
     if isinstance(strategy, tuple):
         if constraint is not None and strategy == tuple(slices(devices, entry) for entry in constraint):
-            return constraint  # the constraint has the same numbers of slices, and also the mesh axes
+            return constraint  # the constraint has the same numbers of slices, and also names the mesh axes
         allocation = Allocation(devices)
         axes = tuple(allocation.take(count) for count in strategy)
     else:

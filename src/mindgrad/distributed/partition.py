@@ -29,10 +29,10 @@ __all__ = [
 
 Axes = tuple[tuple[int, ...] | None, ...]
 
-#: option: the division of compiled functions among devices; ``None``: one device
+#: option: how compiled functions are divided among devices; ``None``: they run on one device
 settings.define("partition", None)
 
-#: value of ``Partition.devices`` that means all available devices
+#: value of ``Partition.devices`` for all available devices
 ALL = 0
 
 

@@ -107,6 +107,6 @@ def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Par
         data = data_rule(chosen["dataset_strategy"])
     else:
         # "rows": with several processes, each process passes its own samples, as in MindSpore. "free": the
-        # strategies in the program, or else XLA's partitioner, divide the arguments
+        # strategies in the program divide the arguments; without strategies, XLA's partitioner does
         data = "free" if mode == "semi_auto_parallel" and not _are_several() else "rows"
     return Partition(devices, data, bool(options["enable_parallel_optimizer"]))

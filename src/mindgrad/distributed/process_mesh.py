@@ -56,7 +56,7 @@ class Agreement(Protocol):
 
 
 _agreement: Agreement | None = None
-#: one device for each rank, if all ranks are simulated in this process; ``None`` if each rank is a process
+#: one device per rank if this process simulates all ranks; ``None`` if each rank is a process
 _devices: Sequence[Any] | None = None
 
 
@@ -146,8 +146,8 @@ class ProcessMesh:
         self.size = len(devices)
         self.devices = devices
         self._mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
-        # An array over the mesh is the concatenation of the parts along the first axis. A scalar has no axis,
-        # so its sharding is "replicated", although its values may differ between ranks.
+        # An array over the mesh concatenates the parts of all ranks along the first axis. A scalar has no
+        # axis. Its sharding is therefore "replicated", although its value may differ between ranks.
         self._specs = (jax.sharding.PartitionSpec(), jax.sharding.PartitionSpec(AXIS))
         self._shardings = tuple([jax.sharding.NamedSharding(self._mesh, spec) for spec in self._specs])
         own_index = jax.process_index()
@@ -258,8 +258,7 @@ class PartOnRequest:
         return bool(self.joined.is_deleted())
 
 
-#: lock that a thread holds while it extracts a part of an array, because other threads would change the
-#: array's reference count
+#: lock for extracting a part of an array: other threads would change the reference count of the array
 _taking = threading.Lock()
 
 
@@ -321,8 +320,8 @@ class _OnThisRank:
 
     def __init__(self, mesh: ProcessMesh, compiled: Any, pending: Sequence[TensorType], count: int) -> None:
         self._mesh, self.compiled, self._pending = mesh, compiled, pending
-        # number of results of the graph. The compiled function may return one more, which keeps XLA from
-        # removing collectives
+        # number of results of the graph. The compiled function may return one more result, so that XLA does
+        # not remove collectives
         self._count = count
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
@@ -398,7 +397,7 @@ class CollectiveOrder:
                     operands = [after(jax_module(), operands[0], first), *operands[1:]]
             self._latest = equation
             self._depending = set(equation.outputs)
-        elif depends:  # XLA replaces an array without elements by a constant, which depends on nothing
+        elif depends:  # XLA replaces an empty array by a constant, which depends on nothing
             self._depending.update([y for y in equation.outputs if y.type.size])
         return operands
 
@@ -427,7 +426,7 @@ class _Communication:
         return is_started()
 
     def must_join(self) -> bool:
-        with suppress(RuntimeError):  # communication.init() reports the error
+        with suppress(RuntimeError):  # communication.init() reports this error
             return not is_started() and job_of().size > 1
         return False
 

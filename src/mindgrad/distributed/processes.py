@@ -26,25 +26,25 @@ __all__ = [
     "start_in_cluster", "stop", "waited",
 ]  # fmt: skip
 
-#: a process is considered dead after this many seconds without a heartbeat
+#: a process counts as dead after this many seconds without a heartbeat
 HEARTBEAT_SECONDS = 10
-#: seconds that a process waits for the other processes of its job at the start
+#: at the start of a job, each process waits at most this many seconds for the others
 START_SECONDS = 300
-#: seconds that each process waits for the others at the end of the job
+#: at the end of a job, each process waits at most this many seconds for the others
 _STOP_SECONDS = 10
 #: size in bytes of the buffer of a broadcast. Its first two bytes contain the length of the message
 _BROADCAST = 512
-#: largest number of bytes of a broadcast message
+#: maximum number of bytes of a broadcast message
 _LONGEST = _BROADCAST - 2
 
-#: :func:`left` stores a result with at most this many elements, to check later whether it has been computed
+#: :func:`left` stores a result with at most this many elements, to check later whether it is computed
 _KEPT = 2**16
 
 _is_started = False
-#: name and start time of a function with collectives that has not returned yet
+#: name and start time of a function with collectives that is running; ``None`` if there is none
 _running: tuple[str, float] | None = None
-#: the last function with collectives that returned: its name, its start time, a weak reference to a result
-#: that XLA may still be computing, and the result itself if it is small
+#: the latest finished call of a function with collectives: its name, its start time, a weak reference to a
+#: result that XLA may still be computing, and the result itself if it is small
 _latest: tuple[str, float, Any, Any] | None = None
 
 
@@ -106,7 +106,8 @@ def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, in
 def _start(**arguments: Any) -> None:
     global _is_started
     jax = jax_module()
-    # turn off JAX's preemption service: it would only report SIGTERM, and SIGTERM could not end the processes
+    # turn off JAX's preemption service: it would only report SIGTERM, so that the signal could not end the
+    # processes
     if hasattr(jax.config, "jax_enable_preemption_service"):
         jax.config.update("jax_enable_preemption_service", False)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")

@@ -23,8 +23,8 @@ from mindgrad.distributed.partition import Axes, slices
 
 __all__ = ["mesh", "with_sharding"]
 
-#: function ``mesh(devices, axes)`` that returns the JAX sharding of a layout. It is set while a function for
-#: several devices is lowered; ``None`` for one device
+#: function ``mesh(devices, axes)`` that returns the JAX sharding of a layout. Set while a function for
+#: several devices is lowered, and ``None`` otherwise
 mesh: ContextVar[Callable[[int, Axes], Any] | None] = ContextVar("mesh", default=None)
 
 
@@ -60,8 +60,8 @@ def _simplify(x: Any, devices: int, axes: Axes) -> Any:
     return splat(x, x.type)
 
 
-#: ``with_sharding(x, devices, axes)``: ``x``, distributed over the given number of devices. ``axes``
-#: contains, for each axis of x, the mesh axes along which it is divided
+#: ``with_sharding(x, devices, axes)``: ``x``, divided among the given number of devices. ``axes`` contains,
+#: for each axis of x, the mesh axes that divide it
 with_sharding = linear(
     "with_sharding",
     work=FREE,

@@ -23,7 +23,7 @@ __all__ = ["is_ending", "submit", "wait_until_compiled"]
 _jobs: collections.deque[Callable[[], None]] = collections.deque()
 _thread: threading.Thread | None = None
 _lock = threading.Lock()
-#: condition that is notified when no compilation job is left
+#: notified when all compilation jobs are finished
 _idle = threading.Condition(_lock)
 
 
@@ -56,7 +56,7 @@ def _compile_all() -> None:
                 return
             job = _jobs.popleft()
         job()
-        del job  # while the thread waits, it must not keep the large objects of the last job alive
+        del job  # release the large objects of the last job while the thread waits
 
 
 def wait_until_compiled(seconds: float | None = None) -> None:

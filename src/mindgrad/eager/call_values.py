@@ -124,7 +124,7 @@ class CallValues:
         """
         originals: list[Any] = []
         program = self._begun(structure)
-        if not program:  # another thread discarded the segments, because the value of a constant changed
+        if not program:  # the value of a constant has changed, so another thread has discarded the segments
             return False
         last = program[-1]
         try:
@@ -140,7 +140,7 @@ class CallValues:
                 results = last.executable.run(operands, donated, last.executable.extra)
                 self._fill(structure, last, results)
             return True
-        except FloatingPointError:  # a check of ``debug_nans`` found NaN or infinity
+        except FloatingPointError:  # with ``debug_nans``, a check found NaN or infinity
             raise
         except Exception as error:
             if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
@@ -254,7 +254,7 @@ class CallValues:
             array = self.leaves[k]
             if k in pairs:
                 self.leaves[k] = None
-            else:  # this call does not replace the Parameter, so donate a copy
+            else:  # this call does not replace the Parameter, so donate a copy of its array
                 array = copy_on_device(on_device(array, self.types[k]))
             originals.append(array)
             del array
@@ -271,7 +271,8 @@ class CallValues:
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in events for scope in event.scopes]
-        # reuse values that compiled segments have computed, because Python code may have branched on them
+        # reuse values that compiled segments have already computed, because Python code may have branched on
+        # them
         computed = {
             p.number: make_tensor(p.value, p.type)
             for p in pendings
@@ -302,8 +303,8 @@ class CallValues:
             structure.obstacle = GIVES_BACK
         program = structure.current()
         if program is not None and not surviving:
-            # compare with the outputs that were compiled, because another thread may have changed
-            # structure.outputs
+            # ``structure.outputs`` may differ from the outputs of the compiled program, because another
+            # thread may have extended it. Therefore compare with the program
             if numbers.issubset(self.given_by(structure)):
                 if self.run_program(structure):
                     return

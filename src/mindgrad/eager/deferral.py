@@ -85,7 +85,7 @@ class Deferral:
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
-        # runs the events if operators run one by one; ``None`` while operators are deferred
+        # ``None`` while operators are deferred; otherwise, it runs the operators one by one
         self._replay = None if structures else Replay()
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
@@ -230,7 +230,7 @@ class Deferral:
             return pending.value
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
-        with window:  # another thread may be computing the same value
+        with window:  # another thread may be computing this value
             is_abandoned = not self._pendings  # the call raised an exception, so its segments no longer run
             if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
                 self._values.run_segments(structure, self._position)
@@ -245,7 +245,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # their operators are cheap, so later calls run them immediately
+            for event in events:  # these operators are cheap, so later calls run them immediately
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1
@@ -278,8 +278,8 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # skip the comparison if the input is the predicted array itself and the array is read-only, so it
-        # cannot change
+        # skip the comparison of values if the input is the same array as in the recorded call, and nothing
+        # can write to the array
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -468,8 +468,8 @@ class Deferral:
         for parameter, _ in self._values.stored.values():
             pending = parameter._array
             array = settled(pending)
-            # hold the lock `window`, because another thread may assign the Parameter, such as a random
-            # generator's state
+            # hold the lock `window`, because another thread may assign the same Parameter, for example the
+            # state of a random generator
             with window:
                 if parameter._array is pending:
                     parameter._array = array

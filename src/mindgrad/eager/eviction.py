@@ -16,8 +16,9 @@ from mindgrad.eager.structure import Segment, Structure
 
 __all__ = ["keep", "used"]
 
-#: the limit in bytes, the estimated bytes of the compiled code of one structure, and the estimated bytes per
-#: operator. The bytes of large constants are added to the estimate.
+#: limit in bytes for the compiled code of all eager calls, estimated bytes of the code of one structure, and
+#: estimated bytes per operator. The bytes of large constants are added to the estimate. Above the limit, the
+#: least recently used structures lose their code
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()
@@ -28,7 +29,7 @@ _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]]
 
 def used(structure: Structure) -> None:
     """Mark ``structure`` as the most recently used, so that it is deleted last."""
-    with suppress(KeyError):  # another thread may have evicted this structure
+    with suppress(KeyError):  # another thread may have removed this structure
         _with_programs.move_to_end(id(structure))
 
 
@@ -42,7 +43,7 @@ def keep(structure: Structure, program: Sequence[Segment]) -> None:
     key = id(structure)
     with _lock:
         _with_programs[key] = (weakref.ref(structure, lambda _: _with_programs.pop(key, None)), weight)
-        # copy the values in one atomic step, because other threads change the order
+        # copy the values in one atomic step, because other threads may change the dict
         total = sum(size for _, size in list(_with_programs.values()))
         while total > _MOST_BYTES and len(_with_programs) > 1:
             _, (reference, size) = _with_programs.popitem(last=False)

@@ -46,7 +46,7 @@ from mindgrad.core.trace.record import finish, new_scope
 
 __all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
 
-#: the kinds of events that are not calls of operators
+#: kinds of events other than calls of operators
 OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
 
 
@@ -162,8 +162,7 @@ class Replay:
     def __init__(self, base: Sequence[Scope] = ()) -> None:
         self.scopes: list[Scope] = list(base)
         self._base = len(self.scopes)
-        #: for each recording that is still open in the call, innermost last: whether the replay records its
-        #: operators
+        #: one flag per open recording of the call, innermost last: True if the replay records operators in it
         self._levels: list[bool] = []
         self.recordings: dict[int, tuple[Scope, list[Tensor]]] = {}
         self._open: dict[int, Any] = {}

@@ -98,10 +98,12 @@ def _compiled_as_it_is(
     recordings: set[int] | None,
     is_last: bool,
 ) -> Segment:
-    # with debug_nans, do not donate: the inputs are needed to find the operator that returned NaN or infinity
+    # ``debug_nans`` needs the inputs to find the operator that returned NaN or infinity, so do not donate
+    # them
     may_donate = is_last and not structure.is_checked
     replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if may_donate else {}
-    # replaced values come first, because JAX reuses the first donated buffer for the first result of its type
+    # JAX stores the first result of a type in the first donated buffer of this type, so put the replaced
+    # values first
     numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
     graph, inputs = traced_events(structure, events, numbers, computed, recordings)
     if calls_back(graph):
@@ -153,7 +155,7 @@ def traced_events(
         replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
         Replay([scope]).run(events, leaves, values, recordings, None, replacements, lines)
-        for n in numbers:  # an output inside a recording exists only there, so compute it again outside
+        for n in numbers:  # inside a recording, the output belongs to the recording; compute it again outside
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])

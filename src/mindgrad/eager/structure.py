@@ -23,12 +23,12 @@ from mindgrad.eager.replay import OPEN, Event
 
 __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 
-#: An input with at most this many elements is compared by value in each call. It is a constant of the
-#: compiled function until its value changes.
+#: An input with at most this many elements is compared by value in each call. The compiled function treats it
+#: as a constant until its value changes
 _FEW = HOST.compared_elements
 
-#: the last event of every structure. It equals no operator, so a call that applies more operators than
-#: recorded diverges at this event
+#: last event of every structure. No operator equals it, so a call with more operators than the recorded call
+#: diverges here
 _END = Event(None, (), None, 0, (), (), ("", 0))
 
 

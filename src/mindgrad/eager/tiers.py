@@ -50,25 +50,25 @@ from mindgrad.frontend.programs.cache import content_of, register_eager
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: option: whether eager mode runs every operator as soon as Python calls it
+#: option: whether eager mode runs every operator as soon as Python calls it, without deferral or compilation
 settings.define("pynative_synchronize", False)
 
-#: largest number of kinds of calls that are stored for one function, and of functions that are stored for one
-#: code object
+#: maximum number of kinds of calls (a function with arguments of given types) for one function, and of
+#: functions for one code object
 _KINDS = 64
-#: largest number of recordings that are stored for one kind of call
+#: maximum number of recorded calls (structures) for one kind of call
 _STRUCTURES = 8
 
-#: The environment variable that controls compilation, and the values that tests set. With these values, the
-#: second call of a kind compiles immediately in the thread of the call, regardless of the times. The value
-#: ``numpy`` turns compilation off.
+#: environment variable that controls the compilation of eager calls, and its values for tests. With these
+#: values, the second call of a kind compiles immediately, in the thread of the call, regardless of the
+#: measured times. The value ``numpy`` turns compilation off.
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
 class _Thread(threading.local):
-    #: whether an eager call is running in this thread; nested calls belong to the outermost call
+    #: whether this thread is inside an eager call; nested calls belong to the outermost call
     is_busy = False
-    #: total seconds of the calls of this thread that ran operator by operator
+    #: total seconds of all calls of this thread that ran operator by operator
     seconds = 0.0
 
 
@@ -146,7 +146,7 @@ class EagerCalls:
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
-    #: two instances are equal if their functions are equal, regardless of their recordings and compiled code
+    #: two instances are equal if their functions are equal; recordings and compiled code do not matter
     compared_by = ("source",)
 
     def __init__(self, name: str, source: Any) -> None:
@@ -173,7 +173,7 @@ class EagerCalls:
         switch = options["eager"]
         if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        # with several devices, only functions that the user compiles with ``jit`` are compiled
+        # with several devices, eager calls are not compiled; only ``jit`` compiles
         if options["partition"] is not None and current() is not None:
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
@@ -222,7 +222,7 @@ def _call(
     latest = tier.structures[0] if tier.structures else None
     if latest is not None and latest.is_queued and latest.program is None:
         wait_until_compiled(HOST.waiting_calls * tier.best)
-        if tier.is_final:  # the compilation of this kind of call failed
+        if tier.is_final:  # an earlier compilation of this kind of call failed
             return function(*args, **kwargs)
     is_known = latest is not None and latest.confirmed and latest.program is None
     start = time.perf_counter()
@@ -301,7 +301,7 @@ def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
 
 
 def _import_jax() -> None:
-    with suppress(Exception):  # if JAX cannot be imported, the first compilation reports the error
+    with suppress(Exception):  # the first compilation reports why JAX cannot be imported
         start_runtime()
 
 
@@ -317,7 +317,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
         return
     if structure.version == version:
         structure.program = program
-        if structure.version != version:  # another thread invalidated the structure meanwhile
+        if structure.version != version:  # another thread has invalidated the structure
             structure.changed()
             return
         keep(structure, program)
@@ -338,7 +338,7 @@ def _consider_requests(structure: Structure, at_once: bool) -> None:
 
 def _compile_request(structure: Structure, number: int) -> None:
     version = structure.version
-    with suppress(Exception):  # after a failure, the value is computed operator by operator
+    with suppress(Exception):  # if this fails, the value is computed operator by operator
         segment = compile_request(structure, number)
         if structure.version == version:
             structure.requests[number] = segment

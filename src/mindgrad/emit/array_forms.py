@@ -44,7 +44,7 @@ _PRECEDENCE = {
     "==": COMPARE, "!=": COMPARE, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
 }  # fmt: skip
 
-#: maps the name of each primitive to its form, the function that writes it as an expression
+#: maps the name of each primitive to its form, a function that returns the Python expression of a call
 FORMS: dict[str, Form] = {}
 
 

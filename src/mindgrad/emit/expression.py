@@ -11,7 +11,7 @@ __all__ = [
     "infix", "parenthesized", "prefix",
 ]  # fmt: skip
 
-#: precedence of Python's operators, lowest first
+#: precedences of Python's operators, from lowest to highest
 COMPARE, OR, XOR, AND, SHIFT, ADD, MULTIPLY, UNARY, POWER, ATOM = range(10)
 
 

@@ -31,11 +31,11 @@ __all__ = ["Definitions"]
 _PACKAGE = __name__.partition(".")[0]
 #: conventional short names of modules
 _SHORT = {"numpy": "np", "jax.numpy": "jnp"}
-#: suffix of the name of a function that ``np.frompyfunc`` created
+#: suffix of the names of functions that ``np.frompyfunc`` created
 _VECTORIZED = " (vectorized)"
-#: generic names of kernels, which the name of the operator replaces
+#: function names that say nothing about the kernel; the name of the operator replaces them
 _UNNAMED = ("<lambda>", "run", "kernel", "numpy", "xla", "_numpy", "_xla", "call")
-#: types whose ``repr`` is valid source code
+#: types whose ``repr`` is valid Python source
 _LITERALS = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -192,7 +192,7 @@ class Definitions:
         node = _Substitution(self, read).of(_definition(function))
         body: Any = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
         definition = ast.FunctionDef(own_name, node.args, body, [], None, None)
-        # the functions that this definition calls are already in ``texts``, so the emitted module defines
+        # ``texts`` already contains the functions that this definition calls, so the emitted module defines
         # them first
         self.texts[own_name] = ast.unparse(ast.fix_missing_locations(definition))
         return own_name

@@ -23,7 +23,7 @@ from mindgrad.emit.numpy_target import NumpyTarget
 
 __all__ = ["MindsporeTarget"]
 
-#: Python's import function. Emitted programs call it through ``MindsporeTarget.builtins``
+#: Python's import function, which emitted programs call through ``MindsporeTarget.builtins``
 _import = builtins.__import__
 _PACKAGE = __name__.partition(".")[0]
 
@@ -47,7 +47,7 @@ class MindsporeTarget(NumpyTarget):
         if atom.dtype.is_half or atom.dtype.kind == "complex":
             return None
         if atom.dtype.is_float and np.isfinite(atom.value) and np.float32(atom.value) != atom.value:
-            return None  # MindSpore rounds a Python float to Float32, even if the other operand is Float64
+            return None  # MindSpore rounds a Python float to float32, even if the other operand is float64
         text = super().literal(atom)
         if text is not None and text.removeprefix("-") in ("ops.nan", "ops.inf"):
             return f'{"-" if text.startswith("-") else ""}float("{text[-3:]}")'

@@ -219,7 +219,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             and len(last.outputs) == 1
             and operation_of(source) in (last.primitive.name, last.primitive.symbol)
         ):
-            names[last.outputs[0]] = name  # no other line reads its value, only the derivative does
+            names[last.outputs[0]] = name  # only the derivative reads this value, no other line
     for equation in graph.equations:
         inner = _of_control(equation)
         names.update((y, name) for y, name in zip(equation.outputs, inner, strict=False) if name)
@@ -337,7 +337,7 @@ class _Site(NamedTuple):
 
         Within one line, only the output of a layer has a name.
         """
-        if self[:3] == user[:3]:  # within one line
+        if self[:3] == user[:3]:  # both are in the same line
             return self.layer if self.layer != self.cell else None
         return target_of((self.file, self.line)) or self.cell or None
 

@@ -24,9 +24,9 @@ from mindgrad.emit.python_control import CONTROL
 
 __all__ = ["NumpyTarget"]
 
-#: largest number of elements of a constant in the source text; a larger constant becomes an argument
+#: a constant with more elements than this becomes an argument of the emitted program
 _LARGEST_TEXT = 256
-#: largest number of elements of a constant that is written as a list; a larger constant is encoded in base 85
+#: a constant with more elements than this is encoded in base 85; smaller ones are written as lists
 _FEW = 12
 
 
@@ -38,13 +38,13 @@ class NumpyTarget:
         inputs: constants that are too large for the source text, by name. They are arguments of the function.
     """
 
-    #: the value of the argument ``emit`` of ``mindgrad.source`` that selects this class
+    #: value of the argument ``emit`` of ``mindgrad.source`` that selects this class
     language = "numpy"
     module = "np"
     header = "import numpy as np"
     decorator: str | None = '@np.errstate(all="ignore")'
     kernel = "numpy"
-    #: names that emitted programs must not use for variables, because the rules for control flow use them
+    #: names that the rules for control flow use, so that variables must not have them
     reserved: tuple[str, ...] = ()
     forms = FORMS
     control = CONTROL

@@ -29,7 +29,7 @@ from mindgrad.emit.names import Names, attribution, line_comment, suggestions
 
 __all__ = ["Writer", "typed_names"]
 
-#: maximum number of characters of a line, and of an expression that is inserted into another statement
+#: maximum number of characters of a line, and of an expression that is written inside another statement
 _COLUMNS = 96
 _SHORT = 44
 
@@ -303,8 +303,8 @@ class _Run:
         operands = [self.read(x) for x in equation.inputs]
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
-        # NumPy infers shape and element type of the result from its operands. So at least one operand must
-        # have the full shape, and at least one must be an array with the element type
+        # NumPy derives the shape and dtype of the result from its operands. Therefore at least one operand
+        # must have the full shape, and at least one must be an array with this dtype
         typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):

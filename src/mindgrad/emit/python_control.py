@@ -96,8 +96,8 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     _iterations(writer, parameters["condition"], body, operands[:consts], names, saved, equation.source)
     results = typed_names([y.type for y in equation.outputs[:count]], names)
     if saved is not None:
-        # the further outputs are the iteration count, the period, and buffers of saved carries. The emitted
-        # program has one list instead, which represents all of them
+        # the other outputs are the iteration count, the period, and the buffers of saved carries. The emitted
+        # program stores all carries in one list instead
         mark = Expression(saved, equation.outputs[count].type, is_name=True)
         results += [mark] * (len(equation.outputs) - count)
     return results
@@ -128,7 +128,7 @@ def _while_pullback(
             for y, name in zip(equation.outputs, bases[:count], strict=False)]  # fmt: skip
     moved = _names(writer, bases[count:], "cotangent")
     _assign(writer, moved, [writer.whole(x) for x in cotangents], source)
-    # the carry has the variable names of the forward loop, with a number appended
+    # name the carry like the variables of the forward loop, with a number appended
     names = _names(writer, carry_names(equation), "carry")
     loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({saved.iterations.text}):"
     writer.line(loop, source)

@@ -30,17 +30,17 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: condition under which two tensors are the same object. ``(test, value)``: the Bool tensor ``test`` has the
-#: bool ``value``. ``None``: the condition is unknown
+#: condition under which two tensors are the same object. ``(test, value)``: they are if the Bool tensor
+#: ``test`` equals the bool ``value``. ``None``: unknown
 Condition = tuple[Tensor, bool] | None
-#: maximum number of steps of the search for tensors that may be the same object
+#: the search for tensors that may be the same object stops after this many steps
 _MOST_PATHS = 1000
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
         #: maps the ``id`` of a tensor to the tensor and a list of tensors that may be the same object, each
-        #: with the condition for being the same object
+        #: with the condition under which it is
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
         #: the tensors that represent variables at the start of a loop iteration, by ``id``
         self.given: dict[int, Tensor] = {}
@@ -176,7 +176,7 @@ def _refuse_is() -> NoReturn:
 class _Stale:
     """The scope of stale tensors. Each use reads ``level``, which raises an error."""
 
-    #: other scopes cannot use the value of a tensor of this scope
+    #: tensors of this scope have no values that other scopes could use
     lifts = False
 
     @property

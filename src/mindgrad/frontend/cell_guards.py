@@ -23,14 +23,14 @@ __all__ = ["ALL", "INVENTORY", "MISSING", "OF_CALLS", "UNREAD", "has_implicit_me
 
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
-#: attribute name that represents all attributes of a Cell, because ``__dict__`` contains them
+#: represents all attributes of a Cell, for code that reads its ``__dict__``
 ALL = "__dict__"
 
-#: internal attributes of a Cell that guards ignore
+#: internal attributes of Cells, which do not affect a trace, so guards ignore them
 UNREAD = frozenset(
     ["_compiled", "_custom", "_declared_inputs", "_derivatives", "_eager", "_flags", "_made_in"]
 )
-#: dictionaries of a Cell that mindgrad changes in place, so that guards compare their items
+#: dicts of a Cell. mindgrad changes them in place, so guards compare their items
 INVENTORY = ("_params", "_cells", "_hooks")
 #: attributes that each call of a Cell reads
 OF_CALLS = ("_hooks", "_recomputes", "_to_float", "requires_grad")

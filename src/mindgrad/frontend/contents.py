@@ -43,9 +43,9 @@ __all__ = [
     "OBJECT", "Kind", "guarded_kind", "is_generator", "kinds_of", "same_item",
 ]  # fmt: skip
 
-#: maximum size, in bytes, of NumPy arrays that ``snapshots`` copies; it makes larger arrays read-only instead
+#: maximum size in bytes of NumPy arrays that ``snapshots`` copies. It makes larger arrays read-only instead
 COPIED_BYTES = 1 << 16
-#: maximum size, in bytes, of arrays for which a trace computes a checksum to detect that elements change
+#: maximum size in bytes of arrays for which a trace computes a checksum, to detect that their elements change
 _LARGEST_CHECKED = 1 << 28
 
 
@@ -206,7 +206,7 @@ def _all_attributes(owner: Any) -> tuple[Any, ...]:
 def _read_attributes(owner: Any) -> dict[str, Any]:
     kind: Any = type(owner)
     attributes = own_attributes(owner)
-    for name in cached_names(kind):  # computing a ``functools.cached_property`` does not count as a change
+    for name in cached_names(kind):  # storing the value of a ``functools.cached_property`` is not a change
         attributes.pop(name, None)
     for name in attribute_names(kind):
         if hasattr(owner, name):
@@ -390,12 +390,14 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
 
 
 # -- contents that guards compare ------------------------------------------------------------------
+# Guards compare all attributes of some objects (ATTRIBUTES), the attribute names of Cells (NAMES), and the
+# keyword defaults of functions (KEYWORDS)
 
 ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
 CLASS_NAMES = Kind(lambda kind: {*vars(kind)}, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
-#: checksum of an array that is too large to copy
+#: checksum of an array that is too large for a copy
 CHECKSUM = Kind(_read_checksum, _equal, None)
 _TENSOR = Kind(_array_of, _same_elements, None, is_effect=False)
 _FOREIGN = Kind(_read_foreign, _equal, None)
@@ -421,7 +423,7 @@ def guarded_kind(value: Any) -> Kind | None:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject or value.nbytes <= COMPARED_BYTES:
             return _ARRAY
-        # a larger array is a constant of the compiled function; the checksum detects whether the trace
+        # a larger array is a constant of the compiled function. The checksum detects whether the trace
         # changes its elements
         is_checked = value.flags.writeable and value.ndim and value.nbytes <= _LARGEST_CHECKED
         return CHECKSUM if is_checked else None
@@ -430,7 +432,7 @@ def guarded_kind(value: Any) -> Kind | None:
         return _BYTES if memoryview(value).nbytes <= COMPARED_BYTES else None
     if (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and not kind.__module__.startswith("jax"):
         return _FOREIGN if _is_small(value) else None
-    # special methods such as ``__len__`` run unconverted, so any attribute may be read
+    # special methods such as ``__len__`` are not converted, so they may read any attribute
     has_state = hasattr(value, "__dict__") and (isinstance(value, HOLDERS) or is_read_unseen(kind))
     return ATTRIBUTES if has_state else None
 

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 
 __all__ = ["deep_calls", "explain_depth"]
 
-#: factor for the recursion limit: number of Python frames per call of a user's function in a trace
+#: number of Python frames for one call of a user's function during a trace. The recursion limit is multiplied
+#: by it
 _FRAMES = 4
-#: maximum recursion limit that mindgrad sets; the stack of each thread is large enough for it
+#: maximum recursion limit that mindgrad sets; the stack of every thread is large enough for it
 _MOST = 20_000
 
 _lock = threading.Lock()

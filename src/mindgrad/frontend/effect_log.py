@@ -169,7 +169,7 @@ def _is_slot(owner: Any, name: str) -> bool:
     return not isinstance(owner, type) and isinstance(_static(type(owner), name), types.MemberDescriptorType)
 
 
-#: types whose ``__setattr__`` and ``__delattr__`` only store and delete values
+#: types whose ``__setattr__`` and ``__delattr__`` only store and delete the attribute
 _PLAIN: tuple[Any, ...] = (object, type, types.ModuleType, types.SimpleNamespace)
 
 
@@ -274,7 +274,7 @@ def body() -> Iterator[Level]:
     if watch is None:
         yield level
         return
-    if watch.levels:  # the body may call functions that assign these variables (nonlocal or global)
+    if watch.levels:  # the body may call functions that assign these nonlocal or global variables
         for place, _, _ in watch.levels[-1].values():
             if not isinstance(place, Attribute):
                 level.note(place, surely=False)

@@ -28,7 +28,7 @@ from mindgrad.frontend import owned_objects
 __all__ = ["note_call", "watched_generators"]
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
-#: names of methods of random number generators that do not draw random numbers
+#: methods of random number generators that draw no random numbers
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
 #: maps modules to names of functions that return a different value in each call
 _FUNCTIONS = {
@@ -42,7 +42,7 @@ _FUNCTIONS = {
     "secrets": {"randbelow", "token_bytes", "token_hex", "token_urlsafe"},
 }  # fmt: skip
 _CLOCKS = {"now", "utcnow", "today"}
-#: functions of ``time`` that read the clock if they are called without an argument
+#: functions of ``time`` that read the clock if they are called without argument
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
 _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
@@ -129,7 +129,7 @@ def _made_generator(seed: Any = None) -> Any:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: whether this trace has already issued a warning about a constant value
+        #: whether a warning about a constant value was issued in this trace
         self.has_warned = False
 
 

@@ -57,7 +57,7 @@ __all__ = [
 
 #: name of the closure variable through which converted functions call the runtime (``frontend.control``)
 _RUNTIME = "mg__"
-#: attributes that Python stores in each class; guards do not compare them
+#: attributes that Python stores in each class, which guards do not compare
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
@@ -120,10 +120,9 @@ class Reads:
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # the recorded reads, one for each attribute, variable, or container. A key contains ``id(holder)``
-        # and usually the name
+        # one entry for each recorded read; the key contains ``id(holder)`` and usually the name
         self._entries: dict[Any, list[Any]] = {}
-        # reads of library functions and classes, which are constants of the compiled function
+        # recorded reads of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -398,7 +397,7 @@ class Reads:
             self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
             self._base(value, code)
-            # ``function`` may be a decorator's wrapper that calls this function, so record its reads, too
+            # if ``function`` is a decorator's wrapper, it may call ``value``, so record its reads, too
             if isinstance(value, types.FunctionType):
                 self.function(value)
 

@@ -48,8 +48,8 @@ from mindgrad.frontend.signature import alike
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
 
-#: maximum size, in bytes, of an array whose elements are compared after 1, 2, 4, 8, … calls, to warn of
-#: changes of an array that is a constant of the compiled function
+#: Maximum size in bytes of an array whose elements are compared with the constant of the compiled function.
+#: The comparison takes place after 1, 2, 4, 8, … calls, and warns of changes
 _LOOKED_AT = 1 << 24
 
 
@@ -73,7 +73,7 @@ class _Pass:
             return True
         if not all(map(stands, self._entries)):
             return False
-        # ``stands`` has stored the present objects in the entries, so the next comparison by identity
+        # ``stands`` has stored the present objects in the entries, so that the next comparison by identity
         # succeeds
         self._values = [entry[3] for entry in self._entries]
         return True
@@ -92,7 +92,7 @@ class _Inventory:
         self._empty = [entry[1] for entry in entries if not entry[3]]
         entries = [entry for entry in entries if entry[3]]
         self._dicts = [entry[1] for entry in entries]
-        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, followed by values
+        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, followed by their values
         self._keys = [each[:count] for each, count in held]
         self._values = [value for each, count in held for value in each[count:]]
 
@@ -143,14 +143,15 @@ class Dependencies(Reads):
     def __init__(self) -> None:
         super().__init__()
         self._ticks = -1
-        #: the Parameters of the graph, with their types in the trace
+        #: the Parameters of the graph, with their types during the trace
         self._typed: list[tuple[Any, Any]] = []
-        # recorded reads of attributes and globals, of closure cells, and of contents such as list items
+        # recorded reads: attributes and globals, closure variables, and contents such as list items
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
         self._passes: list[Any] | None = None
-        #: recorded reads of library functions and large arrays: if one changes, mindgrad only warns
+        #: recorded reads of library functions and large arrays. If one changes, mindgrad warns, but does not
+        #: compile again
         self._frozen: list[list[Any]] = []
         self._calls = 0
 
@@ -164,8 +165,8 @@ class Dependencies(Reads):
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
-            # The trace has changed this state: it computed a cached property or assigned a class attribute.
-            # Record the present value
+            # the trace itself changed this state: it computed a cached property or assigned a class
+            # attribute. Record the new value
             if key[0] == "own" or (key[0] == "class" and entry[3] is None):
                 entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
@@ -190,7 +191,7 @@ class Dependencies(Reads):
         named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
         complete = {id(vars(entry[1])) for entry in attributes if entry[0] is NAMES}
         for entry in [*self._names, *self._bound_cells()]:
-            # the comparison of all names covers a missing attribute, too
+            # the comparison of all names also detects a missing attribute
             if entry[3] is not MISSING or entry[0] is not dict.get or id(entry[1]) not in complete:
                 named.get(entry[0], others).append(entry)
         passes: list[Any] = [_Inventory(inventory).hold] if inventory else []
@@ -227,7 +228,7 @@ class Dependencies(Reads):
             for each in self._passes if self._passes is not None else self._prepared():
                 if not each():
                     return False
-        except Exception:  # for example a deleted variable, or a user's ``__getattr__`` that raises
+        except Exception:  # for example, a deleted variable, or a user's ``__getattr__`` that raises an error
             return False
         if self._frozen:
             self._calls += 1

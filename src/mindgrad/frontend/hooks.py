@@ -124,7 +124,7 @@ def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
 
 
-#: counter for the unique keys of hooks, so that a handle removes only its own hook
+#: unique keys for hooks, so that a handle removes only its own hook
 _keys = itertools.count(1)
 
 
@@ -188,7 +188,7 @@ def backward_hooked(
     entered = unflatten(structure, _through(_hooked(enter), leaves, label)) if after else args
     results, result_structure = flatten(construct(*entered))
     if references.is_compiling():
-        if before:  # trace the hooks on the gradients of the outputs
+        if before:  # trace the hooks that receive the gradients of the outputs
             left = CustomDerivative(lambda *xs: xs, lambda *arguments: leave(arguments[-1]), label)
             results = list(_tensors_through(left, results))
         return unflatten(result_structure, results)

@@ -52,10 +52,10 @@ class _Local(threading.local):
         #: maps the ``id`` of a container to the container, and to lists of containers that may be the same
         #: object because a tensor selects which one a variable refers to
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
-        #: whether a recursive tail call is compiled as another iteration of a loop
+        #: whether a recursive call at the end of a function is compiled as the next iteration of a loop
         self.tail_calls_are_loops = False
-        #: maps (file, function, variable) to ``(line, reason)`` if a branch or loop left the variable without
-        #: a value
+        #: maps (file, function, variable) to ``(line, reason)``, for each variable without a value after a
+        #: branch or loop
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
 
 

@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 __all__ = ["NamedReads"]
 
-#: special methods that Python calls only when an object or class is created or deleted
+#: special methods that Python calls only when it creates or deletes an object or class
 _AT_CREATION = frozenset(
     ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
 )
-#: if the bytecode contains one of these names, it may read any attribute
+#: code whose bytecode contains one of these names may read any attribute
 _ANY = frozenset(["__dict__", "vars", "getattr", "attrgetter", "asdict", "astuple"])
 _CONTAINERS = (list, tuple, set, frozenset, dict, types.MappingProxyType, collections.deque)
 _PLAIN = (int, float, bool, str, bytes, type(None))
-#: packages whose objects the search skips, because they are constants of the compiled function
+#: packages whose objects are constants of the compiled function, so the search skips them
 _KEPT = NUMERIC | {"mindgrad"}
-#: attributes of functools objects and methods that contain functions, ``__self__``, or arguments
+#: attributes of functools objects and methods that contain functions, arguments, or ``__self__``
 _PARTS = ("__func__", "__self__", "__wrapped__", "func", "fget", "args", "keywords")
 _WRAPPERS = (
     types.MethodType, staticmethod, classmethod, property, functools.partial, functools.partialmethod,
@@ -70,9 +70,8 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # ``_holders`` has all objects found so far, and ``_waiting`` has the objects still to be searched.
-        # ``_count`` is the number of names in the last search of all ``_holders``. New names require a new
-        # search
+        # ``_holders``: all objects found so far. ``_waiting``: objects that must still be searched.
+        # ``_count``: number of names in the last search of all ``_holders``; new names require a new search
         self._waiting: list[Any] = []
         self._count = 0
         self._done: set[tuple[int, str]] = set()

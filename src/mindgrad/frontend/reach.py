@@ -52,13 +52,13 @@ __all__ = [
     "tensors_in_reach",
 ]
 
-#: types of objects that are immutable and have no mutable parts
+#: types of immutable objects without mutable parts
 _FIXED: Any = (
     bool, int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented),
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,
 )  # fmt: skip
 
-#: attributes of Cells that the search skips, because mindgrad uses them internally
+#: attributes that mindgrad uses internally in Cells, which the search skips
 _PRIVATE = UNREAD.union(INVENTORY, ["_auto_prefix"])
 #: classes of Python's standard library that store a container in an attribute
 HOLDERS = (
@@ -67,7 +67,7 @@ HOLDERS = (
 )  # fmt: skip
 #: modules of Python's standard library whose iterators the search enters
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
-#: if all items of a container are immutable, and it has more items than this, the search skips them
+#: a container with more items than this is skipped if all its items are immutable
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]

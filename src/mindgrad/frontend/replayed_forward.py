@@ -24,7 +24,8 @@ from mindgrad.core.trace import references
 
 __all__ = ["noted", "take_back"]
 
-#: maximum number of Cells whose latest run is recorded outside scopes; older records are dropped
+#: maximum number of Cells for which the updates of the latest run are recorded, so that a gradient can undo
+#: them; older records are dropped
 _KEPT = 4
 
 

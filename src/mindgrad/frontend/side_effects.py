@@ -45,7 +45,7 @@ def _is_value(leaf: Any) -> bool:
     return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
 
 
-#: types of the Python numbers that can be inputs of a graph
+#: types of Python numbers that can be inputs of a graph
 _NUMBERS = (int, float)
 
 
@@ -63,10 +63,11 @@ class _Input:
         self.place = location
         self.numbers = numbers
         self.leaves, self.structure = flatten(location.value())
-        #: for each leaf of the value: ``(type of the input, whether the leaf is a number)``, or ``None`` for
-        #: a constant
+        #: for each leaf of the value: ``(type of the input, whether it is a number)``, or ``None`` for a
+        #: constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # replace tensors by blanks of the same type, so that a large batch of data does not stay in memory
+        # replace tensors by tensors of the same type without data, because this object must not keep a large
+        # batch of data in memory
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:

@@ -32,7 +32,7 @@ __all__ = [
     "shown", "snapshot", "users_functions",
 ]  # fmt: skip
 
-#: maximum size, in bytes, of NumPy arrays and tensors that are compared by value; larger ones are compared by
+#: maximum size in bytes of NumPy arrays and tensors that are compared by value. Larger ones are compared by
 #: identity
 COMPARED_BYTES = 1 << 18
 
@@ -92,7 +92,7 @@ def _plain_function(function: Any) -> Any:
             return function
 
 
-#: maximum size, in bytes, of a NumPy array argument that is a constant; larger ones raise ``TypeError``
+#: maximum size in bytes of a NumPy array argument that becomes a constant. A larger one raises ``TypeError``
 _LARGEST_ARRAY = 4096
 
 
@@ -117,9 +117,9 @@ def leaf_signature(leaf: Any) -> Any:
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
     if isinstance(leaf, (float, np.float32, np.float16)):
-        return (type(leaf), float(leaf).hex())  # distinguishes 0.0 from -0.0, and all NaNs are equal
+        return (type(leaf), float(leaf).hex())  # distinguishes 0.0 from −0.0; all NaNs are equal
     if isinstance(leaf, (complex, np.inexact)):
-        return (type(leaf), repr(leaf))  # distinguishes 0.0 from -0.0
+        return (type(leaf), repr(leaf))  # distinguishes 0.0 from −0.0
     if isinstance(leaf, _FUNCTIONS):
         return FunctionKey(leaf)
     if isinstance(leaf, slice):
@@ -376,7 +376,7 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
     return None
 
 
-#: ``(head, labels, parts, closure cells)``, where ``Snapshot`` documents ``head``, ``labels``, and ``parts``
+#: ``(head, labels, parts, closure variables)``; ``Snapshot`` documents the first three entries
 Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
 
 
@@ -409,7 +409,7 @@ def _parts(value: Any) -> Parts | None:
 
 
 def _vars(value: Any) -> dict[str, Any]:
-    # skip names with a leading underscore: decorators and mindgrad store internal data in them
+    # skip names with a leading underscore, because decorators and mindgrad store internal data in them
     return {name: held for name, held in getattr(value, "__dict__", {}).items() if name[:1] != "_"}
 
 
@@ -469,7 +469,7 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
-    if type(value) is tuple:  # its `repr` would print the addresses of functions and other objects
+    if type(value) is tuple:  # its `repr` would contain the addresses of functions and other objects
         text = f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
         return text if len(text) <= 80 else text[:77] + "..."
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, tuple, np.generic, DType)):

@@ -27,13 +27,13 @@ __all__ = [
     "is_from_outside", "note_all", "noted", "read_attribute", "read_function", "stream", "use_stream",
 ]  # fmt: skip
 
-#: types of the attributes of Parameters that guards compare
+#: types of Parameter attributes that guards compare
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
-#: Parameters that contain the states of random number generators
+#: Parameters that contain the states of random generators
 generators: list[Any] = []
-#: number of the random stream, stored as the last word of the state of each generator
+#: number of the random stream: the last word of the state of each generator
 _stream = 0
 
 
@@ -175,7 +175,7 @@ def read_attribute(owner: Any, name: str) -> Any:
             record.method(owner, computed)
     elif isinstance(descriptor := getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
-        if is_cell(kind) and in_package(descriptor.fget):  # it runs unconverted
+        if is_cell(kind) and in_package(descriptor.fget):  # mindgrad's own property, which runs unconverted
             record.read_of_cell(owner, ALL)
     else:
         record.attribute(owner, name, value)

@@ -39,9 +39,9 @@ from mindgrad.frontend.tensor_hooks import inherit_hooks
 
 __all__ = ["NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
-#: markers for the leaves of a result that the graph computes: a tensor, or a Python number
+#: represent leaves of a result that the graph computes: a tensor, or a Python number
 TENSOR, NUMBER = object(), object()
-#: types of results that cannot hide a tensor in an attribute or item
+#: types of results that cannot contain a tensor in an attribute or item
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, type)
 
 
@@ -79,9 +79,9 @@ class Trace:
                 refuse_kept(leaf, "A result")
             self.results = [references.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
-            # Put the new values of Parameters first, in the order in which the Parameters are inputs. JAX
-            # stores the first output of a type in the first donated input buffer of this type, so each new
-            # value overwrites its old value
+            # Return the new values of Parameters first, in the order in which the Parameters are inputs. JAX
+            # stores the first output of a type in the first donated buffer of this type, so each new value
+            # overwrites the old value of the same Parameter
             order = {id(p): index for index, p in enumerate(self.parameters)}
             written = scope.written
             self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]
@@ -91,7 +91,8 @@ class Trace:
             tensors += [x for x in self.outcome.leaves if type(kind_held(x)) is not tuple]
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
-        # the assigned attributes have their old values again, so this search does not find the new ones
+        # assigned attributes already have their old values again, so this search does not find tensors in
+        # them
         _refuse_hidden_tensors(results, self.structure, scope)
 
 
@@ -137,7 +138,7 @@ def _keys(structure: Any) -> Iterator[Any]:
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
     """Return a symbol for a tensor or ``mutable`` number; other leaves unchanged."""
     if isinstance(leaf, Tensor):
-        # a Parameter becomes an input when the function reads it (references.read)
+        # a Parameter becomes an input only when the function reads it (references.read)
         if leaf.is_parameter or is_constant(leaf):
             return leaf
         return inherit_hooks(scope.symbol(leaf.type), leaf)
@@ -176,7 +177,7 @@ def _traced(
         try:
             return _completed(function, leaves, structure, numbers, tensors)
         except Exception:
-            pass  # for example, a number is used as a shape or dict key, so each value needs its own graph
+            pass  # for example, a number that is a shape or dict key: each value needs its own graph
         traced = _completed(function, leaves, structure, (), ())
         traced.outcome.numbers.clear()
         return traced

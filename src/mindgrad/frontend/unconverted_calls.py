@@ -29,8 +29,8 @@ from mindgrad.frontend.user_functions import in_package, is_of_library, is_users
 
 __all__ = ["callee_for", "constructor_for"]
 
-#: modules whose functions are called without recording reads, because they inspect the frame of their caller
-#: or do not read attributes of their arguments
+#: modules whose functions are called without recording reads: they inspect the frame of their caller, or do
+#: not read attributes of their arguments
 _LEFT_ALONE = convert.NUMERIC | {
     "mindgrad",
     "builtins",
@@ -42,9 +42,9 @@ _LEFT_ALONE = convert.NUMERIC | {
     "traceback",
     "math",
 }
-#: names of modules whose functions change their arguments
+#: modules whose functions change their arguments
 _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
-#: names of methods that change their object in a way that cannot be undone
+#: methods that change their object in a way that cannot be undone
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 #: methods of a Cell that record their reads
 _CALLS = ("__call__", "_run")
@@ -70,7 +70,7 @@ def _note_reach(function: Any) -> None:
         reached = [] if function is globals else record.roots[:1]
     elif isinstance(function, _RUNNING) and not in_package(plain):
         is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
-        # skip methods that a library defines: they read the internal state of their object
+        # skip methods that a library defines, because they read the internal state of their object
         reached = [] if is_of_object else [(function, "the function")]
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
@@ -116,7 +116,8 @@ def callee_for(function: Any) -> Any:
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
     is_sort = isinstance(owner, list) and function.__name__ == "sort"
     is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
-    # whether the call reads no attributes of user objects: ``sort`` and ``iter`` call their methods
+    # whether the call reads no attributes of user objects. ``sort`` and ``iter`` call methods of these
+    # objects
     is_silent = is_known and not is_sort and function is not iter
     is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)

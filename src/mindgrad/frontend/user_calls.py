@@ -29,8 +29,8 @@ from mindgrad.frontend.side_effects import Assigned, assigned_in
 
 __all__ = ["run"]
 
-#: if the traceback of an endless recursion contains more branches and loops on tensors than this, the error
-#: message names a tensor condition as its cause
+#: if an endless recursion contains more branches and loops on tensors than this, the error message names the
+#: tensor condition as its cause
 _MANY = 30
 
 
@@ -66,8 +66,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # raise outside the ``except`` block, so that Python does not print the traceback of the
-        # RecursionError, which has thousands of frames
+        # raise this error outside the ``except`` block, so that Python does not print the traceback of the
+        # RecursionError with its thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -93,7 +93,7 @@ def _recursive_call(error: BaseException) -> Any:
     while trace is not None:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            # a method that calls itself on another object, such as a nested Cell, is not recursion
+            # a method that calls itself on another object, such as a nested Cell, is not recursive
             owner = variables_of(trace.tb_frame).get("self")
             if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
                 last, line, _ = calls[-1]

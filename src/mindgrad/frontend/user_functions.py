@@ -23,7 +23,7 @@ __all__ = [
     "is_of_library", "is_read_unseen", "is_users_class", "names_read", "root",
 ]  # fmt: skip
 
-#: packages whose functions are not converted, because they do not work on tensors of mindgrad
+#: packages whose functions do not work on tensors of mindgrad, so they are not converted
 NUMERIC = frozenset(
     {
         "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
@@ -32,10 +32,10 @@ NUMERIC = frozenset(
         "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
     }
 )  # fmt: skip
-#: top-level packages that are not user code, including mindgrad and Python's standard library
+#: top-level packages that are not user code: mindgrad, Python's standard library, and numeric libraries
 NOT_THE_USERS = NUMERIC | {"mindgrad", *sys.stdlib_module_names}
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
-#: represents the content of a closure cell whose variable has no value
+#: represents the content of a closure variable without a value
 EMPTY = object()
 
 

@@ -63,9 +63,9 @@ def cause_of(ended: Iterable[Ended]) -> Ended | None:
 
 def _consequence(end: Ended) -> int:
     if end.status == 128 + signal.SIGABRT:
-        return 3  # probably a consequence: JAX aborts a process after another process has failed
+        return 3  # JAX aborts a process after another process failed, so this is probably a consequence
     if end.status == 128 + signal.SIGKILL:
-        return 0  # killed from outside, so not a consequence of another failure
+        return 0  # killed from outside, so this is not a consequence of another failure
     if end.status > 128:
         return 1
     return 2 if _CONSEQUENCES.search(end.reason) else 1

@@ -30,13 +30,14 @@ from mindgrad.launch.worker import Worker
 
 __all__ = ["supervised"]
 
-#: seconds between two checks for ended workers
+#: seconds between two checks whether a worker has ended
 _LOOK = 0.05
-#: After the first failure, wait this many seconds for other failures: one of them may be the cause.
+#: seconds to wait for other failures after the first one, because a later one may be the cause
 _SETTLE = 0.5
-#: maximum seconds that launchers wait for each other at the end of an attempt
+#: maximum seconds that the launchers of a job wait for each other at the end of an attempt to run it
 _TOGETHER = 30.0
-#: maximum seconds that one request waits until the board (``communication.board``) reports ended processes
+#: maximum duration in seconds of one request for news about ended processes to the board
+#: (``communication.board``)
 _NEWS = 2.0
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -263,7 +264,7 @@ class _Supervisor:
 
     def _part(self) -> None:
         """Report the end of the job on this machine to the other machines."""
-        # ignore errors, because the first machine may end before it answers
+        # ignore errors: the first machine may end before it answers
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._link is not None:
                 self._link.stopped(self.plan.machine)

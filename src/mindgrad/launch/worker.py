@@ -20,16 +20,17 @@ from mindgrad.launch.plan import Plan
 
 __all__ = ["STOPPED_SECONDS", "Worker"]
 
-#: a process counts as failed after a signal such as SIGSTOP has stopped it for this many seconds
+#: a process counts as failed if a signal such as SIGSTOP has stopped it for this many seconds
 STOPPED_SECONDS = 3.0
-#: After a worker has ended, read its output for at most this many seconds: a child process may keep it open.
+#: after a worker has ended, its output is read for at most this many seconds, because a child process may
+#: keep the output open
 _DRAIN = 1.0
-#: maximum bytes in a line of output; longer lines are split
+#: maximum number of bytes in a line of output; longer lines are split
 _LINE = 2**16
-#: beginnings of lines that are not shown; the Gloo library prints them for each process group
+#: lines that start like this are not shown; the Gloo library prints one for each process group
 _CHATTER = ("[Gloo] Rank ",)
 
-#: lock for writing one line, so that the lines of several workers do not mix
+#: held while one line is written, so that lines of several workers do not mix
 _output = threading.Lock()
 
 

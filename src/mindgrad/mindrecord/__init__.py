@@ -10,7 +10,7 @@ from mindgrad.mindrecord.errors import *  # noqa: F403
 from mindgrad.mindrecord.filereader import FileReader
 from mindgrad.mindrecord.filewriter import FileWriter
 
-#: MindSpore's FileWriter methods return this value if they succeed
+#: value that MindSpore's FileWriter methods return on success
 SUCCESS = "SUCCESS"
 
 __all__ = ["SUCCESS", "FileReader", "FileWriter", "filereader", "filewriter"]

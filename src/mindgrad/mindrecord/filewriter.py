@@ -39,8 +39,8 @@ class _ShardWriter:
         self.path, self.number, self.head, self.page = path, number, head, page
         self.file = path.open("wb")
         self.pages: list[dict[str, Any]] = []
-        #: for each row: numbers of the row and its pages, offsets in the pages, and the encoded fields other
-        #: than blobs
+        #: for each row: the numbers of the row and of its pages, the offsets in these pages, and the encoded
+        #: fields that are not blobs
         self.index: list[tuple[list[int], bytes]] = []
         self.plain: list[bytes] = []
         self.blob_size = self.plain_size = 0

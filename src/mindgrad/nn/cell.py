@@ -33,8 +33,8 @@ from mindgrad.ops.sharded_function import Sharded, shard
 __all__ = ["Cell", "HookHandle"]
 
 
-#: Assigning one of these attributes, for example by ``set_train``, does not discard compiled code: the
-#: compile cache has an entry for each value.
+#: assigning one of these attributes, as ``set_train`` does, does not discard compiled code, because the
+#: compile cache has an entry for each of their values
 _FLAGS = ("training", "requires_grad")
 
 
@@ -72,7 +72,7 @@ class Cell(Compatible):
     _eager: EagerCalls
     _recomputes = False
 
-    #: dtype set by ``to_float``
+    #: compute dtype that ``to_float`` has set
     _to_float: DType | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -130,7 +130,7 @@ class Cell(Compatible):
                     f"For '{type(self).__name__}', call super().__init__() before assigning '{name}', which "
                     f"holds Parameters."
                 )
-            # before super().__init__(), only plain attributes can be set
+            # before super().__init__(), a Cell can have only plain attributes
             object.__setattr__(self, name, value)
             return
         params, cells = attributes["_params"], attributes["_cells"]
@@ -247,7 +247,7 @@ class Cell(Compatible):
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         dtype = self._to_float
         is_changed = self._hooks or self._recomputes or self._custom is not None
-        # common case: no ``to_float`` and no hooks
+        # fast path: no ``to_float`` and no hooks
         if not is_changed and dtype is state.float_type() is None:
             return user_calls.run(self.construct, *args, **kwargs)
         if dtype is not None:

@@ -20,7 +20,7 @@ from mindgrad.core.base.refusal import before_trimming
 __all__ = ["cell_lines", "name_path_in_errors"]
 
 _BEGIN = "  in the Cell "
-# maximum length of a path in characters; a longer path comes from a recursion and is not shown
+# maximum number of characters of a path. A longer path is the result of a recursion, and is not shown
 _LONGEST = 300
 
 

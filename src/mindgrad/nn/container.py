@@ -229,7 +229,7 @@ class CellDict(Cell):
             cell.update_parameters_name(f"{prefix}{key}.")
 
     def __delitem__(self, key: str) -> None:
-        _ = self._cells[key]  # raises KeyError for an unknown key
+        _ = self._cells[key]  # raises KeyError if the key is unknown
         delattr(self, key)
 
     def __len__(self) -> int:

@@ -94,8 +94,7 @@ class _Decay(LearningRateSchedule):
 
     def _periods(self, global_step: Any) -> Any:
         step = _as_float(global_step)
-        # use ``//`` instead of floor(step / decay_steps), because XLA may round the quotient to just below an
-        # integer
+        # ``//`` instead of floor(step / decay_steps): XLA may round the quotient to slightly below an integer
         return step // self.decay_steps if self.is_stair else step / self.decay_steps
 
 
@@ -237,7 +236,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         steps: Any = float(self.decay_steps)
         if self.update_decay_steps:
             steps = steps * ops.maximum(-(-step // steps), 1.0)
-        # keep ``left`` nonnegative, because ops.pow returns NaN for negative numbers
+        # ops.pow returns NaN for negative numbers, so ``left`` must not be negative
         left = (steps - ops.minimum(step, steps)) / steps
         difference = self.start_learning_rate - self.end_learning_rate
         return difference * ops.pow(left, self.power) + self.end_learning_rate

@@ -355,7 +355,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     if x.size < y.size:
         x, y = y, x
     n, m = x.size, y.size
-    # result[k] is the dot product of the reversed vector y and the window of x that ends at first + k
+    # result[k] is the dot product of the reversed y and the window of x that ends at index first + k
     first, count = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
     places = np.arange(first, first + count)[:, None] + np.arange(m) - (m - 1)
     inside = (places >= 0) & (places < n)

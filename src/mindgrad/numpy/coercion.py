@@ -13,9 +13,9 @@ from mindgrad.ops.operands import cast, inexact, operand, promoted
 
 __all__ = ["common", "converted", "count", "element_type", "floating", "tensor", "tensors", "truth"]
 
-#: dtypes to which Python and NumPy numbers of 64 bits are converted; tensors keep their dtype
+#: Python and NumPy numbers with 64 bits are converted to these dtypes; tensors keep their dtype
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
-#: meaning of Python's types as ``dtype``; NumPy uses 64 bits
+#: dtype that each Python type means as the argument ``dtype``; NumPy would use 64 bits
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 

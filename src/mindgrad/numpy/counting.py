@@ -204,8 +204,8 @@ def histogramdd(
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, sizes, ends, strict=True)]
     ones = creation.ones((points.shape[0],), float32)
     weights_of_points = ones if weights is None else floating(weights, "histogramdd")
-    # build up hits[point, bin of axis 0, bin of axis 1, …]: the weight in the bin of the point, 0 in other
-    # bins
+    # build hits[point, bin of axis 0, bin of axis 1, …] axis by axis: the weight of the point in its bin, and
+    # 0 in all other bins
     hits = layout.ravel(weights_of_points)
     for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
         own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))

@@ -264,7 +264,7 @@ def linspace(
     else:
         first, last = floating(start, "linspace"), floating(stop, "linspace")
         distance = arithmetic.true_divide(arithmetic.sub(last, first), divisions if divisions > 0 else np.nan)
-        # interpolate from both ends, so that ``start`` and ``stop`` are exact
+        # interpolate from both ends, so that the first and last elements are exactly ``start`` and ``stop``
         column = (np.arange(count) / max(divisions, 1)).reshape(count, *(1 for _ in distance.shape))
         share = Tensor(column, distance.dtype)
         numbers = arithmetic.add(arithmetic.mul(first, arithmetic.sub(1, share)), arithmetic.mul(last, share))

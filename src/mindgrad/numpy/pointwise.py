@@ -59,7 +59,7 @@ _SECOND_NAMES = {
     "positive": {"a": "x"},
 }
 
-#: type of an operand in generated docstrings
+#: type of operands in generated docstrings
 _OPERAND = "Tensor or array_like"
 _ARGUMENTS = {
     1: f"    x ({_OPERAND}): the input, of any shape.",
@@ -89,7 +89,7 @@ def elementwise(form: Form) -> Callable[..., Tensor]:
     else:
 
         def two(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-            # keep a Python number if the other operand is a tensor, which then determines the dtype
+            # keep a Python number if the other operand is a tensor, so that the tensor determines the dtype
             first = x1 if _number(x1) and not _number(x2) else tensor(x1, name)
             second = x2 if _number(x2) and not _number(x1) else tensor(x2, name)
             return converted(function(first, second), dtype)

@@ -31,8 +31,8 @@ def _install(forms: list[_Form]) -> None:
 _surface("ops", _install)
 
 
-# The operator classes are created at the first access to one of them (docs/decisions/0010-import.md). A type
-# checker does not see these names. Because of ``__getattr__``, it accepts any name.
+# The operator classes are created when one of them is first used (docs/decisions/0010-import.md), so a type
+# checker does not see them. This ``__getattr__`` makes it accept any name.
 def __getattr__(name: str) -> _Any:
     if name in ("_constants", "auto_generate", "signature"):
         return _import_module(f"mindgrad.ops.{name}")

@@ -27,8 +27,8 @@ __all__ = [
     "softmin", "softplus", "softsign", "swish", "tanhshrink",
 ]  # fmt: skip
 
-#: ``gelu`` with float16 clips x in the argument of the sigmoid to ±6: the sigmoid is already 0 or 1 there,
-#: but x³ would overflow for |x| > 40
+#: ``gelu`` in float16 clips x to ±6 in the argument of the sigmoid. There, the sigmoid is 0 or 1 anyway, but
+#: x³ would overflow for |x| > 40
 _FLOAT16_BOUND = 6.0
 
 sigmoid = unary_function(
@@ -127,7 +127,7 @@ def _log_softmax(x: Tensor, axis: Any, operator: str) -> Tensor:
     axes = normalize_axes(axis, x.ndim, operator)
     if not x.size:
         return x
-    # subtract the maximum of x first: then exp(x) cannot overflow, and small differences are not rounded away
+    # subtract the maximum of x: then exp(x) cannot overflow, and small differences are not rounded away
     top = apply(stop_gradient, apply(reduce_max, x, axes=axes))
     x = sub(x, with_reduced_axes(top, x.shape, axes, True))
     return sub(x, with_reduced_axes(apply(logsumexp, x, axes=axes), x.shape, axes, True))
@@ -237,11 +237,11 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     """
     x = real_operand(input, "GeLU")
     if approximate == "none":
-        # 0.5 x (1 + erf(x / √2)) would lose digits for x < 0
+        # 0.5 x (1 + erf(x / √2)) has cancellation for x < 0
         return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))
     if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
-    # use sigmoid(2 z) instead of (1 + tanh z) / 2, which loses digits for negative z
+    # sigmoid(2 z) is equal to (1 + tanh z) / 2, which has cancellation for negative z
     near = x
     if x.dtype is float16:  # x³ would overflow for |x| > 40; the sigmoid is 0 or 1 there
         near = pointwise(piecewise.clip, "GeLU", x, -_FLOAT16_BOUND, _FLOAT16_BOUND)

@@ -182,7 +182,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     return pow(cast(x, wide), exponent)
 
 
-#: ``pow`` computes xⁿ by repeated multiplication if n is an integer with |n| of at most this value
+#: ``pow`` computes xⁿ by repeated multiplication if n is an integer with |n| at most this number
 _MULTIPLIED = 16
 
 
@@ -286,7 +286,7 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     """
     x, y = promoted("MulNoNan", x, y)
     # Replace x by 0 only if y is 0 and x is infinite or NaN. For a finite x, the derivative with respect to y
-    # is x, also at y = 0.
+    # is x, even at y = 0.
     nothing = binary(primitives.equal, "MulNoNan", y, 0)
     nothing = apply(logic.logical_and, nothing, apply(logic.logical_not, apply(logic.isfinite, x)))
     return binary(primitives.mul, "MulNoNan", choose(nothing, 0, x), y)

@@ -63,7 +63,7 @@ def _assigning(
         if not by_place:
             index = layout.expand_dims(index, -1)
         is_parameter = isinstance(input_x, Tensor) and input_x.is_parameter
-        # ``input_x`` may have been cast to the compute dtype of a Cell; update the stored value instead
+        # ``input_x`` may be cast to the compute dtype of a Cell, so update the stored value
         start = input_x.value() if is_parameter else operand(input_x, name)  # type: ignore[attr-defined]
         result = function(
             start, index, cast(operand(updates, name, start), start.dtype) if is_parameter else updates

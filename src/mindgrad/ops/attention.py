@@ -36,10 +36,10 @@ __all__ = ["flash_attention_score"]
 
 _NAME = "FlashAttentionScore"
 _ALL = 2147483647
-#: permutation of each ``input_layout`` to (batch, heads, positions, elements). The letter H stands for heads
-#: and elements in one axis, which ``_in_heads`` splits first.
+#: maps each ``input_layout`` to the permutation to (batch, heads, positions, elements). The letter H stands
+#: for an axis with heads and elements together, which ``_in_heads`` splits before the permutation.
 _ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
-#: unsupported argument -> end of the error message: the reason and an alternative
+#: unsupported argument -> end of the error message, with the reason and an alternative
 _REFUSED = {
     "drop_mask": "is a bit mask for another device. Omit it: 'keep_prob' drops weights",
     "padding_mask": "is not implemented in MindSpore either. Omit it",
@@ -138,7 +138,7 @@ def _mixed(scores: Tensor, v: Tensor, kind: Any, keep_prob: Any, input_layout: s
     """Average the values with the softmax of the scores, in the layout of the queries."""
     keep = probability(_NAME, "keep_prob", keep_prob, open_below=True)
     seen = amax(scores, -1, keepdims=True) > -math.inf  # type: ignore[operator]
-    # if all keys are masked, the softmax would be NaN
+    # the softmax would be NaN if all keys are masked
     shares = where(seen, softmax(where(seen, scores, 0)), 0)
     shares = cast(dropout(shares, 1 - keep), kind)
     y = matmul(shares, expand_dims(cast(v, kind), 2))

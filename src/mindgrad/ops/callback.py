@@ -84,7 +84,7 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     return called("pure_callback", fn, result, args)
 
 
-#: placeholder that replaces each tensor in ``_OnTrees.constants``
+#: placeholder for a tensor in ``_OnTrees.constants``
 _TENSOR = object()
 
 
@@ -96,13 +96,13 @@ class _OnTrees:
         self.structure = structure
         self.operator = operator
         self.types, self.result_structure = flatten(results)
-        #: leaves of the arguments of ``fn``; ``_TENSOR`` marks the positions of tensors
+        #: leaves of the arguments of ``fn``, with ``_TENSOR`` in place of each tensor
         self.constants = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _OnTrees)
-            # compare methods by function and object, because Python creates a new bound method at each access
+            # Python creates a new bound method at each access, so compare methods by function and object
             and (self.fn is other.fn or (type(self.fn) is MethodType and self.fn == other.fn))
             and self.structure == other.structure
             and self.result_structure == other.result_structure
@@ -122,7 +122,7 @@ class _OnTrees:
         except TypeError as error:
             at_call = error.__traceback__
             if args or (at_call is not None and at_call.tb_next is not None):
-                raise  # the error was raised inside ``fn``
+                raise  # the error comes from ``fn``
             raise TypeError(
                 f"For '{self.operator}', '{name_of(self.fn)}' was called without arguments: {error}. "
                 f"The argument after 'fn' only declares shape and dtype of the result. Pass the arguments "

@@ -280,8 +280,7 @@ def sparse_softmax_cross_entropy(
         )
     logs, classes = log_softmax(x, 1), x.shape[1]
     refuse_labels(t, 0, classes, operator)
-    # Multiply by a one-hot mask instead of gathering the scores of the classes, because the derivative of the
-    # product is faster.
+    # multiply by a one-hot mask instead of gathering the scores of the classes: its derivative is faster
     marks = cast(one_hot(t, classes, 1.0, 0.0), x.dtype)
     loss = arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, marks), 1))
     is_outside = None

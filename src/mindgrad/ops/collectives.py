@@ -421,8 +421,8 @@ def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """
     own, other = get_rank(), partner(process, "dest_rank", group, "Send")
     x = operand(tensor, "Send")
-    # This process receives zeros. Adding them makes the result depend on the message, so that reverse mode
-    # differentiates it.
+    # This process receives zeros. Their sum with x depends on the message, so that reverse mode
+    # differentiates the message.
     return x + apply(primitives.permute, x, pairs=((own, other),), ranks=_both(own, other))
 
 
@@ -446,8 +446,8 @@ def received(
     own, other = get_rank(), partner(process, "src_rank", group, "Receive")
     element, sizes = as_dtype(dtype), tuple(shape)
     if before is not None and before.size and before.dtype.kind == element.kind != "bool":
-        # No process receives this operand. It makes the message depend on ``before``, so that reverse mode
-        # with respect to the inputs of ``before`` differentiates the message.
+        # No process receives this empty operand. Because of it, the message depends on ``before``, so that
+        # reverse mode with respect to the inputs of ``before`` differentiates the message.
         empty = broadcast_to(cast(before.reshape(-1)[0], element), sizes)
     else:
         empty = full_tensor(0, element, sizes)

@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) -> Tensor:
-    # A view of one element with strides of 0 needs no memory. In compiled code it is a scalar constant.
+    # a view of one element with strides 0 needs no memory, and is a scalar constant in compiled code
     try:
         with np.errstate(all="ignore"):
             element = (

@@ -233,7 +233,7 @@ def _named(
 
 
 _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
-#: number of operands -> signature; the docstrings mention the alternative names x and y
+#: number of operands -> signature. The docstrings mention the alternative names x and y
 _SIGNATURES = {
     count: inspect.Signature([inspect.Parameter(name, _KIND) for name in ("input", "other")[:count]])
     for count in (1, 2)

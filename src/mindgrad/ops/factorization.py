@@ -159,7 +159,7 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
             return q, r
         below = Tensor(np.zeros((*a.shape[:-2], rows - columns, columns), a.dtype.numpy))
         return completed(q), apply(concatenate, r, below, axis=a.ndim - 2)
-    # the first ``rows`` columns of A determine Q, and R = Qᴴ A contains all columns of A in the basis Q
+    # the first ``rows`` columns of A determine Q; then R = Qᴴ A
     q, r = applied(linalg.qr, "Qr", _columns(a, 0, rows))
     rest = matmul(adjoint_of(q), _columns(a, rows, columns))
     return q, apply(concatenate, r, rest, axis=a.ndim - 1)
@@ -370,8 +370,8 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
     X = A⁺ is the pseudoinverse (G. H. Golub, V. Pereyra, 1973, for constant rank). The formula also holds for
     repeated singular values, for which the factors of the singular value decomposition have no derivative.
     """
-    # A matrix of the batch whose cotangent is zero does not contribute to the gradient. Remove its NaN and
-    # infinite elements, because zero times NaN would be NaN.
+    # A matrix with zero cotangent does not contribute to the gradient. Replace its NaN and infinite elements,
+    # because zero times NaN would be NaN.
     is_used = apply(reduce_any, not_equal(dout, 0), axes=(dout.ndim - 2, dout.ndim - 1))
     a, out = _finite_or(is_used, a), _finite_or(is_used, out)
     x, xh, ct = out, adjoint_of(out), adjoint_of(dout)

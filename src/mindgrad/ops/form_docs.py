@@ -20,8 +20,8 @@ __all__ = ["MEANINGS", "FunctionDoc", "path_of"]
 
 _IGNORED = "accepted for compatibility and ignored"
 
-#: argument name -> (type, description), for arguments that an operator class such as ``ops.Adam`` has in
-#: addition to the arguments of its function
+#: argument name -> (type, description), for arguments that only an operator class such as ``ops.Adam`` has,
+#: and not its function
 MEANINGS: dict[str, tuple[str, str]] = {
     "Seed0": ("int", "seed of this operator; 0 uses the global seed"),
     "Seed1": ("int", "second seed of this operator"),

@@ -72,7 +72,7 @@ def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: st
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    # The inverse FFT primitive already divides by ``count``. Compute the remaining factor for ``norm``.
+    # the inverse FFT primitive divides by ``count``. This is the additional factor for ``norm``
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
         factor = float(count)
@@ -106,7 +106,7 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
             raise ValueError(f"For '{operator}', the length of the signal is 0 for one frequency. Pass n=1.")
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    # transform the other axes first; the last axis then contains half of the spectrum of real signals
+    # transform the other axes first: for real signals, the last axis contains half of the spectrum
     if axes[:-1]:
         x = apply(primitives.fft, x, axes=axes[:-1], inverse=True)
     signal = apply(primitives.irfft, x, axis=last, length=lengths[-1])

@@ -166,12 +166,12 @@ def dyn_shape(input_x: _Any) -> _Tensor:
 
 __all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]
 
-#: assign this function after ``__all__`` is complete, so that ``from … import *`` does not replace the module
+#: assigned after ``__all__`` is complete, so that ``from … import *`` does not replace the module
 #: ``ops.padding``
 padding = _padding.widened_to
 
 
-# complete the docstrings of functions without the decorator ``public``, which would complete them
+# complete the docstrings of functions without the decorator ``public``, which would do it
 for _item in list(globals().values()):
     _is_own = isinstance(_item, _FunctionType) and _item.__module__.startswith("mindgrad.ops.")
     if _is_own and "    See Also:" not in (_item.__doc__ or "    See Also:"):

@@ -80,7 +80,7 @@ def getitem(x: Any, index: Any) -> Tensor:
     return _placed(read_at(part, subscript.columns, tuple(subscript.axes), _READ), subscript)
 
 
-#: primitives and their parameters, to be applied one after another
+#: pairs (primitive, parameters) that are applied one after another
 Steps = list[tuple[Primitive, dict[str, Any]]]
 
 # cache: (shape of the tensor, :func:`basic_key` of the index) -> steps that read the index
@@ -252,8 +252,8 @@ def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
     if all(step == 1 or count == 1 for _, count, step in slots):
         starts = [make_tensor(np.asarray(first, np.int32)) for first, _, _ in slots]
         return apply(slicing.dynamic_update_slice, x, value, *starts)
-    # For slices with steps: pad ``value`` to the shape of x with gaps between its elements. Then a mask of
-    # the written elements selects between the padded value and x.
+    # For slices with steps, pad ``value`` to the shape of x, with gaps between its elements. A mask of the
+    # written elements then selects from the padded value and x.
     strides = [step if count > 1 else 1 for _, count, step in slots]
     spans = [(count - 1) * step + 1 for (_, count, _), step in zip(slots, strides, strict=True)]
     low = tuple(first for first, _, _ in slots)
@@ -287,7 +287,7 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
             "mask is not known at compile time. The value must be a number, or broadcast without the masked "
             "axes. Use ops.where(mask, value, x)."
         )
-    # ``value`` has one axis of size 1 for the true elements. Replace it by the axes of the mask.
+    # ``value`` has a single axis for all true elements, of size 1. Replace it by the axes of the mask
     value = _fitted(value, (*basic[: subscript.front], 1, *behind))
     value = _fronted(value, subscript)
     count = mask.ndim

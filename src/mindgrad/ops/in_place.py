@@ -203,7 +203,7 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     return x
 
 
-#: method or function name -> "element of x | arguments | element after the call", for generated docstrings
+#: name -> "element of x | arguments | element after the call", for the examples in generated docstrings
 _EXAMPLES = {
     "abs_": "-1.0 |  | 1.", "add_": "1.0 | 2.0 | 3.", "ceil_": "0.5 |  | 1.", "clamp_": "5.0 | 0.0, 2.0 | 2.",
     "copy_": "1.0 | Tensor([2.0]) | 2.", "cos_": "0.0 |  | 1.", "div_": "4.0 | 2.0 | 2.",
@@ -285,7 +285,7 @@ def stop_gradient_(input: Tensor) -> Tensor:
     return replaced(input, "stop_gradient_", flow.stop_gradient)
 
 
-#: name -> in-place method
+#: name -> in-place method of Tensor
 IN_PLACE: dict[str, Callable[..., Tensor]] = {
     name: in_place(name, function, what) for name, (function, what) in _RESULTS.items()
 }

@@ -37,7 +37,7 @@ class OutOfRangeError(IndexError, RuntimeError):
         return IndexError, self.args
 
 
-# let tracebacks show Python's name of the exception
+# show Python's exception name in tracebacks
 OutOfRangeError.__name__ = OutOfRangeError.__qualname__ = "IndexError"
 OutOfRangeError.__module__ = "builtins"
 

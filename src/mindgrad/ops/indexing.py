@@ -95,8 +95,8 @@ def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Ten
     lookups = index.ndim - count
     column = apply(structural.reshape, index, shape=(*index.shape, 1))
     elements = apply(indexing.gather, x, column, axes=(axis,), batch=batch)
-    # The axes are (batch, lookups, axes before ``axis``, axes after it). Move the lookups to position
-    # ``axis``.
+    # the axes are (batch, lookups, axes before ``axis``, axes after it); move the lookups to position
+    # ``axis``
     before = axis - count
     order = (
         *range(count),

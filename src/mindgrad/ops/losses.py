@@ -215,7 +215,7 @@ def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
     size = rounding.abs(d)
     near = comparison.less(size, bound)
     far = arithmetic.mul(arithmetic.sub(size, bound / 2), bound)
-    # replace large d before squaring, because d² may overflow
+    # d² may overflow for large d, so replace large d before squaring
     return choose(near, arithmetic.mul(math.square(choose(near, d, 0.0)), 0.5), far)
 
 

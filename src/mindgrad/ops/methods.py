@@ -100,8 +100,7 @@ PROPERTIES: dict[str, Callable[..., Any]] = {
 }
 
 
-#: methods whose arguments differ from the arguments of their functions. doctest runs the examples of these
-#: methods
+#: methods whose arguments differ from the arguments of their functions; doctest runs their examples
 __test__: dict[str, Callable[..., Any]] = {}
 
 
@@ -121,7 +120,7 @@ for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
     if not _name.startswith(
         ("__array", "__dlpack")
-    ):  # a tensor selected by a mask (``ops.selection``) cannot be converted to an array
+    ):  # a tensor selected by a mask (``ops.selection``) has no array
         setattr(Selection, _name, _function)
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))

@@ -29,9 +29,8 @@ __all__ = [
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
-#: The eight neighbors: top, top right, right, bottom right, bottom, bottom left, left, top left. Each entry
-#: is (side of the row axis, side of the column axis), with -1 for the beginning, 1 for the end, and 0 for the
-#: whole axis.
+#: the eight neighbors, clockwise from the top. Each entry is (side of the row axis, side of the column axis):
+#: −1 for the beginning, 1 for the end, and 0 for the whole axis
 _DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 

@@ -29,7 +29,7 @@ __all__ = [
     "promoted", "truth", "unary",
 ]  # fmt: skip
 
-#: operators that stack an operand that is a tuple or list of tensors
+#: operators that stack the tensors if an operand is a tuple or list
 _STACKING = frozenset({"Add", "Sub", "FloorDiv"})
 _NUMBER = (bool, int, float, complex, np.generic)
 
@@ -40,8 +40,8 @@ _ACCEPTED: set[tuple[Primitive, DType]] = set()
 _AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
 
 # Cache of Python numbers converted to tensors. The key contains the primitive, ``float_only``, the type and
-# value of the number, and the type of the other operand, which determines the dtype of the result. For a
-# zero, the value is its repr, which distinguishes 0.0 from -0.0.
+# value of the number, and the type of the other operand, which determines the dtype. For a zero, the value is
+# its repr, because 0.0 and −0.0 are equal.
 _NUMBERS: dict[tuple[Primitive, bool, type, Any, TensorType], Tensor] = {}
 _NUMBERS_KEPT = 1024
 
@@ -59,8 +59,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             return _as_tensor(x, like)
         if not x.is_parameter:
             return x
-        # Return a new object, so that a later assignment to the Parameter does not change the result of a
-        # function that returns its operand unchanged.
+        # return a new object: if a function returns its operand unchanged, a later assignment to the
+        # Parameter must not change this result
         value = _read(x)
         return as_it_is(value) if value is x else value
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
@@ -233,7 +233,7 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     mixed = False
     for x in xs:
         if type(x) is not Tensor:
-            # a number gets the dtype of the first tensor; all other operands ignore this argument
+            # a number gets the dtype of the first tensor; other operands ignore this argument
             x = operand(x, operator, None if getattr(x, "is_parameter", False) else _anchor(xs))
         tensors.append(x)
         own = (x._type or x.type).dtype

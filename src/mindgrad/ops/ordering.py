@@ -296,7 +296,7 @@ def searchsorted(
             f"For 'SearchSorted', the sequence must be a vector, or match the shape of the values except "
             f"for the last axis, but got the shapes {sequence.shape} and {needles.shape}."
         )
-    # the insertion index of a value is the number of smaller (or equal) elements in the sequence
+    # the insertion index of a value is the number of smaller (or equal) elements of the sequence
     count = sequence.shape[-1]
     shape = (*needles.shape, count)
     spread = apply(structural.broadcast_in_dim, needles, shape=shape, dims=tuple(range(needles.ndim)))

@@ -60,7 +60,7 @@ SECOND_NAMES: dict[str, dict[str, str]] = {
     },
 }
 
-#: methods that accept ints as separate arguments or as one tuple -> keyword names of the tuple
+#: method that accepts ints as separate arguments or as one tuple -> keyword names of the tuple
 _TUPLES: dict[str, tuple[str, ...]] = {"flip": ("dims",), "tile": ("dims", "reps")}
 
 

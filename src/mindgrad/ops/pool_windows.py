@@ -32,8 +32,8 @@ from mindgrad.ops.reduction import sum as sum_of
 
 __all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 
-# maximum window length along an axis for pooling by a chain of elementwise operators; longer windows use one
-# reduction
+# windows of at most this length along an axis are pooled by a chain of elementwise operators, longer ones by
+# one reduction
 _CHAIN = 8
 
 
@@ -289,7 +289,7 @@ def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any
         axis, size = first + k, x.shape[first + k]
         borders = _borders(size, targets[k])
         longest = max(stop - start for start, stop in borders)
-        # extend all windows to the length of the longest one by repeating their last element
+        # extend all windows to the length of the longest window by repeating their last element
         columns = [[min(start + j, stop - 1) for start, stop in borders] for j in range(longest)]
         parts = [tuple(_columns(y, axis, each) for y in pooled) for each in columns]
         pooled = _chained(parts, _greater)

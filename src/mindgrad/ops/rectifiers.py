@@ -205,8 +205,8 @@ def hardswish(input: Any) -> Tensor:
     >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
     [0. 0. 4.]
     """
-    # Compute hardswish piecewise: at ±∞, the product x · min(max(x + 3, 0), 6) and its derivative would be
-    # NaN.
+    # compute hardswish piecewise: for x = ±∞, the product x · min(max(x + 3, 0), 6) and its derivative would
+    # be NaN
     x = real_operand(input, "HSwish")
     above, below = greater(x, 3.0), less(x, -3.0)
     inside = choose(below, 0.0, choose(above, 0.0, x))

@@ -26,7 +26,7 @@ from mindgrad._base.shared_docs import document
 
 __all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
 
-#: path of the operator classes in forms
+#: path of operator classes in forms
 CLASSES = "ops.operations"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -83,7 +83,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
             _LINES[function] = _LINES.get(function, ()) + forms
         if function.__doc__:
             names = names_of(function)
-            # the function is public only as a method
+            # the function is public only as a method of Tensor
             if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):
                 names = related(names[0]) or names
             document(function, names)
@@ -111,7 +111,7 @@ def _install_further(path: str) -> None:
 _ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
 
 
-#: path in forms -> module that documents the name; other paths only export it
+#: path in forms -> module that documents the name. Other modules only export it
 _OWNERS = {
     "": "mindgrad.ops",
     "Tensor": "mindgrad.Tensor",

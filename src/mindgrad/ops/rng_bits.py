@@ -48,13 +48,13 @@ __all__ = [
     "normals", "parameters", "require", "seeds_of", "shape_of", "with_probability",
 ]  # fmt: skip
 
-#: Parameter with the generator state that the current context draws from
+#: Parameter with the state of the generator that is used in the current context
 _source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
 
-#: seeds of an operator that draws only from the global state
+#: seeds of an operator that uses only the global state
 NO_SEEDS = (0, 0)
 
-#: bits of the significand of each dtype, including the implicit bit
+#: number of significand bits of each dtype, including the implicit bit
 _PRECISION = {float16: 11, bfloat16: 8, float32: 24}
 
 
@@ -144,7 +144,7 @@ def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tenso
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         references.write(source, after)
         return words
-    with window:  # hold the lock: two threads must not draw from the same state
+    with window:  # two threads must not draw from the same state
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         references.advance(source, after)
     return words

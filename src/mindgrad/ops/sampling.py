@@ -171,8 +171,8 @@ def _multinomial(
             sums, apply(arithmetic.mul, drawn, broadcast_to(total, drawn.shape)), out_int32=True, right=True
         )
     waits = exponentials(operator, weights.shape, float64, seeds)
-    # The categories with the shortest waiting times are drawn. The waiting time of a category with weight 0
-    # is infinite.
+    # The categories with the shortest waiting times are drawn. A category with weight 0 has an infinite
+    # waiting time.
     times = apply(arithmetic.div, combined(arithmetic.add, waits, 2.0**-70), weights)
     places = apply(argsort, times, axis=len(rows), descending=False)
     return places[..., :count]  # type: ignore[index]
@@ -322,7 +322,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     size = mask.size
     flat = apply(structural.reshape, mask, shape=(size,))
     order = _order(name, size, seeds_of(name, seed))
-    # A stable sort of the shuffled mask moves its true elements to the front, in random order.
+    # a stable sort moves the true elements of the shuffled mask to the front, in random order
     first = apply(argsort, cast(indexing.gather(flat, order, 0), int32), axis=0, descending=True)
     chosen_order = indexing.gather(order, first[:number], 0)  # type: ignore[index]
     chosen = indexing.gather(flat, chosen_order, 0)

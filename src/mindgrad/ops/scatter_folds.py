@@ -125,7 +125,7 @@ def _rounds(flat: Tensor, elements: int) -> Tensor:
     """Count earlier updates of the same element (int32); −1 if out of range."""
     (count,) = flat.shape
     numbers = make_tensor(np.arange(count, dtype=np.int64))
-    # sort by element, then by order of the updates
+    # sort by element, then by the order of the updates
     order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))
     ordered = read_along(flat, order, 0)
     preceding = cast(arithmetic.sub(numbers, searchsorted(ordered, ordered)), int32)

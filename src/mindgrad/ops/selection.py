@@ -29,7 +29,7 @@ from mindgrad.ops.subscript import unknown_mask_error
 
 __all__ = ["Selection", "selected"]
 
-#: primitive -> neutral element, which replaces the elements that the mask does not select
+#: reduction -> neutral element, which replaces the elements that the mask does not select
 _NEUTRAL = {
     reduction.reduce_sum: 0, reduction.reduce_prod: 1, reduction.reduce_all: 1, reduction.reduce_any: 0,
     reduction.norm: 0, reduction.logsumexp: -math.inf, reduction.reduce_max: -math.inf,

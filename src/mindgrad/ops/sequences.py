@@ -216,8 +216,8 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     x, classes = operand(x1, "InTopK"), operand(x2, "InTopK")
     labels = class_labels(classes, x.shape[1], "InTopK")
     own = indexing.gather_elements(x, 1, layout.expand_dims(labels, 1))
-    # The score of an out-of-range class is NaN, and such a class is never in the top k. Therefore count ``not
-    # x <= own``, which is true for NaN, instead of ``x > own``.
+    # An out-of-range class has the score NaN, and is never in the top k. Count ``not x <= own``, which is
+    # true for NaN, instead of ``x > own``.
     worse = reduction.reduce_sum(cast(comparison.less_equal(x, own), int32), 1)
     better = arithmetic.sub(x.shape[1], worse)
     return comparison.less(better, whole_number(k, "InTopK", "k", least=0))

@@ -285,8 +285,8 @@ def vector_norm(
         return reduced(primitives.reduce_min, operator, sizes, axis, keepdims, "keepdims")
     if order == 1:
         return reduced(primitives.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
-    # Compute the norm as unit · ‖x / unit‖, so that powers neither overflow nor underflow. The norm does not
-    # depend on ``unit``, so ``unit`` needs no gradient.
+    # compute the norm as unit · ‖x / unit‖, so that powers neither overflow nor underflow. The result does
+    # not depend on ``unit``, so ``unit`` needs no gradient
     unit: Any = 1.0
     if x.size:
         extreme = primitives.reduce_max if order > 0 else primitives.reduce_min

@@ -179,7 +179,7 @@ def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> An
     leaves, structure = flatten(inputs)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
-    # MindSpore programs may list an empty strategy () for each Python number; drop these strategies
+    # MindSpore programs may list an empty strategy () for each Python number, so drop these
     if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):
         in_strategy = [
             s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions
@@ -248,7 +248,7 @@ def _letters(operation: Any, shapes: Sequence[Sequence[int]]) -> tuple[list[list
     """
     name = operation.name
     if name in ("MatMul", "BatchMatMul") and len(shapes) == 2 and min(map(len, shapes)) >= 2:
-        # number the axes from the right, because the batch axes broadcast
+        # number the axes from the right, because batch axes are broadcast
         a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]
         a[-2:], b[-2:] = ["m", "k"], ["k", "n"]  # type: ignore[list-item]
         if operation.transpose_a:

@@ -336,7 +336,7 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
         if subscript.is_unknown:
             unknown_mask_error()
         subscript.mask, subscript.is_unknown = mask, True
-    elif count == 0:  # a Boolean entry adds an axis of size 1 if it is True, else of size 0
+    elif count == 0:  # a Boolean entry adds an axis: of size 1 if it is True, else of size 0
         subscript.middle.append(1)
         subscript.columns.append(np.zeros(1 if mask else 0, np.int32))
         subscript.axes.append(position)

@@ -84,7 +84,8 @@ class Layout:
                 f"in which compiled functions use them, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
-        #: names of mesh axes that divide each tensor axis; ``None`` before the layout is called
+        #: for each tensor axis, the names of the mesh axes that divide it. ``None`` before the layout is
+        #: called
         self.names: tuple[tuple[str, ...], ...] | None = None
 
     def __call__(self, *tensor_map: str | tuple[str, ...]) -> Layout:

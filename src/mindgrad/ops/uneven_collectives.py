@@ -194,12 +194,12 @@ def _exchanged(
         return full_tensor(0, x.dtype, (sum(received), *row_shape) if sum(received) else ())
     length = _common_length(longest)
     stacked = _stacked_parts(x, sent, length)
-    # shape (ranks, length, …); parts[i] comes from the i-th process of the group
+    # shape (ranks, length, …); parts[i] comes from process i of the group
     parts = applied(
         primitives.all_to_all, operator, stacked, split_axis=0, concat_axis=0, ranks=tuple(ranks)
     )  # fmt: skip
     if not sum(received):
-        return parts[(0,) * parts.ndim]  # a padding zero, so that the result depends on the exchange
+        return parts[(0,) * parts.ndim]  # a zero of the padding, so that the result depends on the exchange
     return concat([parts[i, :count] for i, count in enumerate(received) if count])
 
 

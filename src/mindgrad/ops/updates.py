@@ -343,7 +343,7 @@ def proximal_adagrad(
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g)
     rate = lr / math.sqrt(accum)
-    if indices is not None:  # lr / √accum is infinite for rows that have not had a nonzero gradient
+    if indices is not None:  # lr / √accum is infinite for rows without a nonzero gradient so far
         rate = choose(accum > 0, rate, 0.0)  # type: ignore[operator]
     return assign(var, _shrunk(var - rate * g, rate * l1) / (1 + rate * l2)), accum
 

@@ -443,7 +443,8 @@ def _user_solution(
     if not callable(solve):
         raise TypeError(f"For '{owner}', the 'solve' must be a function (f, initial_guess) -> x.")
     if references.is_compiling():
-        # trace the solver as a separate graph, and apply it to constants, so that it is never differentiated
+        # trace the solver as a separate graph and apply it to constants, so that the solver is never
+        # differentiated
         traced = Function(
             owner, "solve", lambda x: user_calls.run(solve, f, x), [x.type for x in start], structure
         )

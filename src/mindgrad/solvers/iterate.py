@@ -23,8 +23,8 @@ from mindgrad.frontend.mode import is_graph_mode
 
 __all__ = ["Function", "Value", "Values", "as_tensors", "check_precision", "chosen", "held", "repeat"]
 
-#: annotation for Tensors. It is ``Any``, because mypy does not see the arithmetic operators that ``ops``
-#: attaches to Tensor
+#: type annotation for Tensors. It is ``Any``, because mypy does not see the arithmetic operators that ``ops``
+#: adds to Tensor
 Value = Any
 Values = list[Any]
 _TYPE_OF_PARTS = {complex64: float32, complex128: float64}

@@ -34,7 +34,7 @@ from mindgrad.solvers.real_parts import Unknowns
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
 NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
-#: maximum number of unknowns for which the solver "auto" computes and factorizes a dense matrix
+#: for at most this many unknowns, the solver "auto" computes and factorizes a dense matrix
 _DENSE = 1000
 
 Product = Callable[[Values], Values]
@@ -246,8 +246,7 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
     bound = tol * norm(bs)
 
     def continues(iterations: Any, rho: Any, *vectors: Any) -> Any:
-        # after a breakdown of BiCGSTAB, rho is zero or NaN; then the comparison with zero is false and ends
-        # the loop
+        # after a breakdown of BiCGSTAB, rho is zero or NaN. Then ``rho.abs() > 0`` is false and ends the loop
         return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (iterations < maxiter)
 
     def step(iterations: Any, rho: Any, *vectors: Any) -> tuple:
@@ -257,12 +256,12 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         s = _plus(r, -alpha, v)
         t = matvec(s)
         square = dot(t, t)
-        # if the residual is zero after the first half step, t is zero: divide by 1 to avoid 0 / 0
+        # t is zero if the residual is zero after the first half step: divide by 1 to avoid 0 / 0
         omega = dot(t, s) / (square + (square == 0).astype(square.dtype))
         y = _plus(_plus(x, alpha, p), omega, s)
         residual = _plus(s, -omega, t)
         after = dot(bs, residual)
-        # at the solution, omega is zero, and the next p is not used: replace omega by 1 to avoid 0 / 0
+        # omega is zero at the solution, where the next p is not used: divide by 1 to avoid 0 / 0
         share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
         return (iterations + 1, after, *y, *residual, *_plus(residual, share, _plus(p, -omega, v)))
 

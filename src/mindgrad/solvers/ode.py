@@ -275,7 +275,7 @@ def _solved(
 
         names = ["the state of the solver", *[f"the states {k}" for k in range(len(ys))]]
         if targets.shape[0] > 1:
-            # use a scan over the times, so that XLA compiles the loop over steps once, not once for each time
+            # a scan over the times: XLA compiles the loop over steps once, not once for each time
             scanned(
                 targets.shape[0],
                 [(targets, False)],
@@ -325,13 +325,13 @@ def _reach(
     def iteration(*parts: Any) -> tuple[Any, ...]:
         now = _unpacked(parts, count)
         rest = end - held(now.t1)
-        # shorten the step at the last time, because f may be undefined beyond it
+        # shorten the step that would pass the last time, because f may be undefined after it
         h = chosen(rest.abs() < now.h.abs(), rest, now.h)
         step = stepped(slope, now.y1, now.f1, now.t1, h)
         ratio = _ratio([held(e) for e in step.error], now.y1, step.y, rtol, atol)
         is_good = ratio <= 1
         share = _SAFETY * ratio ** (-0.2)
-        # the comparison is false for NaN, so a NaN is also replaced by _SHRINK
+        # the comparison is false for NaN, so NaN is also replaced by _SHRINK
         share = chosen(share > _SHRINK, share, Tensor(np.array(_SHRINK, share.dtype.numpy)))
         following = chosen(share < _GROW, h * share, h * _GROW)
         steps, rejected = now.steps + 1, now.rejected + (~is_good).astype(int32)

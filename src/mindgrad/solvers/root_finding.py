@@ -17,11 +17,13 @@ from mindgrad.solvers.linear_solvers import LinearSolver, dot
 
 __all__ = ["SolverInfo", "iterated", "minimized", "newton"]
 
-#: the line search fails if it has halved a step to this fraction
+#: the line search halves the step until a step is accepted. It fails if the step is smaller than this
+#: fraction of the full step
 _HALVINGS = 2.0**-20
-#: Armijo's condition: a step must decrease the objective by at least this fraction of the predicted decrease
+#: Armijo's condition: the step must decrease the objective by at least this fraction of the decrease that the
+#: slope predicts
 _DECREASE = 1e-4
-#: the line search accepts an increase of the objective by at most this many rounding errors
+#: the line search tolerates an increase of the objective by this many rounding errors
 _ROUNDINGS = 8
 #: a short Newton step is accepted if it multiplies the squared norm of the gradient by at most this factor
 _FLATTER = 0.25
@@ -118,7 +120,8 @@ def minimized(
         is_local = is_down & _is_small(_largest(step), xs, precision ** (1 / 3))
 
         def is_enough(t: Value, after: Value, square_after: Value) -> Value:
-            # a short step can change the objective by less than its rounding error, so also compare gradients
+            # the objective may change by less than its rounding error in a short step, so compare gradients,
+            # too
             is_flatter = is_local & (square_after <= _FLATTER * square)
             return (after <= now - _DECREASE * t * slope + rounding) | is_flatter
 

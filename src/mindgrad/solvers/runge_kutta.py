@@ -36,9 +36,9 @@ _STAGES: tuple[tuple[float, ...], ...] = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-#: weights e_i of the slopes in the error estimate, the solution of order 5 minus the solution of order 4
+#: weights e_i of the slopes in the error estimate: the solution of order 5 minus the solution of order 4
 _ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-#: weights of the slopes in the last coefficient of the dense output
+#: weights of the slopes in the last coefficient of the dense output, the interpolation between two steps
 _DENSE = (
     -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
     701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
@@ -130,7 +130,7 @@ def interpolated(
 ) -> Values:
     """Return the dense output at time ``target`` of the step from ``t0`` to ``t1``."""
     h = held(t1 - t0)
-    h = h + (h == 0).astype(h.dtype)  # before the first step, h is zero: use 1 to avoid a division by zero
+    h = h + (h == 0).astype(h.dtype)  # before the first step, h is zero: divide by 1 instead of zero
     x = (target - t0) / h
     states = []
     for a, b, slope, slope_behind, bent in zip(y0, y1, f0, f1, bend, strict=True):

@@ -28,8 +28,8 @@ from mindgrad.tools.verdicts import Slopes, Verdicts
 __all__ = ["check_grad"]
 
 _MODES = ("forward", "reverse")
-#: If the complex-step slope differs from the central difference by more than this fraction of the largest
-#: slope, ``fn`` is treated as not analytic, and the central difference is used.
+#: if the complex-step slope differs from the central difference by more than this fraction of the largest
+#: slope, ``fn`` counts as not analytic, and the central difference is used
 _ANALYTIC = 1e-5
 
 
@@ -259,8 +259,8 @@ class _Check:
                 rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))
             if "reverse" in self.modes:
                 gradients = np.stack([gradient[index].ravel() for gradient in pulled])
-                # rows of an identity matrix: skip the product, because zero times an infinite slope would be
-                # NaN
+                # the tangents are rows of an identity matrix, so skip the product: zero times an infinite
+                # slope would be NaN
                 matrix = gradients.T if is_every_entry else tangents.reshape(len(tangents), -1) @ gradients.T
                 rows.append(self._compare(leaf, "reverse", matrix, slopes, is_every_entry))
         return rows

@@ -67,7 +67,8 @@ class CheckedFunction:
         number: unique number of this object. The compile cache compares checked functions by this number.
     """
 
-    #: attributes that the compile cache compares: two checked functions are never equal
+    #: for the compile cache: two checked functions are equal only if these attributes are equal. Each has its
+    #: own ``number``, so they never are
     compared_by = ("number",)
 
     def __init__(

@@ -15,7 +15,7 @@ from mindgrad.core.base.nearest import nearest
 
 __all__ = ["add_order", "of_script", "target_of", "target_parser", "written"]
 
-#: ``__name__`` of the script while it runs; not ``"__main__"``, so that its main block does not run
+#: ``__name__`` of the script while it runs. It is not ``"__main__"``, so that the main block does not run
 _MODULE = "__check__"
 
 

@@ -29,14 +29,14 @@ _EXAMPLE = """examples:
 
 The exit status is 0, or 1 if there is a problem."""
 _REQUIRED = ("numpy", "scipy", "ml_dtypes", "safetensors", "jax", "jaxlib")
-#: optional package -> purpose
+#: optional package -> its purpose
 _OPTIONAL = {
     "rich": "colors and progress bars on a terminal",
     "matplotlib": "figures",
     "pillow": "image files in datasets",
     "IPython": "notebooks",
 }
-#: if one of these files exists, the machine has an NVIDIA GPU
+#: the machine has an NVIDIA GPU if one of these files exists
 _NVIDIA = ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/nvidiactl")
 _SECONDS = 300
 _PROBE = "from mindgrad.tools.doctor_command import probe; probe()"

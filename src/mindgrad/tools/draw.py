@@ -32,12 +32,13 @@ from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
 
-#: maximum number of rows of a figure; larger programs are merged into blocks, functions, or files
+#: maximum number of rows of a figure. In larger ones, equations are merged into blocks, functions, or files
 _MOST_ROWS = 40
-#: maximum width of a box in characters; longer lists of operators and result types are shortened
+#: maximum number of characters in a box; longer lists of operators and result types are shortened
 _COLUMNS = 104
 
-#: The broadcast operator occurs in most arithmetic. A box lists it only if the line has no other operator.
+#: name of the broadcast operator, which occurs in most arithmetic. A box lists it only if its line has no
+#: other operator
 _UNSAID = broadcast_in_dim.name
 
 Source = tuple[str, int]

@@ -26,7 +26,7 @@ __all__ = ["Explanation", "Fired", "LineCost"]
 _MOST_LINES = 12
 #: maximum number of rewrites that the summary names; further rewrites are counted
 _MOST_NAMED = 3
-#: if the rewrites increase the number of operations by more than this factor, a note explains why
+#: if rewrites increase the number of operations by more than this factor, a note explains why
 _MORE = 1.005
 _PER_COORDINATE = (
     "More operations are expected for a gradient with respect to several coordinates: forward mode and "

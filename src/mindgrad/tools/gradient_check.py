@@ -23,12 +23,12 @@ _HEADER = (
     "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
     "error", "step", "by",
 )  # fmt: skip
-#: line style of each mode in a plot; both stay visible if they coincide
+#: line style of each mode in a plot; both lines stay visible if they coincide
 _MARKERS = {"forward": "o-", "reverse": "x--"}
 #: columns that a narrow terminal omits, the least important first
 _OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
-#: column -> explanation below the table
+#: column -> its explanation below the table
 _LEGEND = {
     "worst entry": "worst entry: the entry with the worst verdict or error, in the columns to its right",
     "by": "by: method of the difference",
@@ -195,7 +195,7 @@ class GradientCheck:
                 row.steps[is_drawn], errors, _MARKERS[row.mode], markersize=9, fillstyle="none",
                 label=f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}",
             )  # fmt: skip
-        if levels:  # ``levels`` contains rounding errors, so that a wrong derivative appears far above them
+        if levels:  # rounding errors are also plotted, because wrong derivatives are far above them
             axes.set_ylim(min(levels) / 4, 4 * max(levels))
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",

@@ -46,7 +46,7 @@ _KINDS = {
     "general": "differentiated by a forward rule, which reverse mode transposes",
     "control": "control flow, differentiated by the rules of the functions that it runs",
 }
-#: maximum number of public functions that the output lists; further functions are counted
+#: maximum number of public functions in the output; further ones are counted
 _SHOWN = 24
 _TAINT = {
     "starts": "derivatives can be infinite; an exact zero times infinity is 0, and any other zero times "
@@ -143,7 +143,7 @@ def nearest_operators(name: str) -> list[str]:
     spellings: dict[str, str] = {}
     for full in [*REGISTRY, *public]:
         spellings.setdefault(full.rpartition(".")[2].lower(), full)
-    # difflib finds 'floor' for 'foo', so leave out names whose length differs a lot from the misspelled name
+    # difflib finds 'floor' for 'foo', so leave out names whose length differs much from the misspelled name
     similar = [key for key in spellings if abs(len(key) - len(short)) <= max(1, len(short) // 4)]
     near = difflib.get_close_matches(short, similar, 3, 0.75)
     if not near:  # an abbreviation, or a longer word for the operator
@@ -212,7 +212,7 @@ def _definition(name: str) -> tuple[list[str], str]:
     return [], mention
 
 
-#: functions that create operators
+#: functions that create primitives
 _MAKERS = ("Primitive", "constant", "elementwise", "general", "linear", "multilinear", "pointwise_constant",
            "pointwise_linear")  # fmt: skip
 

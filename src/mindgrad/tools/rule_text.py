@@ -25,13 +25,13 @@ from mindgrad.core.primitives.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
-#: precedence of Python's binary operators, which determines the parentheses
+#: precedence of Python's binary operators, which decides where parentheses are needed
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
-#: values of operator parameters that the text omits
+#: parameter values that the text of a rule omits
 _EMPTY: tuple[Any, ...] = ((), ((), ()))
-#: maximum length of a subexpression in characters; longer ones get a separate line
+#: maximum number of characters of a subexpression; a longer one gets its own line
 _LONGEST = 90
 
 
@@ -115,7 +115,7 @@ def _calls(primitive: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], li
             with suppress(TypeError, ValueError):
                 out = primitive.type_rule(*types, **parameters)
                 calls.append((types, parameters, list(out) if primitive.multiple else [out]))
-        # select the call with the largest operands, because one-element matrices hide most of the rule
+        # choose the call with the largest operands, because one-element matrices hide most of the rule
         if calls:
             yield max(calls, key=lambda call: sum(math.prod(type.shape) for type in call[0]))
 

@@ -34,7 +34,7 @@ _TARGETS: dict[str, Callable[[], Any]] = {
     "mindspore": MindsporeTarget,
 }
 
-#: value of ``emit`` -> name of the library in the generated text
+#: value of ``emit`` -> library that the emitted program uses
 _LIBRARIES = {"numpy": "NumPy", "jax": "JAX", "mindspore": "MindSpore"}
 #: accepted values of ``emit``
 LANGUAGES = tuple(_TARGETS)

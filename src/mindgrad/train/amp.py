@@ -33,12 +33,12 @@ __all__ = [
     "custom_mixed_precision", "get_black_list", "get_white_list",
 ]  # fmt: skip
 
-#: Cells that compute in float16 or bfloat16 at level O1
+#: Cells that compute in float16 or bfloat16 at level O1 of mixed precision
 AMP_WHITE_LIST = (
     "Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose", "Dense", "GRU",
     "GRUCell", "LSTM", "LSTMCell", "PReLU", "RNN", "RNNCell",
 )  # fmt: skip
-#: Cells that compute in float32 at level O2
+#: Cells that compute in float32 at level O2 of mixed precision
 AMP_BLACK_LIST = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "SyncBatchNorm")
 
 _LEVELS = ("O0", "O1", "O2", "O3", "auto")

@@ -30,7 +30,7 @@ _DEFAULTS = {
     "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,
     "max_process_num": 64, "return_param_dict": False,
 }  # fmt: skip
-#: arguments without effect: file names determine the format, and one process reads the files
+#: arguments without effect: the file names determine the format, and one process reads all files
 _WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
 _ADVICE = {
     "dec_key": "encrypted files are not supported; save the file without a key",

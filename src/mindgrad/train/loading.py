@@ -12,7 +12,7 @@ from mindgrad.nn.cell import Cell
 __all__ = ["load_param_into_net"]
 
 _MOST_NAMES = 20  # maximum number of names in an error message
-#: part of a Parameter name in transformer layers of MindSpore 2.0 and 2.1 -> part in later versions
+#: part of a Parameter name in MindSpore 2.0 and 2.1 -> its part in later versions, for transformer layers
 _FORMER_NAMES = {".linear1.": ".dense1.", ".linear2.": ".dense2."}
 
 
@@ -148,7 +148,7 @@ def _convertible(value: Tensor, parameter: Parameter) -> bool:
 
 
 def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    # depending on the version, the powers of β in Adam have shape () or (1,), so accept both shapes
+    # Adam's powers of β have shape () or (1,), depending on the version, so accept both
     if shape == () and expected == (1,):
         return True
     return shape[: len(expected)] == expected and all(size == 1 for size in shape[len(expected) :])

@@ -408,7 +408,7 @@ class Model:
         """Do nothing, because networks are compiled in their first call."""
 
 
-#: callbacks that print; with one of them, a Model adds no progress bar
+#: callbacks that print. With one of them, a Model adds no progress bar
 _PRINTING = (LossMonitor, ProgressBar, TimeMonitor)
 
 

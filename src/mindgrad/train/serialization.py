@@ -54,7 +54,7 @@ build_searched_strategy = absent(
 merge_sliced_parameter = absent(
     __name__, "merge_sliced_parameter", "joins the slices of a Parameter of several devices", _DIVIDED
 )
-_LONGEST = 500  # maximum length of a reason in an error message, in characters
+_LONGEST = 500  # maximum number of characters of a reason in an error message
 _Choice = Callable[[str], bool]
 
 

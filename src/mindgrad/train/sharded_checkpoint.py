@@ -115,7 +115,7 @@ def write_set(folder: str | os.PathLike[str], entries: Iterable[tuple[str, Any]]
             if _PART.fullmatch(path.name) and not path.name.startswith(token):
                 path.unlink(missing_ok=True)
 
-    _together(complete)  # no process continues before the set is complete
+    _together(complete)  # no process continues before the set of files is complete
 
 
 def _begun(target: Path) -> str:

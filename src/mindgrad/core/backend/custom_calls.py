@@ -24,8 +24,8 @@ from mindgrad.core.ir.graph import Equation, Graph, Variable, all_equations
 
 __all__ = ["described", "is_prepared", "targets_of"]
 
-#: pairs (target, platform) of the custom calls that this process has lowered, so that their libraries are
-#: prepared
+#: pairs (target, platform) of the custom calls that this process has lowered. Lowering prepares the libraries
+#: that contain them
 _prepared: set[tuple[str, str]] = set()
 
 
@@ -57,7 +57,7 @@ def described(lowered: Any, graph: Graph | None) -> bytes | None:
     positions: list[int] = []
     try:
         missing = set() if graph is None else targets_of(lowered)
-    except Exception:  # a later version of JAX may represent lowered code differently
+    except Exception:  # later versions of JAX may represent lowered code differently
         return None
     targets = sorted(missing)
     if graph is not None and missing:
@@ -106,8 +106,8 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
     """
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
-        # an equation with inner graphs, such as a loop, is never merged with another one, and is tried last,
-        # because the equations of its inner graphs are also tried separately
+        # Lower each equation that contains inner graphs, such as a loop, separately and last: the equations
+        # of its inner graphs are also tried on their own, which may already succeed
         kind: Any = position
         if not equation.graphs:
             kind = equation.primitive, tuple([x.type for x in equation.inputs]), repr(equation.parameters)
@@ -126,5 +126,5 @@ def _targets_of_equation(equation: Equation) -> set[str]:
     alone = Equation(equation.primitive, tuple(inputs), equation.parameters, outputs)
     try:
         return targets_of(lower_ahead(Graph(inputs, [alone], outputs)))
-    except Exception:  # JAX does not document which errors lowering can raise; try other equations
+    except Exception:  # JAX does not document which errors lowering can raise; try the other equations
         return set()

@@ -53,7 +53,8 @@ def select_device(target: str, device_id: int = 0) -> str:
             f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, but got {target!r}."
         )
     if target == "GPU" and must_join():
-        # users select the device before communication.init(), and JAX must not start before it
+        # programs choose the device before they call communication.init(), but JAX can join a job only before
+        # it starts. Therefore start JAX later
         use_device_later(partial(_select, target, device_id))
         set_kernel_runner(run_on_device)
         return "GPU"
@@ -108,7 +109,8 @@ def _report_missing(target: str) -> None:
         )
 
 
-#: maps (operator, parameters, operand types) to the number of calls that have run on the host
+#: maps (operator, parameters, operand types) to the number of calls on the host so far. After
+#: ``kernel_calls`` calls, the operator is compiled for the device
 _host_calls: dict[Any, int] = {}
 #: largest number of entries of ``_host_calls``
 _SIGNATURES = 4096
@@ -149,7 +151,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
         arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
     result = kernel(*arrays)
-    # register the result, so that Ctrl-C can interrupt a later wait for it
+    # register the result, so that a later wait for it can be interrupted by Ctrl-C
     note_long(result if primitive.multiple else [result])
     return result
 

@@ -67,24 +67,27 @@ __all__ = [
 
 DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
 SIZE_VARIABLE = "MINDGRAD_CACHE_SIZE"
-#: above this total number of bytes, the least recently used entries are removed
+#: default size limit of the cache folder in bytes. If the files are larger in total, the least recently used
+#: ones are removed
 DEFAULT_LIMIT = 1 << 30
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
-#: maps each cache folder that this process could not use to the reason
+#: maps each cache folder that this process could not use to the reason, for messages
 _refused: dict[str, str] = {}
 _warned: set[str] = set()
-#: JAX modules with context managers that affect lowering; ``import jax`` does not load these modules
+#: JAX modules with context managers that affect lowering. A function compiled inside them is not cached.
+#: ``import jax`` does not load these modules
 _CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
 _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
-#: maximum number of entries in a folder, because finding the oldest entry reads the whole folder
+#: largest number of files in a cache folder: the search for the oldest file reads the whole folder
 MOST = 4096
-#: each time a process has written this fraction of the size limit, it removes old entries above the limit
+#: whenever a process has written this fraction of the size limit, it checks the limit and removes old files
 _UNSEEN = 1 / 64
-#: maps each cache folder to the bytes that this process has written since it last removed old entries
+#: maps each cache folder to the number of bytes that this process has written since its last check of the
+#: size limit
 _written: dict[Path, int] = {}
 
 
@@ -333,7 +336,7 @@ def _machine() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         flags = "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
     except OSError:
-        flags = platform.processor()  # not on Linux, because this call would start a process
+        flags = platform.processor()  # not on Linux, where this call would start a process
     environment = [f"{name}={os.environ.get(name, '')}" for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
@@ -389,7 +392,7 @@ def _store(file: Path, description: bytes, executable: Any) -> None:
         check_folder(file.parent)
         try:
             content = description + b"\n" + serialize.serialize(executable)[0]
-        except Exception:  # a function that calls back into Python cannot be serialized
+        except Exception:  # a function that calls Python code cannot be serialized
             return
         with temporary(file.parent, 0o600) as new:
             new.write_bytes(_MAGIC + signature(file.name, content) + content)
@@ -430,12 +433,12 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     with os.scandir(folder) as listed:
         for entry in listed:
             if entry.name.endswith(_SUFFIX):
-                with suppress(OSError):  # another process deleted the file
+                with suppress(OSError):  # another process may have deleted the file
                     yield Path(entry.path), entry.stat(follow_symlinks=False)
 
 
 def _touch(file: Path) -> None:
-    with suppress(OSError):  # the file is read-only, or another process deleted it
+    with suppress(OSError):  # the file may be read-only, or deleted by another process
         os.utime(file)
 
 

@@ -12,7 +12,7 @@ from mindgrad.core.backend.jax_import import jax_module
 
 __all__ = ["CPU", "capsule_of", "device_name", "imported"]
 
-#: DLPack device type of the CPU
+#: DLPack's number for the device type CPU
 CPU = 1
 _DEVICES = {1: "CPU", 2: "CUDA", 3: "CUDA_HOST", 8: "METAL", 10: "ROCM", 11: "ROCM_HOST", 13: "CUDA_MANAGED"}
 

@@ -74,7 +74,7 @@ class Executable:
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 
 
-#: note that is added to the exception if a user interrupts a compiled function
+#: note on the exception that ends an interrupted compiled function
 _STILL_RUNS = (
     "The compiled function continues in a background thread until it ends, because XLA cannot cancel it. If "
     "its loop never ends, it keeps a core busy until this process exits: limit the number of iterations in "
@@ -157,7 +157,7 @@ def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
             for each in results:
                 computed(each)
             jax.effects_barrier()
-        except Exception:  # XLA raises an error here if a callback failed
+        except Exception:  # XLA reports the error of a callback here
             raise_noted()
             raise
         raise_noted()

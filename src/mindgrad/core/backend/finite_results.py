@@ -28,7 +28,8 @@ from mindgrad.core.primitives.reduction import reduce_all
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 
-#: largest number of compiled checks in the cache
+#: largest number of compiled checks for NaN and infinity in the cache, one for each combination of result
+#: types
 _SIGNATURES = 256
 
 
@@ -45,7 +46,7 @@ def are_finite(results: Sequence[Any]) -> bool:
     """Whether all elements of ``results``, on the host or a device, are finite."""
     if runs_on_host():
         return all(is_finite(np.asarray(y)) for y in results)
-    # check on the device: copying the results to the host may take longer than computing them
+    # check on the device, because copying the results to the host may take longer than computing them
     types = [type_of(y) for y in results]
     real = [k for k, type_ in enumerate(types) if type_.dtype.kind == "float"]
     device = (settings.options["device_target"], settings.options["device_id"])
@@ -159,7 +160,7 @@ def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
         visited.add(variable)
         if variable in faults:
             origins.append(faults[variable])
-        if variable in makers:  # the cause may be an infinity that an earlier equation computed
+        if variable in makers:  # an earlier equation may have computed the first infinity
             waiting += [x for x in makers[variable].inputs if type(x) is Variable]
     if origins:
         min(origins, key=itemgetter(0))[1]()

@@ -43,9 +43,10 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["digest"]
 
-#: version of the ``marshal`` format that writes floats in binary and repeats equal objects
+#: version 2 of the ``marshal`` format writes floats in binary. It does not replace repeated objects by
+#: references, so equal graphs have equal bytes
 _FORMAT = 2
-#: types that ``marshal`` writes by value
+#: types of values that ``marshal`` writes completely
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
@@ -63,7 +64,7 @@ def digest(program: GraphProgram) -> bytes | None:
     try:
         content = (
             source,
-            np.__version__,  # some XLA rules contain constants that NumPy computes
+            np.__version__,  # some lowering rules contain constants that NumPy computed
             repr(costs()),
             tuple([(_type(x.type), x.value.dtype.str, x.smallest().shape) for x in program.hoisted]),
             tuple(program.donated),

@@ -22,10 +22,11 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["SMALL", "is_infinite", "on_device", "program_operand"]
 
-#: a NumPy array with at most this many elements is not copied to the device for the first call that uses it
+#: A NumPy array with at most this many elements is passed to its first compiled function without an explicit
+#: copy to the device
 SMALL = HOST.handed_elements
-#: for an array of at most this many elements, no :class:`_HostArray` is stored, because computing
-#: ``is_infinite`` in each call is faster
+#: For an array with at most this many elements, no :class:`_HostArray` is stored: it is faster to compute
+#: ``is_infinite`` in every call
 _FEW = HOST.forgotten_elements
 
 

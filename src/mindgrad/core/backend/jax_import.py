@@ -39,12 +39,13 @@ from mindgrad.core.base.signals import Deferred
 
 __all__ = ["is_jax_loaded", "jax_module", "prepare_import", "stopped_by_forks"]
 
-#: executables. In a forked process, their method ``run`` is replaced by a function that raises an error
+#: executables that cannot run in a forked process. There, a function that raises an error replaces their
+#: method ``run``
 stopped_by_forks: WeakSet[Any] = WeakSet()
 
 #: name of the XLA flag that sets options of XLA's back ends
 _BACKEND_OPTIONS = "--xla_backend_extra_options"
-#: loops whose iterations move fewer bytes than this are compiled to one function
+#: XLA compiles a loop to a single function if each iteration moves fewer bytes than this
 _LOOP_BYTES = 65_536
 
 #: lock that a thread holds while it imports JAX
@@ -69,7 +70,8 @@ def jax_module(name: str = "jax") -> Any:
         _raise_loop_limit()
         module = importlib.import_module(name)
         if name == "jax":
-            # JAX logs exceptions of callbacks; do not log those that the compiled function raises again
+            # JAX logs every exception of a callback. Do not log the exceptions that the compiled function
+            # raises again
             logger = sys.modules["logging"].getLogger(module.pure_callback.__module__)
             logger.addFilter(lambda record: not is_noted(record.exc_info))
         _is_loaded = True
@@ -120,7 +122,8 @@ class _OwnNumbers:
             setattr(module, name, self._divided(function, getattr(own, name, function)))
 
     def _divided(self, function: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-        # JAX may store a reference to `draw` during the import. After the import, `draw` calls `function`
+        # JAX may keep a reference to `draw` from the import. After the import, `draw` must call the original
+        # `function`
         @wraps(function)
         def draw(*args: Any, **kwargs: Any) -> Any:
             return (own if threading.get_ident() == self._thread else function)(*args, **kwargs)

@@ -116,7 +116,7 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     least, most = float(values.min()), float(values.max())
     if symbol == "-" and position == 1:
         least, most = -most, -least
-    if symbol == "-" and position == 0:  # the constant is the left operand: c - x
+    if symbol == "-" and position == 0:  # c - x: the constant is the left operand
         other = other._replace(least=-other.most, most=-other.least)
     before = max(abs(other.least), abs(other.most))
     least, most = other.least + least, other.most + most
@@ -157,7 +157,7 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _is_step(equation: Equation, x: Any) -> bool:
-    if not equation.outputs:  # the equation has only an effect, such as printing
+    if not equation.outputs:  # the equation has only a side effect, such as printing
         return False
     result = equation.outputs[0].type.dtype
     if equation.primitive.kind == "pointwise constant":

@@ -10,7 +10,8 @@ from mindgrad.core.ir.settings import options
 
 __all__ = ["OBSERVERS", "observe"]
 
-#: maps the name of a context option to the function ``observer(name, graph, references)`` that it enables
+#: maps the name of an option to a function ``observer(name, graph, references)``. If the option is set, the
+#: function is called with every compiled graph
 OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 

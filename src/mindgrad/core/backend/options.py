@@ -33,18 +33,19 @@ from mindgrad.core.ir.index_map import REDUCED, index_map
 __all__ = ["compiled_with", "kernel_options", "options_of"]
 
 _FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
-#: XLA options for CPUs: use the default YNNPACK kernels, except the kernels of reductions
+#: XLA options for CPUs: use kernels of the YNNPACK library for matrix products and convolutions, but not for
+#: reductions
 _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
 
-#: XLA options for GPUs: compute matrix products by cuBLAS instead of Triton kernels
+#: XLA option for GPUs: cuBLAS computes matrix products instead of Triton kernels
 _GPU = {"xla_gpu_enable_triton_gemm": "False"}
 
-#: first version of jaxlib in which sums over the first axis with a wide result are fast
+#: first version of jaxlib that computes sums over the first axis fast if the result is large
 _REPAIRED = (0, 11)
 
-#: names of the compile options that the installed jaxlib has rejected in this process
+#: compile options that the installed jaxlib has rejected; they are not passed again
 _unknown: set[str] = set()
 
 
@@ -116,5 +117,5 @@ def _reduced_axes(equation: Equation) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _version() -> tuple[int, ...]:
-    jax = jax_module()  # `jax` and `jaxlib` have the same version number
+    jax = jax_module()  # `jax` and `jaxlib` have equal version numbers
     return tuple(int(part) for part in jax.__version__.split(".")[:2])

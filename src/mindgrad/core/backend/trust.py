@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mindgrad.core.base.replacing import remove_abandoned, temporary
 
-with contextlib.suppress(ImportError):  # this module does not exist on Windows
+with contextlib.suppress(ImportError):  # Windows does not have this module
     import pwd
 
 __all__ = ["SIGNATURE_BYTES", "Distrusted", "check_folder", "home", "read_own", "signature"]
@@ -90,7 +90,7 @@ def home() -> Path:
 
 def _check(path: Path, status: os.stat_result, others: int) -> None:
     if not hasattr(os, "geteuid"):
-        return  # on Windows, access lists protect the folders of a user
+        return  # on Windows, access control lists protect a user's folders
     if status.st_uid != os.geteuid():
         raise Distrusted(f"'{path}' belongs to another user (user ID {status.st_uid})")
     if status.st_mode & others:

@@ -31,11 +31,11 @@ __all__ = [
     "use_device_later",
 ]  # fmt: skip
 
-#: the JAX device on which compiled functions run; ``None`` for the CPU
+#: JAX device of all compiled functions; ``None`` for the CPU
 _device: Any = None
-#: function that sets ``_device`` at the first compilation
+#: function that chooses ``_device`` at the first compilation
 _selection: Callable[[], Any] | None = None
-#: the JAX devices that this process has used so far
+#: JAX devices on which this process has run functions so far
 _used: set[Any] = set()
 
 
@@ -164,7 +164,7 @@ def needs_x64(graph: Graph) -> bool:
     return any(wide(atom.type) for atom in atoms)
 
 
-#: XLA may remove a conversion from float32 to float16 or bfloat16 and back; this option forbids it
+#: XLA may drop the rounding of a float32 value to float16 or bfloat16 and back. This option keeps it
 _EXACT = {"xla_allow_excess_precision": "False"}
 
 
@@ -182,13 +182,13 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     jitted = jax_module().jit(_program(graph, hoisted))
 
     def run(arrays: Sequence[Any]) -> list[Any]:
-        jax_module()  # in a forked process, this call raises RuntimeError
+        jax_module()  # raises RuntimeError in a forked process
         return jitted(arrays, extra)
 
     if calls_back(graph):
         run = to_end(run)
-    # apply JAX settings inside the function: they are per thread, and `interruptible` may call it in another
-    # thread
+    # JAX settings hold for one thread. Apply them inside this function, because `interruptible` may call it
+    # in another thread
     scoped = _scoped(run, needs_x64(graph))
     if has_long_loops(graph):
         return partial(interruptible, scoped)
@@ -215,8 +215,8 @@ def compile_ahead(
     jax = jax_module()
     hoisted = _hoisted(graph)
     mesh = communication().mesh_of(graph, _selected()) if communicates(graph) else None
-    # XLA removes computations that affect only empty arrays. If it removes a collective of one rank, the
-    # other ranks wait forever.
+    # XLA removes computations that affect only empty arrays. If it removed a collective on one rank, the
+    # other ranks would wait forever.
     is_marked = mesh is not None and _has_empty_arrays(graph)
     program = _program(graph, hoisted, is_marked=is_marked)
     undonated = [k for k in range(len(graph.inputs)) if k not in donated]
@@ -274,7 +274,7 @@ def _executable(
     """Wrap a compiled function in an :class:`Executable`."""
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
-        pending_results = 0  # every call waits for its results, so none is pending
+        pending_results = 0  # each call waits for its results, so no results are pending
     call = compiled if placement is None else placement.noted(compiled, graph)
     if mesh is not None:
         call = mesh.joining(compiled, graph, pending_results)

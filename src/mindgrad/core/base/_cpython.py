@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 _TESTED = ((3, 11), (3, 12), (3, 13))
-#: whether the interpreter is a tested version of CPython; a build without the global lock is not tested
+#: whether the interpreter is a tested version of CPython. Builds without the global lock are not tested
 IS_KNOWN = (
     sys.implementation.name == "cpython"
     and sys.version_info[:2] in _TESTED
@@ -38,7 +38,7 @@ def _counts(objects: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, objects))
 
 
-#: the count of an object to which only the list of the caller refers
+#: reference count of an object to which only the caller's list refers
 _LISTED = max(_counts([object(), object()])) if IS_KNOWN else 0
 
 

@@ -44,7 +44,7 @@ class _Collector:
 
     def release(self, generations: str) -> None:
         """End the restriction that :meth:`restrict` started."""
-        with self._lock:  # in a process that was forked inside the block, the count is already 0
+        with self._lock:  # if the process was forked inside the block, the count is already 0
             self._blocks[generations] = max(0, self._blocks[generations] - 1)
             self._set()
 

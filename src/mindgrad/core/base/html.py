@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["array_table", "captioned", "text_table", "tree_html"]
 
-_EDGE = 5  # rows and columns shown at each end of a large array
+_EDGE = 5  # number of rows and columns shown at each end of a large array
 _LONGEST = 2 * _EDGE
-_MOST_NODES = 200  # largest number of nodes of a tree that are shown
-#: style of less important text, on light and dark backgrounds
+_MOST_NODES = 200  # maximum number of tree nodes shown
+#: style of less important text; readable on light and dark backgrounds
 _FAINT = "opacity:.65"
 _NUMBER_STYLE = "text-align:right;font-family:monospace;padding:1px 6px"
 _HEAD_STYLE = f"text-align:right;{_FAINT};font-weight:normal;padding:1px 6px"
 _GAP = "⋯"
-#: ``&`` is first, because the other entities contain it
+#: ``&`` must be replaced first, because the other entities contain it
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;"))
 
 

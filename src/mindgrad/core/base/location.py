@@ -19,9 +19,10 @@ __all__ = [
     "located_source", "user_frame", "user_location", "warn_at", "warn_user",
 ]  # fmt: skip
 
-#: folder of mindgrad, as in the file names of its code objects, in which links are not resolved
+#: folder of mindgrad. Symbolic links are not resolved, because file names of code objects contain the
+#: unresolved path
 PACKAGE = os.path.join(os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")), "")
-#: files that run the user's script; their frames do not count as frames of mindgrad
+#: files of mindgrad that run the user's script. Their frames are not skipped as frames of mindgrad
 LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 
 
@@ -121,10 +122,10 @@ class ZeroGradientWarning(UserWarning):
 
 
 class _Thread(threading.local):
-    #: 1-tuple with the line of the innermost ``Located`` block. ``None`` outside such blocks: then operators
-    #: are attributed to the innermost line of the user's code
+    #: 1-tuple with the source line of the innermost ``Located`` block. ``None`` outside such blocks:
+    #: operators then get the innermost line of the user's code
     source: tuple[Any] | None = None
-    #: function that returns the line of a frame; ``None``: use the frame's file and line number
+    #: function that returns the source line of a frame. ``None``: use the file and line number of the frame
     attribute: Callable[[Any], tuple[str, int]] | None = None
 
 
@@ -236,7 +237,7 @@ def warn_user(message: str, category: type[UserWarning] = UserWarning, topic: st
     )
 
 
-#: for each file, the warnings that :func:`warn_at` has issued
+#: maps a file to the warnings that :func:`warn_at` has already shown for it
 _registries: dict[str, dict[Any, Any]] = {}
 
 
@@ -249,5 +250,5 @@ def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
     warnings.warn_explicit(message, category, file, line, registry=_registries.setdefault(file, {}))
 
 
-# show ``mindgrad`` as the module of these classes, because users import them from there
+# users import these classes from ``mindgrad``, so show this name as their module
 FrozenValueWarning.__module__ = ZeroGradientWarning.__module__ = __name__.partition(".")[0]

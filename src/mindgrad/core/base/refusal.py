@@ -31,14 +31,14 @@ __all__ = [
     "location_of", "refuse", "refuse_selections", "trim", "without_own_frames",
 ]  # fmt: skip
 
-#: suffix of the ``co_qualname`` of a helper function: a part of a user's function after rewriting
-#: (``frontend.python.rewrite``)
+#: suffix of ``co_qualname`` of the helper functions into which ``frontend.python.rewrite`` splits a user's
+#: function
 HELPER = ".<part>"
 
-#: end of the ``co_qualname`` of a comprehension, which is a separate function up to Python 3.11
+#: end of ``co_qualname`` of a comprehension. Up to Python 3.11, a comprehension is a separate function
 _COMPREHENSION = re.compile(r"(\.<locals>\.<(list|set|dict)comp>)+$")
 
-_LONGEST = 110  # largest number of characters of a source line in a message
+_LONGEST = 110  # maximum number of characters of a source line in an error message
 _Error = TypeVar("_Error", bound=BaseException)
 
 
@@ -171,7 +171,7 @@ def _underlined(source: str, location: SourceLocation) -> list[str]:
     begin = start if location.column is None else max(location.column, start)
     several = location.end_line is not None and location.end_line > location.line
     end = len(source) if several or location.end_column is None else min(location.end_column, len(source))
-    if end - start > _LONGEST:  # shorten the line, and show the part with the location
+    if end - start > _LONGEST:  # shorten the line around the reported location
         cut = max(start, begin - _LONGEST // 3)
         head, tail = "..." * (cut > start), "..." * (len(source) > cut + _LONGEST)
         shown = head + source[cut : cut + _LONGEST] + tail
@@ -272,7 +272,7 @@ def _is_internal(error: BaseException) -> bool:
 
 def _users(first: types.TracebackType | None) -> types.TracebackType | None:
     entries = []
-    is_inside = False  # whether the frame is in mindgrad, or in a library that mindgrad called
+    is_inside = False  # whether the frame belongs to mindgrad, or to a library that mindgrad called
     while first is not None:
         is_inside = _is_own(first.tb_frame) or (is_inside and _is_library(first.tb_frame))
         if not is_inside:
@@ -297,5 +297,5 @@ def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
     )
 
 
-# show ``mindgrad`` as the module of this class, because users import it from there
+# users import this class from ``mindgrad``, so show this name as its module
 CompileError.__module__ = __name__.partition(".")[0]

@@ -23,9 +23,10 @@ from pathlib import Path
 
 __all__ = ["remove_abandoned", "replaced", "temporary"]
 
-#: number of seconds without changes after which the temporary file of an unknown process is removed
+#: a temporary file of an unknown process is removed if it has not changed for this many seconds
 _ABANDONED_SECONDS = 24 * 3600.0
-#: name of a temporary file; machine and process are optional, because earlier versions did not write them
+#: pattern for the name of a temporary file. The machine and the process are optional, because earlier
+#: versions did not include them
 _TEMPORARY = re.compile(r"\.mindgrad-(?:(?P<machine>[0-9a-f]{8})-(?P<process>\d{1,9})-)?[0-9a-f]{16}\.tmp")
 
 
@@ -69,7 +70,7 @@ def temporary(folder: Path, mode: int) -> Iterator[Path]:
     Raises:
         OSError: If the file cannot be created.
     """
-    # the name does not contain the name of the target, which may already have the largest allowed length
+    # the temporary name does not contain the name of the target, whose length may already be the maximum
     new = folder / f".mindgrad-{_machine()}-{os.getpid()}-{os.urandom(8).hex()}.tmp"
     os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     try:
@@ -84,7 +85,7 @@ def remove_abandoned(folder: str | os.PathLike[str]) -> None:
         for entry in entries:
             name = _TEMPORARY.fullmatch(entry.name)
             if name:
-                with contextlib.suppress(OSError):  # already removed, or owned by another user
+                with contextlib.suppress(OSError):  # the file was already removed, or belongs to another user
                     _remove_if_abandoned(entry, name["machine"], name["process"])
 
 
@@ -105,7 +106,7 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # another user owns the process, so it exists
+    except OSError:  # the process exists, but belongs to another user
         return True
     return True
 
@@ -120,7 +121,7 @@ def _machine() -> str:
     identity = [platform.node()]
     with contextlib.suppress(OSError):
         identity.append(Path("/proc/sys/kernel/random/boot_id").read_text())
-        identity.append(os.readlink("/proc/self/ns/pid"))  # a container has separate process numbers
+        identity.append(os.readlink("/proc/self/ns/pid"))  # containers number their processes independently
     return hashlib.sha256("\0".join(identity).encode()).hexdigest()[:8]
 
 

@@ -64,5 +64,5 @@ class Deferred:
             handler(number, frame)
 
 
-#: the signals that are deferred, because their handlers often raise exceptions
+#: signals that are deferred until a critical block ends, because their handlers often raise exceptions
 _SIGNALS = [getattr(signal, name) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)]

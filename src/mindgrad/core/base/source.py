@@ -10,8 +10,8 @@ from mindgrad.core.base.location import PACKAGE
 
 __all__ = ["LOWERING", "unchanged_source"]
 
-#: packages whose code determines how a graph is lowered. Upper layers that define primitives add their
-#: packages
+#: packages whose source code determines how graphs are lowered. The keys of stored executables contain a hash
+#: of this code. Packages above ``core`` that define primitives add themselves
 LOWERING = [
     "core", "core/base", "core/ir", "core/primitives", "core/transforms", "core/control", "core/passes",
     "core/backend",

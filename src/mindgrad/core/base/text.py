@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 __all__ = ["tensor_format", "tensor_repr", "tensor_str"]
 
-_EDGE = 3  # entries shown at each end of a shortened dimension
-_LONGEST_DIMENSION = 2 * _EDGE  # longest dimension, of two or more, that is not shortened
-_LONGEST_VECTOR = 1000  # longest 1-D array that is not shortened
+_EDGE = 3  # number of entries shown at each end of a shortened axis
+_LONGEST_DIMENSION = 2 * _EDGE  # longest axis of a matrix or larger array that is shown completely
+_LONGEST_VECTOR = 1000  # longest 1-D array that is shown completely
 
 
 class _Style(NamedTuple):
     """The format of the elements of one dtype in ``repr``."""
 
-    scalar: Callable[[Any], str]  # formats the value of a 0-D array
-    element: Callable[[Any], str]  # formats an element of a larger array
+    scalar: Callable[[Any], str]  # formats a scalar (0-D array)
+    element: Callable[[Any], str]  # formats an element of an array with axes
     per_line: int  # values per line of a 1-D array
-    aligned: bool  # whether to pad every value to the width of the widest one
+    aligned: bool  # whether all values are padded to the width of the widest one
 
 
 def _general(value: Any) -> str:
@@ -55,17 +55,17 @@ def _general_complex(value: Any) -> str:
     return f"{value.real:g}{value.imag:+g}j"
 
 
-# The widths include a space for the sign. NaN and infinities have the same width.
+# the widths include a space for the sign; NaN and infinities are padded to the same width
 _HALF = _Style(_general, "{:11.4e}".format, per_line=12, aligned=False)
 _FLOAT = _Style(_general, "{:15.8e}".format, per_line=12, aligned=False)
 _BRAIN_FLOAT = _Style(_general, _general, per_line=24, aligned=True)
 _BOOL = _Style(str, "{!s:>5}".format, per_line=12, aligned=False)
 _COMPLEX = _Style(_general_complex, _general_complex, per_line=24, aligned=False)
-_PLAIN = _Style(str, str, per_line=24, aligned=True)  # integers and all other dtypes
+_PLAIN = _Style(str, str, per_line=24, aligned=True)  # for integers and other dtypes
 
 
 def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    # compare the name, because NumPy has no bfloat16: the package ml_dtypes registers it
+    # compare names: NumPy itself has no bfloat16, which the package ml_dtypes adds
     return dtype.name == "bfloat16"
 
 

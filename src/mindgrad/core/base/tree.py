@@ -21,10 +21,10 @@ __all__ = [
 
 _LEAF = object()
 
-#: types whose instances are known to be leaves. ``flatten`` returns such an instance without a traversal,
-#: because most trees are one leaf
+#: types whose instances are leaves. ``flatten`` returns such an instance immediately, because most trees
+#: consist of one leaf
 _LEAVES: set[type] = set()
-#: largest number of types in `_LEAVES`
+#: maximum number of types in `_LEAVES`
 _LEAVES_KNOWN = 256
 
 
@@ -47,7 +47,8 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return leaves, structure
 
 
-# A structure is _LEAF, (type, items) for a sequence, or (type, names, items) for a dict or dataclass.
+# The structure of a tree is _LEAF, (type, items) for a sequence, or (type, names, items) for a dict or
+# dataclass
 
 
 def _describe(tree: Any, leaves: list[Any]) -> Any:
@@ -76,7 +77,7 @@ def is_record(kind: type) -> bool:
 def attributes_of(record: Any) -> dict[str, Any]:
     """Return the attributes of a dataclass instance, fields first."""
     names = [field.name for field in dataclasses.fields(record)]
-    # a field with init=False and without a default may be unset
+    # a dataclass field with init=False and without a default may be unset
     held = {name: getattr(record, name) for name in names if hasattr(record, name)}
     held.update(getattr(record, "__dict__", {}))
     return held
@@ -110,7 +111,7 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return record_of(kind, dict(zip(names, items, strict=True)))
     mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
     for name, item in zip(names[len(names) - len(items) :], items, strict=True):
-        mapping[name] = item  # kind(pairs) would be wrong, because a Counter counts the pairs
+        mapping[name] = item  # do not call kind(pairs): a Counter would count the pairs
     return mapping
 
 
@@ -125,7 +126,7 @@ def _sequence(kind: Any, items: list[Any]) -> Any:
         return made
     try:
         return tuple.__new__(kind, items)
-    except TypeError:  # the type is implemented in C, such as time.struct_time
+    except TypeError:  # a type implemented in C, such as time.struct_time
         return kind(items)
 
 
@@ -133,7 +134,7 @@ def record_of(kind: type, attributes: dict[str, Any]) -> Any:
     """Create an instance of the dataclass ``kind`` without calling its constructor."""
     record: Any = object.__new__(kind)
     for name, value in attributes.items():
-        object.__setattr__(record, name, value)  # the method of ``object`` also works for frozen classes
+        object.__setattr__(record, name, value)  # works for frozen dataclasses, too
     return record
 
 

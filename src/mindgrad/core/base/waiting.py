@@ -24,18 +24,18 @@ from typing import Any
 
 __all__ = ["WORKER", "computed", "interruptible", "note_long"]
 
-#: name of the worker threads
+#: name of the threads that wait for compiled functions
 WORKER = "mindgrad-waiting"
 
-#: number of seconds after which the main thread interrupts its wait to run signal handlers; −1: never. Only
-#: Windows needs this, because its signals do not interrupt a thread that waits for a lock
+#: The main thread interrupts its wait after this many seconds to run signal handlers; −1: never. Only Windows
+#: needs interruptions, because its signals do not end a wait for a lock
 _PATIENCE = 0.1 if os.name == "nt" else -1.0
-#: number of seconds for which a result is polled before the wait starts, because the start of a wait takes as
-#: much time
+#: A result is polled for this many seconds before a worker thread waits for it: handing the wait to a worker
+#: takes about as long
 _SECONDS_OF_ASKING = 50e-6
-#: largest number of seconds for which the exit of the process waits for interrupted calls
+#: At its exit, the process waits at most this many seconds for interrupted calls
 _SECONDS_AT_EXIT = 0.5
-#: largest number of compiled functions that JAX queues on a device
+#: JAX queues at most this many compiled functions on a device
 _IN_WORK = 32
 
 
@@ -65,7 +65,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
-        # a daemon thread, so that the interpreter can exit while a compiled function runs
+        # daemon threads do not delay the exit of the interpreter while a compiled function runs
         threading.Thread(target=self._work, name=WORKER, daemon=True).start()
 
     def _work(self) -> None:
@@ -78,19 +78,19 @@ class _Worker:
             ended.release()
 
 
-#: the workers without a job
+#: worker threads without a job
 _idle: list[_Worker] = []
 
-#: the jobs for which the main thread stopped waiting, because a signal handler raised an exception
+#: jobs for which the main thread has stopped waiting, because a signal handler raised an exception
 _abandoned: list[_Job] = []
 
-#: the first result of each compiled function that may take long and may still run
+#: for each compiled function that may take long and may still run: its first result
 _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
-#: whether a result in ``_long`` was deleted before it was ready, so that its compiled function may still run
+#: whether a result in ``_long`` was deleted before it was computed. Its compiled function may then still run
 _is_long_unseen = False
 
 if hasattr(os, "register_at_fork"):
-    # a forked process has no other threads, so it has no workers, jobs, or running functions
+    # only the forking thread exists in a forked process, so there are no workers, jobs, or running functions
     os.register_at_fork(after_in_child=_idle.clear)
     os.register_at_fork(after_in_child=_abandoned.clear)
     os.register_at_fork(after_in_child=_long.clear)
@@ -123,7 +123,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "")
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
     job = _Job(function, arguments)
-    del arguments  # now only the job refers to them, and it releases them at its end
+    del arguments  # now only the job refers to the arguments, and releases them at its end
     try:
         worker = _idle.pop()
     except IndexError:
@@ -146,7 +146,7 @@ def note_long(results: Sequence[Any]) -> None:
     """Register results of a compiled function that a user may want to interrupt."""
     global _is_long_unseen
     if results and hasattr(results[0], "is_ready"):
-        _long.append(weakref.ref(results[0]))  # all results become ready at the same time
+        _long.append(weakref.ref(results[0]))  # all results of a function become available at the same time
     elif results:
         _is_long_unseen = True
 

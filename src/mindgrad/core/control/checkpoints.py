@@ -34,8 +34,9 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
-#: If a carry has at least this many bytes, the forward pass also saves the first K carries, one per slot. The
-#: threshold is a plain number, because exported source code contains the function that reads it
+#: if a carry has at least this many bytes, the forward pass also saves the first K carries, so that short
+#: loops replay no iteration. The threshold is not read from ``costs()``, because exported source code
+#: contains the function that reads it
 _SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
@@ -129,7 +130,7 @@ def save(
             lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
             (tuple(carry), zero, buffers),
         )
-        # if the loop has more iterations, `segment` overwrites all carries saved here except the first
+        # if the loop has more iterations than slots, `segment` overwrites all these carries except the first
         state = (x, iterations, np.int32(slots), one, buffers)
     x, iterations, period, _, buffers = loop(lambda state: continues(state[0]), segment, state)
     return (*x, iterations, period, *buffers)
@@ -211,7 +212,7 @@ class ReverseIterations:
         """
         jax, np, slots = self.jax, self.np, self.slots
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
-        if not self.needed:  # the coefficients do not depend on the carry, so no iteration is replayed
+        if not self.needed:  # the coefficients do not depend on the carry, so the iterations need no replay
             last = (self.iterations - 1) // self.rows
             start: Any = (last, self.iterations, tuple(sums), tuple(cotangents), (), after)
             state = self.loop(lambda state: state[0] >= 0, self._chunk, start)
@@ -250,8 +251,8 @@ class ReverseIterations:
 
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (iterations_left - one, after))
         if sums:
-            # the sum over the whole buffer `after` is correct: only the chunk that is processed first can
-            # have fewer than `rows` iterations, and its unused entries are still zero
+            # sum over the whole buffer `after`. Only the chunk that is processed first can have fewer than
+            # `rows` iterations, and its unused entries are still zero
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after
@@ -264,8 +265,8 @@ class ReverseIterations:
         """
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
-        # remove the carry at the start of the previously processed block, because that block is later than
-        # this one. All other carries on the stack are earlier
+        # remove the carry of the block that was just processed from the stack, because it belongs to a later
+        # iteration than this block. All other carries on the stack belong to earlier iterations
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // self.period
         carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)
@@ -300,20 +301,20 @@ class ReverseIterations:
         saved = _put(jax, saved, zero, [x[k] for k in self.needed])
 
         def advance(inner: Any) -> Any:
-            # store the carry after the step, as the carry before the next iteration. If it was stored before
-            # the step, XLA would copy it
+            # store the new carry after the step, for the next iteration. If each iteration stored the old
+            # carry before its step, XLA would copy the carry
             k, x, saved = inner
             x = self.step(x)
             k = k + self.one
             return k, x, _put(jax, saved, k & np.int32(self.slots - 1), [x[part] for part in self.needed])
 
-        # if the forward pass has saved every carry, replay nothing
+        # if the forward pass has saved the carry of every iteration, replay nothing
         replayed = np.where(self.iterations > self.slots, count - 1, zero) if self.is_saved else count - 1
         end = np.where(is_block, replayed, count)
         _, x, saved = self.loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:
-            # fill the unused entries of the last chunk with the first carry of the block, because
-            # coefficients are computed from them too and must be finite
+            # fill the unused entries of the last chunk with the first carry of the block: their coefficients
+            # are also computed, and must be finite
             fill = np.where(is_block, (count + (rows - 1)) // rows * rows, zero)
             _, saved = self.loop(
                 lambda inner: inner[0] < fill,

@@ -186,8 +186,8 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Any] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
-        # one branch does not use this operand, so its cotangent is zero if that branch runs. Mark the zeros
-        # as discarded by a selection, so that their product with an infinite value is zero
+        # A branch does not use this operand, so the cotangent of the operand is zero if this branch runs. The
+        # mark MASKED makes the product of this zero and an infinite value zero instead of NaN
         discards = any(is_zero(graph.outputs[at]) for graph in graphs)
         result[1 + k] = marked_as(ct, MASKED) if discards else ct
     return result

@@ -71,7 +71,8 @@ def _jvp(
 def _batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
 ) -> Any:
-    # `ys` and `xs` get a batch axis, because samples have different cotangents. Extras can be shared
+    # `ys` and `xs` get a batch axis, because the cotangents of samples differ. Samples may share an extra
+    # operand
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
     batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
@@ -91,8 +92,8 @@ custom = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    # value numbering must not merge equal calls: the pullback would receive the sum of their cotangents, and
-    # the gradient would be wrong if the pullback is not linear in them
+    # value numbering must not merge equal calls: the pullback would receive the sum of their cotangents. The
+    # gradient would be wrong if the pullback is not linear in the cotangents
     effects=Effects(unique=True),
     inner=InnerGraphs(run=False, by_user=True),
     pattern=customized,
@@ -120,8 +121,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t`` of a custom VJP. It exists only while reverse mode builds a graph, because
-#: transposition replaces it by the pullback. It therefore has no rule except ``transpose``
+#: The linear map ``t ↦ J t`` of a function with a custom VJP. It exists only while reverse mode builds a
+#: graph: transposition replaces it by the pullback. Therefore ``transpose`` is its only rule
 custom_tangent = Primitive(
     "custom_tangent",
     "control",

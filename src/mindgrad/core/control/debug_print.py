@@ -41,7 +41,7 @@ def _xla(jax: Any, *xs: Any, function: Callable[..., Any]) -> tuple[()]:
             function(
                 *[from_words(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)]
             )
-        except FloatingPointError as error:  # ``check_finite`` found NaN or infinity
+        except FloatingPointError as error:  # the check for NaN and infinity raised this error
             note(error.with_traceback(None))
 
     jax.debug.callback(call, *[in_words(jax, x) for x in xs], ordered=True)

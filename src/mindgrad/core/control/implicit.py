@@ -35,8 +35,8 @@ from mindgrad.core.transforms.reverse import pull_back
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
-#: function that receives the graph ``(*consts, *xs) ↦ A x`` and the number of ``consts``, and returns the
-#: graph ``(*consts, *bs) ↦ A⁻¹ b`` of a solver
+#: solver: function that receives the graph ``(*consts, *xs) ↦ A x`` and the number of ``consts``. It returns
+#: the graph ``(*consts, *bs) ↦ A⁻¹ b``
 Solver = Callable[[Graph, int], Graph]
 
 

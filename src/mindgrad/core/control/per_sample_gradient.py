@@ -36,7 +36,8 @@ from mindgrad.core.transforms.reverse import reverse
 
 __all__ = ["per_sample_gradient", "written_out"]
 
-#: function ``(program, argnum, axis, carried, j)`` that returns the graph of column ``j`` of the gradient
+#: function ``(program, argnum, axis, carried, j)`` that returns the graph of column ``j`` of the gradient per
+#: sample
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 

@@ -191,8 +191,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph,
-#: because transposition replaces it by the pullback. It therefore has no rule except ``transpose``
+#: The linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph:
+#: transposition replaces it by the pullback. Therefore ``transpose`` is its only rule
 recomputed_tangent = Primitive(
     "recomputed_tangent",
     "control",

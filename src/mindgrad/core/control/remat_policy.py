@@ -33,8 +33,8 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: kinds of work (``ir.work``) that are cheap: the second of the two plans recomputes their results in the
-#: backward pass instead of stacking them
+#: kinds of operators (``ir.work``) that are cheap. The second of the two compared plans recomputes their
+#: results in the backward pass instead of stacking them
 _RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 
@@ -97,7 +97,8 @@ def _cheapest_plan(
     """
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
-    # decide in program order, so that a value can be recomputed from values that were decided before
+    # decide in program order: whether a value can be recomputed depends on decisions about the values before
+    # it
     for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
         if x in needed:
             plan.keep(x)
@@ -108,7 +109,7 @@ def _cheapest_plan(
         return plan
     other = _Plan(part.equations, fixed, scanned)
     other.keep_least(needed)
-    # factor 2: a value that is not stacked is neither written nor read
+    # the factor 2 counts one write and one read of each value that is not stacked
     operations = 2 * costs().flops_per_byte * (size - other.stacked_bytes(ys))
     return other if operations > other.operations() - plan.operations() else plan
 

@@ -191,7 +191,7 @@ def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, An
     return ys, result
 
 
-#: results of a forward rule: the values, the indices of the results that have a tangent, and their tangents
+#: result of a forward rule: all values, the indices of the results that have a tangent, and these tangents
 Pushed = tuple[Sequence[Any], Indices, Sequence[Any]]
 
 
@@ -261,7 +261,7 @@ def _transpose(
     cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
 ) -> list[Any]:  # fmt: skip
-    # this scan is linear, so each component of its carry is a tangent, even if the initial carry is a
+    # This scan is linear, so its carry consists of tangents. Each component is active, even if it starts as a
     # constant zero
     end = consts + carries
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])

@@ -98,7 +98,7 @@ def _deferred(
     """
     available = {*stacked, *of_slices}
     chosen: list[int] = []
-    for _ in range(2):  # twice, because a constant can share leaves with a constant that is chosen after it
+    for _ in range(2):  # twice: a constant can share leaves with a constant that is chosen later
         for k, ct in of_consts.items():
             if k not in chosen:
                 leaves = [x for x in Totals(iteration, varying, [ct], of_slices).leaves if x not in available]

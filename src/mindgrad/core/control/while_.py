@@ -282,8 +282,8 @@ def _jvp_with_values(
             operands = fused.operands(xs, of_consts, of_carry)
             results = run_loop(_marked(fused.loop, operands), operands, slots)
             tangents = results[carries : carries + len(moving)]
-            # the last results are the buffers of saved values, then the buffers of saved tangents; return
-            # only the buffers that the original loop has
+            # the last results are the buffers of saved values and of saved tangents. The original loop has
+            # only the buffers of values, so return only these
             saved = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:saved])
         else:
@@ -368,7 +368,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     if not is_same:
         loop = Loop(**silent(loop._asdict()))
     results = run_loop(loop, operands, parameters.get("slots", 0))
-    # the buffers of saved carries get no Taylor coefficients: only `while_pullback` reads them, and its
+    # the buffers of saved carries need no Taylor coefficients: only `while_pullback` reads them, and its
     # Taylor rule runs the loop again
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], series.moving, order)
@@ -450,8 +450,8 @@ def _batch(
     count, more = len(body.outputs), batched.shift
     places = [0 if flag else None for flag in batched.flags[consts:]]
     result = list(results[more : more + count])
-    # return the iteration count, the period, and the buffers, without the buffer of the mask. Their values do
-    # not matter: only `while_pullback` reads them, and its batching rule runs the loop again
+    # Return the iteration count, the period, and the buffers of the loop without the buffer of the mask.
+    # Their values do not matter: only `while_pullback` reads them, and its batching rule runs the loop again
     if slots:
         iterations, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*iterations, *buffers]

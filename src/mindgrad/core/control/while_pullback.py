@@ -77,9 +77,9 @@ def _tangent_transpose(
     return [None] * count + [*found.consts.values(), *[found.carry[k] for k in start]]
 
 
-#: linear map from the tangents of the constants ``active_consts`` and of the parts ``start`` of the first
-#: carry to the tangents of the parts ``moving`` of the last carry. It exists only while reverse mode builds a
-#: graph, because transposition replaces it by ``while_pullback``
+#: Linear map to the tangents of the components ``moving`` of the last carry. Its arguments are the tangents
+#: of the constants ``active_consts`` and of the components ``start`` of the first carry. It exists only while
+#: reverse mode builds a graph: transposition replaces it by ``while_pullback``
 while_tangent = Primitive(
     "while_tangent",
     "control",
@@ -236,8 +236,8 @@ def _pullback_numpy(*operands: Any, **parameters: Any) -> Any:
     before = carries_before(parameters["condition"], parameters["body"], constants, carry)[0]
     for first in reversed(range(0, len(before), rows)):
         carries = before[first : first + rows]
-        # process a chunk of `rows` iterations together, as in the compiled kernel. If a chunk has fewer
-        # iterations, pad it with copies of its first carry, whose cotangents are zero
+        # Process `rows` iterations (a chunk) together, as the compiled kernel does. Pad a shorter chunk with
+        # copies of its first carry, whose cotangents are zero
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
         residuals = iteration.coefficients(xs, iteration.expensive(xs))
         if rows == 1:
@@ -269,7 +269,7 @@ def _pullback_xla(jax: Any, *operands: Any, **parameters: Any) -> Any:
     pullback = Pullback(**parameters)
     constants, _, saved, cts = pullback.split(operands)
     rows, ones = pullback.rows, []
-    if rows > 1:  # ones for `Totals.emit`, computed from an operand so that XLA cannot infer their value
+    if rows > 1:  # ones for `Totals.emit`, computed from an operand, so that they are not constants for XLA
         ones.append((jax.lax.iota(np.int32, rows) < saved.iterations + rows).astype(np.float32))
     iteration = pullback.iteration(constants, ones)
     sums = [jax.numpy.zeros_like(constants[k]) for k in pullback.active_consts]
@@ -293,7 +293,8 @@ def _pullback_jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> Any:
     fused = fused_loop(*pullback.loop, turned, tuple(of_carry))
     cotangents = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, xs.cts, strict=True)}
     cotangents |= _of_tangents(fused, moving, xs.cts)
-    # the cotangents of ċ and ẋ₀ in P_F are the value of P. If P_F computes all of them, P is not emitted
+    # The cotangents of ċ and ẋ₀ in P_F equal the results of P. If P_F computes all of them, P itself is not
+    # emitted
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
     consts, parts = list(active_consts), list(moving)
     if covers:
@@ -450,9 +451,9 @@ def _pullback_tangent_transpose(
     return result + [results[fused.of_part(k)] for k in rated]
 
 
-#: linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
-#: constants ``turned``, of the components ``start`` of the initial carry, and of the cotangents of the parts
-#: ``rated`` of the last carry. Like ``while_tangent``, it exists only while reverse mode builds a graph
+#: Linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
+#: constants ``turned``, of the components ``start`` of the first carry, and of the cotangents of the
+#: components ``rated`` of the last carry. It exists only while reverse mode builds a graph
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",
     "control",

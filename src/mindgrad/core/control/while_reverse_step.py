@@ -33,7 +33,7 @@ from mindgrad.core.primitives.kinds import zeros
 __all__ = ["LinearIteration", "Marks", "linear_iteration"]
 
 Indices = tuple[int, ...]
-#: the marks (``ir.graph``) of the cotangent of each carry component; ``None`` for a zero cotangent
+#: for each carry component: the marks (``ir.graph``) of its cotangent, or ``None`` if the cotangent is zero
 Marks = tuple["int | None", ...]
 
 
@@ -227,7 +227,8 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
         before = {k - first - consts: mark for k, mark in found if k >= first + consts}
         more = of_parts | {k: mark | of_parts.get(k, 0) for k, mark in before.items()}
         if more == of_parts:
-            # remove each mark DISCARDS that the cotangent before the iteration does not have
+            # The marks no longer grow. Now drop the mark DISCARDS of each carry component whose cotangent
+            # before the iteration does not have it
             more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in of_parts.items()}
             if more == of_parts:
                 break

@@ -2,4 +2,4 @@
 
 from mindgrad.core.ir import verify
 
-__all__ = ["verify"]  # imported before any graph is built, so that MINDGRAD_VERIFY applies to every graph
+__all__ = ["verify"]  # imported before any graph exists, so that MINDGRAD_VERIFY applies to all graphs

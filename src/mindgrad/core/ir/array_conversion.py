@@ -21,13 +21,13 @@ __all__ = [
 # have no entry, so they keep the type complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
-#: minimum number of bytes of an array that is allocated at an aligned address, and that tensors may share
-#: without a copy
+#: an array with at least this many bytes is allocated at an aligned address, so that tensors may share it
+#: instead of copying it
 _LARGE = 1 << 20
-#: alignment in bytes: XLA uses an array without a copy only if its address is a multiple of this number
+#: alignment in bytes. XLA copies an array whose address is not a multiple of this number
 _ALIGNMENT = 64
 
-#: formatter that shortens data in error messages to about one line
+#: formats data for error messages, shortened to about one line
 _shortened = reprlib.Repr()
 _shortened.maxlist = _shortened.maxtuple = 8
 _shortened.maxstring = _shortened.maxother = 60
@@ -67,7 +67,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
     reason = "a Tensor holds only numbers and Booleans"
     try:
         array = np.array(_with_elements(data, element) if isinstance(data, (list, tuple)) else data)
-    except ValueError:  # NumPy rejects ragged nested lists
+    except ValueError:  # NumPy rejects nested lists of different lengths
         array = np.array(None)
         reason = "its rows differ in length; pad them to one length, or create a Tensor from each"
     if array.dtype.kind not in "biufc" and array.dtype != bfloat16.numpy:
@@ -120,7 +120,7 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
             return np.asarray(array).astype(dtype.numpy)
         copy = _aligned(array.shape, dtype.numpy)
         np.copyto(copy, array, casting="unsafe")
-    copy.flags.writeable = False  # read-only, so that tensors can share it (`is_shareable`)
+    copy.flags.writeable = False  # tensors can share a read-only array (`is_shareable`)
     return copy
 
 

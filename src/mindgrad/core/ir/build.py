@@ -50,21 +50,21 @@ __all__ = [
     "pass_taint",
 ]
 
-#: kinds of pointwise operators, whose operands have equal shapes and whose elements are computed
-#: independently
+#: kinds of pointwise primitives. Their operands have equal shapes, and each element of the result depends
+#: only on the elements at the same index
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: constants with more bytes than this are not compared, so the builder does not merge equal large constants
+#: the builder merges equal constants. Constants with more bytes than this are not compared, because the
+#: comparison takes too long
 _COMPARED = 1 << 22
-#: if two constants have more bytes than this, their first elements are compared first, and all elements only
-#: if the first ones are equal
+#: for constants with more bytes than this, the first elements are compared before the whole arrays
 _COPIED = 1 << 12
-#: marks of cotangents (``ir.graph``) that only derivative rules set: the rule ``taint``, which computes the
-#: marks of an operator's results, never sets them
+#: marks of cotangents (``ir.graph``) that only derivative rules set. The rule ``taint``, which computes the
+#: other marks of an operator's results, never sets them
 SET_LATER = MASKED | CUT | DISCARDS
-#: value of ``Builder.moving`` for which :meth:`Builder.moves` is true for every variable
+#: value of ``Builder.moving`` that makes :meth:`Builder.moves` true for every variable
 EVERYTHING = None
-_FOLD = 64  # equations are folded if their constants have at most this many elements
+_FOLD = 64  # constants with at most this many elements are folded (evaluated while the graph is built)
 
 
 class _Local(threading.local):
@@ -146,28 +146,28 @@ class Builder:
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
-        #: cache of derivative graphs, by the keys of the differentiated graphs (``trace.record``)
+        #: cache of derivative graphs. The keys identify the differentiated graphs (``trace.record``)
         self.derived: dict[Any, Any] = {}
-        #: operands of all operators that the traced function called, even of operators that folding or
-        #: simplification removed
+        #: operands of all operators that the traced function called. Contains operands of operators that
+        #: constant folding or simplification has removed
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
-        #: maps each variable or constant that :meth:`rebind` has replaced to its replacement
+        #: maps each variable or constant that was passed to :meth:`rebind` to its replacement
         self._rebound: dict[Any, Any] = {}
-        #: whether a derivative is being built
+        #: whether the builder is building a derivative
         self.is_differentiating = False
-        #: cache of the masks of exact zeros in this derivative (``primitives.exact_zeros``)
+        #: cache of masks of exact zeros (``primitives.exact_zeros``), valid for one derivative
         self.nonzeros: dict[Any, Any] = {}
-        #: maps masks of exact zeros that depend only on constants to their arrays
+        #: values of the masks of exact zeros that depend only on constants
         self.known_masks: dict[Any, Any] = {}
-        #: whether every input with infinite elements has the mark ``INFINITE``. This holds in eager mode, but
-        #: not in compiled functions, because the values of their inputs are not known
+        #: Whether all inputs with infinite elements have the mark ``INFINITE``. True in eager mode, but not
+        #: in compiled functions, whose input values are unknown
         self.knows_infinite = False
-        #: inputs of the derivative that :meth:`moves` considers, as a bit mask; -1 for all inputs. While a
-        #: linear equation is transposed, the mask contains the inputs on which the operands of this equation
+        #: Bit mask of the derivative inputs for which :meth:`moves` checks dependence; -1 for all inputs.
+        #: While a linear equation is transposed, the mask contains only the inputs on which its operands
         #: depend
         self.moving: int | None = -1
         self._moves: dict[Any, int] = {}
@@ -254,7 +254,7 @@ class Builder:
             if _local.builder is self:
                 simpler = primitive.simplify(*inputs, **parameters)
             else:
-                with building(self):  # a simplification rule emits its replacement into this builder
+                with building(self):  # the simplification rule emits its equations into this builder
                     simpler = primitive.simplify(*inputs, **parameters)
             if simpler is not None:
                 return simpler
@@ -342,7 +342,7 @@ class Builder:
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """Emit the equations of ``graph`` on ``inputs`` and return its outputs."""
         call = (graph, *inputs)
-        if call in self._inlined:  # the same graph on the same inputs has the same results
+        if call in self._inlined:  # the same graph was inlined with the same inputs, so its results exist
             return list(self._inlined[call])
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:

@@ -14,7 +14,8 @@ __all__ = ["constants_below", "is_constant"]
 
 
 class _Local(threading.local):
-    #: reading a tensor of a scope with at most this nesting level causes no warning
+    #: if a scope is nested at most this deep, Python code can read the values of its tensors without a
+    #: warning
     level = 0
 
 

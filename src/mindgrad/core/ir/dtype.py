@@ -149,7 +149,7 @@ def _promote(a: DType, b: DType) -> DType:
         return a
     low, high = (a, b) if (a.rank, a.itemsize) <= (b.rank, b.itemsize) else (b, a)
     if low.kind == high.kind:
-        # float16 with bfloat16 is float32, because neither type can represent all values of the other
+        # float16 and bfloat16 promote to float32, because each can represent values that the other cannot
         return float32 if low.itemsize == high.itemsize else high
     if low.kind == "int" and high.kind == "uint":
         if low.itemsize > high.itemsize:

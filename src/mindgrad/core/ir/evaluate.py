@@ -58,8 +58,8 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
 
     for equation in graph.equations:
         operands = [read(atom) for atom in equation.inputs]
-        # keep the source line of an operator without a derivative: the warning of `transforms.zero_gradients`
-        # shows this line
+        # keep the source line of an operator without a derivative, because the warning of
+        # `transforms.zero_gradients` shows it
         is_named = equation.primitive.jvp is None and equation.source
         with Located(equation.source) if is_named else nullcontext():
             result = apply(equation.primitive, *operands, **equation.parameters)

@@ -41,36 +41,35 @@ Result = TypeVar("Result")
 #: mark of a value: an element can be infinite or NaN
 INFINITE = 1
 #: mark of a value: some elements are zero because a selection, such as ``where``, discarded them. The product
-#: of such a zero and an infinite value is zero
+#: of such a zero and an infinite value is zero instead of NaN
 MASKED = 2
 #: mark of a cotangent: some elements are zero because a slice or lookup did not read them. The product of
-#: such a zero and a value with the mark ``INFINITE`` is zero
+#: such a zero and a value with the mark ``INFINITE`` is zero instead of NaN
 CUT = 4
-#: mark of a cotangent: the product of one of its zeros and any value, even without the mark ``INFINITE``, is
-#: zero (``primitives.exact_zeros.discarding``)
+#: mark of a cotangent: the product of one of its zeros and any value is zero, even if the value does not have
+#: the mark ``INFINITE`` (``primitives.exact_zeros.discarding``)
 DISCARDS = 32
-#: mark of an input: all its elements are equal in every run. Results do not inherit the mark
+#: mark of an input: in every run, all its elements are equal. Results do not inherit this mark
 UNIFORM = 8
-#: mark of a residual: it does not depend on the inputs of the derivative. Results do not inherit the mark
+#: mark of a residual: it does not depend on the inputs of the derivative. Results do not inherit this mark
 STEADY = 16
-#: marks that results inherit from operands
+#: marks that results inherit from their operands
 INHERITED = INFINITE | MASKED | CUT | DISCARDS
-#: marks of factors. If a factor has one of these marks, its product can contain zero times infinity, which
-#: must be zero
+#: marks of factors: a product with such a factor can contain zero times infinity, which must be zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Any] = {}
-_SMALL = 64  # constants with at most this many elements are compared by value
+_SMALL = 64  # constants with at most this many elements are compared by value, larger ones by identity
 
 
 def is_finite(array: Any) -> bool:
     """Return whether all elements of a NumPy array are finite."""
-    if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to bfloat16 and other types of extensions
+    if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to dtypes of extensions, such as bfloat16
         return True
     if array.ndim == 0:
         return cmath.isfinite(array.item())
     if array.dtype.char in "fd" and array.flags.c_contiguous and isfinite(np.vdot(array, array)):
-        return True  # 2× faster than the line below, which handles sums of squares that overflow
+        return True  # 2× faster than the next line, which is also correct if the sum of squares overflows
     return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
 
 
@@ -82,7 +81,8 @@ class Atom:
     linear: bool
     tainted: int
 
-    #: functions that implement Python's arithmetic operators; ``primitives.arithmetic`` fills this dict
+    #: functions that implement Python's arithmetic operators for atoms; ``primitives.arithmetic`` adds them
+    #: to this dict
     operators: dict[str, Callable[..., Any]] = {}
 
     @property
@@ -174,11 +174,11 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  #: marks of the cotangents that constant folding has replaced by this constant
+        self.marks = 0  #: marks of the cotangents that constant folding combined into this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
-        else:  # large constants are equal only if they are the same memory, so that no elements are compared
+        else:  # large constants are equal only if they share their memory, so that no elements are compared
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
@@ -259,10 +259,10 @@ class Equation:
         self.source = source
         #: whether the equation has a side effect, so that it must not be eliminated
         self.has_effect = primitive.effects.observable
-        #: whether value numbering must not merge this equation with an equal one. This holds if its
-        #: primitive, or the primitive of an equation in its inner graphs, has the field ``unique``
+        #: Whether value numbering must not merge this equation with an equal equation. True if the field
+        #: ``unique`` is set for its primitive, or for a primitive in its inner graphs
         self.is_unique = primitive.effects.unique
-        #: the graphs among the parameters of the equation, by parameter name, such as loop bodies
+        #: maps parameter names to graphs, for all parameters that are graphs, such as a loop body
         self.graphs: dict[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
             self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}
@@ -290,7 +290,7 @@ class Graph:
 
     __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "is_unique", "outputs")
 
-    #: function that checks every new graph; ``None`` if graphs are not checked (``ir.verify``)
+    #: function that checks every new graph (``ir.verify``); ``None``: graphs are not checked
     verifier: Callable[[Graph], None] | None = None
 
     def __init__(
@@ -304,7 +304,7 @@ class Graph:
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
-        #: cache of results that were computed from the graph (``ir.memo``)
+        #: cache of results that were computed from this graph (``ir.memo``)
         self.derived: dict[Any, Any] = {}
         if Graph.verifier is not None:
             Graph.verifier(self)

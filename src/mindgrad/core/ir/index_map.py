@@ -34,7 +34,7 @@ __all__ = [
 
 PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
 
-#: the labels of the axes of one array
+#: one label for each axis of an array. Axes of operands and results with equal labels are indexed together
 Labels = tuple[int, ...]
 
 
@@ -101,7 +101,7 @@ class Relabeling(NamedTuple):
 class Axes:
     """Base class of the field ``axes`` of primitives, which creates index maps."""
 
-    #: whether :meth:`preferred` ever returns an order of axes; if not, it always returns ``None``
+    #: whether :meth:`preferred` can return an order of axes. If not, it always returns ``None``
     prefers: bool = False
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
@@ -142,7 +142,7 @@ class Uniform(Axes):
         return Relabeling(dict(new.parameters), (new.operands[0],))
 
 
-#: the field ``axes`` of every pointwise operator
+#: value of the field ``axes`` of all pointwise primitives
 UNIFORM = Uniform()
 
 

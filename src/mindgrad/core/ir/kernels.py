@@ -24,7 +24,8 @@ __all__ = [
     "silently",
 ]  # fmt: skip
 
-# pool of unused ``contextvars`` contexts in which NumPy warnings are turned off
+# pool of unused ``contextvars`` contexts with NumPy warnings turned off, because creating a context takes
+# time
 _FREE: list[Context] = []
 
 
@@ -64,9 +65,9 @@ def runs_functions(primitive: Primitive) -> bool:
 
 _run_kernel: Callable[..., Any] = numpy_kernel
 #: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether eager mode also
-#: skips the check of kernel results
+#: skips the check of kernel results by ``_check``
 _is_plain = _is_direct = True
-#: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
+#: function that checks the results of each eager kernel, for the option ``debug_nans``; ``None``: no check
 _check: Callable[..., None] | None = None
 
 
@@ -121,7 +122,7 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
             elif type(array) is PendingArray:
                 array = array.get()
         if not pointwise:
-            type_ = tensor._type  # `None` if the tensor has the type of its array
+            type_ = tensor._type  # `None` if the tensor has the dtype and shape of its array
             if type_ is not None and array.shape != type_.shape:
                 array = np.broadcast_to(array, type_.shape)
         arrays.append(array)

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 _graphs: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
-#: number of graphs that :func:`retained` keeps alive
+#: number of most recent graphs that :func:`retained` keeps alive
 _RETAINED = 256
 
 

@@ -55,8 +55,8 @@ class MutableInt(int):
     __slots__ = ()
 
 
-#: maps the type of each marked container to the ordinary type. Types for marked named tuples, dataclasses,
-#: and other classes are added when they are first used
+#: maps the type of a container that ``mutable`` returns to the ordinary type, such as ``tuple``. Types for
+#: named tuples, dataclasses, and other classes are added when they are first used
 _CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
 _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
 

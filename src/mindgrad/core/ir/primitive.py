@@ -148,7 +148,7 @@ class Lazy(NamedTuple):
     passage: Callable[..., Any] | None = None
 
 
-#: effects of most operators: none
+#: most operators have no effects
 PURE = Effects()
 _NO_IDENTITIES = Algebra()
 _ALL_RUN = InnerGraphs()

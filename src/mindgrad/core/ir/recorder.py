@@ -37,11 +37,12 @@ class Recorder(Scope):
 
     __slots__ = ("_lifted", "_numbers", "differentiated", "entries", "leaves", "lines", "marks", "values")
     lifts = True
-    #: source line (file, line) of each recorded operator; empty except in a :class:`LocatedRecorder`
+    #: source line (file, line) of each recorded operator. Only a :class:`LocatedRecorder` records source
+    #: lines
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
-        # `Scope.__init__`, inlined for speed, because each call of a gradient function creates a recorder
+        # inlines `Scope.__init__` for speed, because each call of a gradient function creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
@@ -51,8 +52,8 @@ class Recorder(Scope):
         #: maps the index of an entry without a derivative to its source line, for warnings about zero
         #: gradients
         self.lines: dict[int, Any] = {}
-        #: indices of recorded values: functions that were differentiated inside this scope depend smoothly on
-        #: them (``transforms.zero_gradients``)
+        #: Indices of recorded values. A function that was differentiated inside this scope depends smoothly
+        #: on them, so its gradient is not zero by mistake (``transforms.zero_gradients``)
         self.differentiated: dict[int, None] = {}
         self._numbers: dict[Any, int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
@@ -148,10 +149,10 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # make the operands usable outside their scopes, which may also be closed
+        # the scopes of the operands may be closed, so replace the operands by tensors of outer scopes
         operands = held_constant([lifted(outside[n]) for n in operand_numbers])
         values = [self.values[n] for n in numbers]
-        if any(value is None for value in values):  # `handed_over` has removed large values
+        if any(value is None for value in values):  # `handed_over` has freed large values
             computed = run_kernel(primitive, operands, dict(parameters))
             values = list(computed) if primitive.multiple else [computed]
         traced = [t._scope for t in operands if t.is_traced]

@@ -53,9 +53,10 @@ class _Local(threading.local):
         self.scopes: list[Scope] = []
         #: scope of the innermost loop body or branch that is being traced
         self.body: BodyScope | None = None
-        #: the deferred eager call that receives the operators of this thread, or ``None``
+        #: the deferred eager call that records the operators of this thread; ``None`` if operators are not
+        #: deferred
         self.deferral: Any = None
-        #: the derivative treats values of scopes up to this nesting level as constants
+        #: the derivative treats values as constants if their scope is nested at most this deep
         #: (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
@@ -153,7 +154,7 @@ class opened:
         self.outer_body = local.body
         self.deferral = local.deferral
         if isinstance(scope, GraphScope):
-            local.deferral = None  # the scope itself receives the operators while a graph is traced
+            local.deferral = None  # while a graph is traced, the scope itself records the operators
             if isinstance(scope, BodyScope):
                 local.body = scope
         return scope
@@ -162,7 +163,7 @@ class opened:
         local, scope = _local, self.scope
         local.scopes.pop()
         scope.level = 0
-        scope.runs = None  # break a reference cycle: tensors in ``runs`` refer to the scope
+        scope.runs = None  # break the reference cycle: tensors in ``runs`` refer to this scope
         local.body = self.outer_body
         local.deferral = self.deferral
         if scope.restored:
@@ -247,7 +248,8 @@ class Scope:
 
     __slots__ = ("__weakref__", "bindings", "level", "opaque", "rebound", "restored", "runs", "written")
 
-    #: whether tensors of the scope have values, which :func:`lifted` can return after the scope is closed
+    #: whether tensors of this scope have values, so that :func:`lifted` can still return them after the scope
+    #: is closed
     lifts = False
 
     def __init__(self) -> None:
@@ -298,8 +300,8 @@ class DeferredScope(Scope):
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        # while a function is compiled inside a gradient call, operators whose operands are all from outside
-        # the function reach this line
+        # executed if a function is compiled inside a gradient call, for operators whose operands are all
+        # created outside the function
         return self.deferral.record(primitive, tensors, parameters)
 
 
@@ -374,10 +376,10 @@ class GraphScope(Scope):
             if type(array) is PendingArray:
                 array = array.get()
             if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):
-                array = array.flat[0]  # the array broadcasts a single element, as ops.zeros does
+                array = array.flat[0]  # all elements share one memory location, as in ops.zeros
             splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
             atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
-        # keep these objects alive, because their ids are part of the key
+        # keep these objects alive: the key contains their ids, which Python could otherwise reuse
         self._captured[key] = (atom, tensor._array, tensor._atom)
         return atom
 
@@ -415,8 +417,7 @@ class BodyScope(GraphScope):
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Convert tensors to constants if :func:`hold_constant` applies to them."""
-    # reset both settings during the call of `as_constant`, because its operators would call this function
-    # again
+    # suspend the setting while `as_constant` runs, because its operators would call this function again
     level, as_constant = block = hold_constant((0, None))
     try:
         return tuple(

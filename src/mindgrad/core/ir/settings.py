@@ -10,23 +10,23 @@ from typing import Any
 
 __all__ = ["define", "get", "options", "store", "version"]
 
-#: maps names of options to values. Frequently executed code reads this dict directly; :func:`store` sets
-#: options
+#: maps option names to values. Frequently executed code reads this dict directly; only :func:`store` changes
+#: it
 options: dict[str, Any] = {
     "device_target": "CPU",
     "device_id": 0,
-    # largest number of carries that a `while` loop saves for reverse mode
+    # maximum number of carries that a `while` loop saves for reverse mode
     "checkpoint_slots": 1024,
-    # whether the derivatives of custom functions are checked against the types of the inputs
+    # whether the types of gradients from custom derivatives are compared with the types of the inputs
     "check_bprop": False,
-    # whether an operator that returns NaN or infinity raises an error (see `finite`)
+    # whether an operator raises an error if its result contains NaN or infinity (see `finite`)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",
-    # whether graphs are transformed into cheaper equivalent graphs (see `rewriting`)
+    # whether graphs are rewritten into cheaper equivalent graphs (see `rewriting`)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
 
 
-#: number of times that :func:`store` has set an option. Caches compare it to find out whether options changed
+#: number of option changes by :func:`store` so far. Caches compare this number to detect changes
 version = 0
 
 

@@ -69,12 +69,12 @@ class Tensor(TensorMembers):
 
     __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
 
-    # with `None`, np.float64(2) * tensor calls Tensor.__rmul__, so that the result stays differentiable.
-    # `ops.interoperation` attaches the arithmetic operators of Tensor
+    # `None` makes np.float64(2) * tensor call Tensor.__rmul__, so that the result stays differentiable.
+    # `ops.interoperation` adds the arithmetic operators to this class
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    #: whether the tensor is a reference, whose value compiled functions can read and write
+    #: whether the tensor is a Parameter, whose value compiled functions can read and assign
     is_parameter = False
 
     _array: Any
@@ -198,8 +198,7 @@ class Tensor(TensorMembers):
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
                 array = array.get()
-            # copy the array without storing the copy in the tensor, because JAX already caches the host copy
-            # of a device array
+            # do not store the copy in the tensor, because JAX already caches the host copy of a device array
             array = host_copy(computed(array))
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
@@ -460,8 +459,8 @@ class Tensor(TensorMembers):
         return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
 
 
-#: pattern of the placeholder that represents a tensor without a value in a string, for example in an
-#: f-string. Its group is the number of the placeholder, the argument of :func:`marked`
+#: pattern of the placeholder for a tensor without a value in a string, for example in an f-string. Its group
+#: is the number of the placeholder, the argument of :func:`marked`
 MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled: (\d+)>\)")
 
 _MARKS_KEPT = 10_000

@@ -53,8 +53,8 @@ class TensorType:
         return tensor_type(dtype, self.shape)
 
 
-# Types are interned: equal types are the same object. Types can therefore be compared by `is`, and hashing a
-# call signature is fast. The table has one small entry per distinct (dtype, shape) pair of the process.
+# Types are interned: there is one object for each distinct type. Therefore types can be compared by `is`, and
+# the key of a call is hashed fast. The table has one small entry for each (dtype, shape) pair of the process.
 _INTERNED: dict[tuple[Any, Shape], TensorType] = {}
 
 
@@ -82,8 +82,8 @@ def tensor_type(dtype: Any, shape: Shape) -> TensorType:
     return interned
 
 
-# Largest number of bytes of a tensor. A tensor of equal elements stores only one element. Without this limit,
-# a wrong, huge shape would cause no error when the tensor is created, and a computation would take hours.
+# Largest number of bytes of a tensor. Without this limit, a mistake such as a huge shape would not raise an
+# error: a tensor of equal elements stores only one element, and the computation would take hours.
 _LARGEST = 2**40
 
 

@@ -21,7 +21,7 @@ from mindgrad.core.ir.graph import INFINITE, Constant, Equation, Graph, Variable
 
 __all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
 
-#: the environment variable that turns on verification of every graph
+#: environment variable that turns on the verification of graphs
 VARIABLE = "MINDGRAD_VERIFY"
 
 
@@ -52,7 +52,7 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    # values that can be infinite, computed again from the `taint` rules. The marks of operands are not used,
+    # values that can be infinite, recomputed by the `taint` rules. The marks of operands are not read,
     # because a variable may get a mark after other values were computed from it
     infinite: set[Any] = set()
     for position, variable in enumerate(graph.inputs):

@@ -65,7 +65,7 @@ FREE, VIEW, MOVE, ARITHMETIC = Work("free"), Work("view"), Work("move"), Work("a
 ROOT, QUOTIENT = Work("root", is_shared=True), Work("arithmetic", is_shared=True)
 FUNCTION = Work("function", products=20.0)
 SHARED_FUNCTION = FUNCTION._replace(is_shared=True)
-#: the cost of a library algorithm with about one operation per element
+#: cost of a library algorithm: about one operation per element
 LIBRARY = Work("library")
 
 

@@ -182,7 +182,7 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
     """
     shape, other = operands[k].shape, operands[1 - k]
     inner, axes = _without_units(x)
-    # sum the other operand over the contracted axes along which x is constant
+    # x is constant along these contracted axes, so sum the other operand over them
     contracted = list(zip(contract[k], contract[1 - k], strict=True))
     summed = [theirs for mine, theirs in contracted if axes[mine] is None]
     others = [axis for axis in range(len(other.shape)) if axis not in summed]
@@ -198,9 +198,9 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
         contract=tuple([tuple(side[1]) for side in sides]),
         batch=tuple([tuple(side[2]) for side in sides]),
     )
-    # The original product has the axes (batch, free of the first operand, free of the second operand). For
-    # each axis of the smaller product, find its index in this list. A batch axis of the original product is a
-    # free axis of the smaller product if x is constant along it.
+    # The original product has the axes (batch, free of the first operand, free of the second operand). Find
+    # the index of each axis of the smaller product in this list. If x is constant along a batch axis of the
+    # original product, this axis is a free axis of the smaller product.
     free = [free_axes(len(operand.shape), contract[j], batch[j]) for j, operand in enumerate(operands)]
     batch_sizes = [shape[axis] for axis in batch[k]]
     start = [len(batch_sizes), len(batch_sizes) + len(free[0])]

@@ -109,7 +109,7 @@ def _unit(direction: Any) -> int | None:
         row = unit.array()
     elif type(direction) is Variable or not direction.shape or not direction.type.size:
         return None
-    else:  # a constant with one direction per sample, which must be equal for all samples
+    else:  # one direction per sample, as a constant: all samples must have the same direction
         rows = direction.array().reshape(-1, direction.shape[-1])
         row = rows[0]
         if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):

@@ -171,8 +171,8 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
     result = product_size(operands, k, whole, contract, batch)
     itemsize = operands[k].type.dtype.itemsize
     written = [product_size(operands, k, term, contract, batch) for term in (x.first, x.second)]
-    # The original graph writes and reads the difference. The rewritten graph ends with a sum or difference,
-    # too, but XLA may fuse this operator with its readers, so its bytes are counted only once.
+    # The original graph writes and reads the difference. The rewritten graph ends with a sum or difference of
+    # products, whose bytes are counted only once, because XLA may fuse it with its readers.
     before = 2 * result * inner + costs().flops_per_byte * itemsize * (2 * operands[k].type.size + result)
     after = 2 * sum(written) * inner + costs().flops_per_byte * itemsize * (sum(written) + result)
     return after < before
@@ -226,7 +226,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     is_many = costs().distributed_part * other.type.size <= result
     if row_dim is None or not is_many or other.shape[theirs] not in costs().merged_columns:
         return None
-    # A v has the axes (batch, free axes of A); transpose them to the order of A
+    # A v has the axes (batch, free axes of A); transpose them into the order of the axes of A
     axes = sorted((*contract[k], *batch[k]))
     small = Variable(operands[k].type.with_shape(tuple([operands[k].shape[axis] for axis in axes])))
     sides = [other, other]
@@ -239,7 +239,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
     product = transpose(product, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
     product = reshape(product, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
-    # if the sum is a difference, negate its subtracted term: the samples or the column
+    # if the operand is a difference, negate the term that is subtracted: the samples or the column
     atom = rows.atom
     if not x.is_sum:
         product, atom = (product, neg(atom)) if flat[0] else (neg(product), atom)

@@ -82,8 +82,8 @@ def _is_plain(equation: Equation) -> bool:
     primitive = equation.primitive
     if equation.has_effect or primitive.communicates or any(y.type.dtype.is_half for y in equation.outputs):
         return False
-    # supported control flow: branches, loops without a number of checkpoints from the user, and lazy
-    # derivatives, which expand to ordinary operators
+    # Supported: branches, lazy derivatives (which expand to ordinary operators), and loops for which the user
+    # has not set a number of checkpoints
     is_program = (
         primitive.inner.replaceable and not equation.parameters.get("slots")
     ) or primitive.lazy is not None

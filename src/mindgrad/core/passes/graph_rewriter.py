@@ -30,7 +30,7 @@ def rebuild(
         simplifies: whether to simplify all equations that depend on a replaced result. If ``False``, only
             equations that read a replaced result directly are simplified.
     """
-    if any(v.linear for v in graph.inputs):  # inputs that hold tangents become ordinary inputs
+    if any(v.linear for v in graph.inputs):  # inputs that contain tangents become ordinary inputs
         graph = _with_own_values(graph)
     builder = Builder()
     builder.inputs = list(graph.inputs)

@@ -152,8 +152,11 @@ def _is_nan(y: Any) -> Any:
 
 
 def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Variable]:
-    """Find a few values to test: if any product is NaN, one of these is NaN, too."""
-    holders = set(products)  # products, and values that are NaN if a product is NaN
+    """Find a few values such that one of them is NaN if any product is NaN.
+
+    The flag tests these values instead of every product, because they are fewer.
+    """
+    holders = set(products)  # products, and values that are NaN if such a product is NaN
     for equation in equations:
         if _keeps_nan(equation) and not holders.isdisjoint(equation.inputs):
             holders.update(equation.outputs)

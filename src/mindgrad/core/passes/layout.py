@@ -349,8 +349,8 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """Emit ``value`` with a given axis order: axis i of the old graph is ``order[i]``."""
-    old_axes = _inverse(order)  # for each axis of the result, the axis of the old value
+    """Emit ``value`` in an axis order: axis i of the old value becomes ``order[i]``."""
+    old_axes = _inverse(order)  # for each axis of the result, the corresponding axis of the old value
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
     inner, shape, dims = value
@@ -397,7 +397,7 @@ def _uniform(
     if not orders and axes.kinds:  # a concatenation, the only operator here with an axis that is not parallel
         return None
     if not orders:
-        # apply the operator before the broadcasts: f(repeated x, repeated y) = repeated f(x, y)
+        # apply the operator before repetition: f(repeated x, repeated y) = repeated f(x, y)
         spreads = [x for x in operands if isinstance(x, _Spread)]
         if spreads and all(_is_as(x, spreads[0]) for x in operands):
             first = spreads[0]
@@ -422,7 +422,7 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
         for x, old in zip(operands, axes.operands, strict=True)
     ]
     result = axes.results[0]
-    if primitive is dot:  # the free axes of each operand have the order of its atom
+    if primitive is dot:  # the order of the free axes of each operand is the order in its atom
         shared = [label for label in result if all(label in of_one for of_one in labels)]
         sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
         result = (*shared, *sides[is_turned], *sides[not is_turned])

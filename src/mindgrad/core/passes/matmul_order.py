@@ -48,11 +48,11 @@ CHAIN = Rewrite(
     "matrix products are computed in a cheaper order",
 )
 
-#: With at most ``_ALL`` factors, the search tries every order of multiplication. With more than ``_MOST``
-#: factors, the product is left unchanged
+#: A product of at most ``_ALL`` factors is optimized over all orders of multiplication. A product of more
+#: than ``_MOST`` factors is left unchanged
 _ALL, _MOST = 6, 24
 
-#: tree of products: the index of a factor, or a pair of trees
+#: tree of products: a leaf is the index of a factor, a node is a pair of trees
 Tree = int | tuple["Tree", "Tree"]
 Labels = tuple[int, ...]
 Steps = Generator[Any, Any, Tree]
@@ -73,7 +73,7 @@ class _Network:
         self.sizes: list[int] = []
         self.itemsize = root.outputs[0].type.dtype.itemsize
         self._uses = uses
-        #: all products inside the tree, except the last product (the root)
+        #: all products in the chain, except the last one (the root)
         self.inner: list[Equation] = []
         self.output = self._new(root.outputs[0].shape)
         self.tree = trampolined(self._product(root, self.output))
@@ -194,7 +194,7 @@ class _Network:
     def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
         """Emit the product of all leaves in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
-        # factors have no axis for an output label of size 1; the reshape at the end adds this axis
+        # factors have no axes of size 1 for output labels; the final reshape adds these axes
         moved = transpose(
             atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
         )

@@ -228,9 +228,9 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if y in values or y.made_by in tail:
             continue
         count = _mixed(x, places[y])
-        # Add this equation to `tail`, the last part of the function, in two cases. Either the equation is
-        # linear, and its operands depend on fewer columns. Or it is a concatenation, which may join all
-        # columns of a gradient although only some of them are used.
+        # Compute ``y`` in ``tail``, the last part of the function, in two cases. Either its equation is
+        # linear, and the operands depend on fewer columns of ``x``. Or its equation is a concatenation, which
+        # joins columns of a gradient even if only some of them are used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -357,7 +357,7 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
     """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns."""
     now: dict[Any, Any] = {}
     for equation in live_equations(builder.equations, ys):
-        if equation.has_effect:  # an effect must run once, so it is not emitted again
+        if equation.has_effect:  # a side effect must run once, so this equation is not emitted again
             continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
         if equation.primitive is per_sample_gradient:
@@ -418,10 +418,11 @@ class _Line:
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]
         self._reached = {*xs, *[y for equation in self._equations for y in equation.outputs]}
-        #: the requested values that depend on the inputs ``xs``, without duplicates
+        #: the requested values that depend on ``xs``, without duplicates
         self.moved = list(dict.fromkeys(v for v in values if v in self._reached))
         equations, needed = _behind(builder, xs, values)
-        # sort inputs in the order in which equations read them, so that the order of ``xs`` does not matter
+        # sort the inputs in the order in which equations read them, so that equal functions have equal graphs
+        # for every order of ``xs``
         read = [x for equation in equations for x in equation.inputs] + self.moved
         given = {*needed, *xs}
         self._inputs = list(dict.fromkeys(x for x in read if x in given))
@@ -435,7 +436,7 @@ class _Line:
         """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
         tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive.is_closed or _is_linear(each, self._reached) for each in self._equations):
-            # the function consists of linear functions and of Taylor series, which get one more term
+            # the function consists of linear functions and Taylor series; each series gets one more term
             push_tangents(self._equations, tangents)
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)

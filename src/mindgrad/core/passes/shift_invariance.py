@@ -120,7 +120,7 @@ def _is_dependent(graph: Graph, shift: Variable) -> bool:
                     moved[equation.outputs[0]] = form
     except _Dependent:
         return True
-    del moved[shift]  # only uses of the shift change, so the shift itself may be an output
+    del moved[shift]  # only the uses of the shift change: the shift itself may be an output
     return not moved.keys().isdisjoint(graph.outputs)
 
 

@@ -212,7 +212,7 @@ class TiledLoop:
         old = [self._order(labels, rows) for labels in axes.operands]
         result = self._order(axes.results[0], rows)
         form = relabeled(equation, axes, old, (result,), {rows: self._rows})
-        if form is None:  # the operator needs its axes in the old order
+        if form is None:  # this operator needs its axes in the old order
             operands = list(map(_transposed, operands, old, axes.operands))
             form = relabeled(equation, axes, axes.operands, axes.results, {rows: self._rows})
             assert form is not None
@@ -238,7 +238,7 @@ class TiledLoop:
         if type(atom) is Constant:
             if atom.is_splat:
                 return Constant(atom.value, atom.type.with_shape(shape))
-            if not atom.value.strides[axis]:  # a broadcast constant, whose elements are equal for all samples
+            if not atom.value.strides[axis]:  # a broadcast constant: its elements are equal for all samples
                 one = np.expand_dims(atom.value.take(0, axis), axis).transpose(order)
                 return Constant(np.broadcast_to(one, shape))
         repeated = repetition(atom)

@@ -62,8 +62,8 @@ ROWS_LAST = Rewrite(
     "the batch axis is moved to the end of every value",
 )
 
-#: largest number of loops over tiles in one graph. If equations read both stacks and sums over the samples,
-#: they need a second loop, because the first loop computes the sums
+#: Maximum number of loops over tiles in one graph. Equations that read both stacks and sums over all samples
+#: need a second loop, because the first loop computes the sums
 _LOOPS = 2
 
 
@@ -131,7 +131,8 @@ def _in_stack_tiles(graph: Graph) -> Graph:
     large = [k for k, e in enumerate(graph.equations) if e.outputs and _is_stack(e, least)]
     if not large:
         return graph
-    # start after the last loop or branch that precedes the stacks, because its result can be the batch
+    # Tile only equations after the last loop or branch before the stacks. Then the result of this loop or
+    # branch is an input of the tiled part, and can itself be the batch that is divided into tiles
     start = 1 + max(
         (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
     )

@@ -12,14 +12,14 @@ __all__ = ["in_single", "in_single_xla", "is_half"]
 
 def is_half(dtype: Any) -> bool:
     """Whether a NumPy dtype is float16 or bfloat16."""
-    return dtype.itemsize == 2 and dtype.kind in "fV"  # ml_dtypes assigns kind "V" to bfloat16
+    return dtype.itemsize == 2 and dtype.kind in "fV"  # ml_dtypes gives bfloat16 the kind "V"
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap the NumPy ``kernel(x, …)`` to compute 16-bit floats in float32."""
 
     def run(x: Any, *others: Any, **parameters: Any) -> Any:
-        if x.dtype.itemsize == 2 and is_half(x.dtype):  # the first test is fast and decides for most types
+        if x.dtype.itemsize == 2 and is_half(x.dtype):  # the first condition is fast and rejects most dtypes
             wide = [array.astype(np.float32) for array in (x, *others)]
             return np.asarray(kernel(*wide, **parameters)).astype(x.dtype)
         return np.asarray(kernel(x, *others, **parameters))

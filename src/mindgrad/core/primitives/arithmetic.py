@@ -41,10 +41,10 @@ def _is(atom: Any, number: complex) -> bool:
     return type(atom) is Constant and atom.is_all(number)
 
 
-# The ``simplify`` rules collect like terms, such as a − (−b) = a + b, x + x = 2 x, and 2 x + x = 3 x. Nested
-# derivatives contain many such terms. The collected factors are multiples of 1/64, so that sums of factors
-# are exact. Values change at most by rounding. Factors are not moved outwards through products, because the
-# sixth derivative of a small tanh network would then have 554 equations instead of 451.
+# The ``simplify`` rules collect like terms, such as a − (−b) = a + b, x + x = 2 x, and 2 x + x = 3 x, which
+# are frequent in nested derivatives. The collected factors are multiples of 1/64, so that sums of factors are
+# exact. Values change at most by rounding. Factors are not moved out of products: the sixth derivative of a
+# small tanh network would then have 554 equations instead of 451.
 
 _LARGEST_FACTOR = 1024
 
@@ -97,7 +97,7 @@ def _collect(c: float, x: Any, d: float, y: Any) -> Any:
 
 
 def _simplify_add(a: Any, b: Any) -> Any:
-    # x + 0 = x. For x = −0 the exact sum is +0, so this rewrite may change the sign of a zero
+    # x + 0 = x. For x = −0, the exact sum is +0, so this rewrite may change the sign of a zero
     if _is(a, 0):
         return b
     if _is(b, 0):
@@ -223,7 +223,7 @@ mul = multilinear(
 
 def _masked_multiply_numpy(a: Any, b: Any) -> Any:
     result = np.multiply(a, b)
-    if np.isfinite(np.add.reduce(result, axis=None)):  # if the sum is finite, no element is 0 · ∞ = NaN
+    if np.isfinite(np.add.reduce(result, axis=None)):  # if the sum is finite, no product is 0 · ∞ = NaN
         return result
     return np.where((np.equal(a, 0)) | (np.equal(b, 0)), np.zeros((), result.dtype), result)
 
@@ -240,7 +240,7 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted |= INFINITE  # because `masked_multiply` would mark its result
+                    other.tainted |= INFINITE  # `masked_multiply` would also add this mark to its result
                 product = this * other
                 if type(product) is Variable and not product.linear:
                     product.tainted |= INFINITE  # also if ``product`` is the result of an earlier equation
@@ -248,9 +248,9 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
     return None
 
 
-#: ``masked_multiply(a, b)``: ``a · b``, and 0 if a factor is 0, even if the other factor is infinite or NaN.
-#: Derivative rules use this product if a zero cotangent means that a value was not used. For example, the
-#: derivatives of some eigenvectors are NaN, which must not matter to functions that do not use them
+#: ``masked_multiply(a, b)``: ``a · b``, but 0 if a factor is 0, even if the other factor is infinite or NaN.
+#: Derivative rules use it if a zero cotangent means that a value was not used. For example, the derivatives
+#: of some eigenvectors are NaN, which must not affect functions that do not use these eigenvectors
 masked_multiply = multilinear(
     "masked_multiply",
     work=ARITHMETIC._replace(products=6.0),
@@ -273,7 +273,7 @@ masked_multiply = multilinear(
 
 
 def _divide(a: Any, b: Any) -> Any:
-    # integer division truncates toward zero and returns an integer, as in XLA
+    # integer division returns an integer, truncated toward zero, as in XLA
     if np.result_type(a).kind in "iub":
         b_safe = np.where(np.equal(b, 0), 1, b)
         quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b_safe))
@@ -384,8 +384,8 @@ def _simplify_select(condition: Any, a: Any, b: Any) -> Any:
     return None
 
 
-#: ``select(c, a, b)``: elements of ``a`` where ``c`` is true, and of ``b`` elsewhere; linear in ``a`` and
-#: ``b``
+#: ``select(c, a, b)``: the elements of ``a`` where ``c`` is true, and the elements of ``b`` elsewhere; linear
+#: in ``a`` and ``b``
 select = linear(
     "select",
     work=VIEW,

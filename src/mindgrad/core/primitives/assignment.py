@@ -42,7 +42,7 @@ def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any
     both, neither = row & column, ~row & ~column
     wide = numpy.pad(-cost if maximize else cost, ((0, size - rows), (0, size - columns)))
     wide = numpy.where(both, wide - numpy.where(both, wide, numpy.inf).min(initial=numpy.inf), 0.0)
-    # an added pair costs so much that it never replaces a real pair in the optimal assignment
+    # an additional pair costs so much that it never replaces a real pair in the optimal assignment
     return numpy.where(both | neither, wide, 2 * size * (wide.max(initial=0.0) + 1)), both
 
 
@@ -137,9 +137,9 @@ def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     return solver(cost.astype(np.float64), limit)
 
 
-#: ``assignment(cost, limit, maximize)``: for a matrix of shape (m, n), an array of shape (2, min(m, n)) with
-#: the row and the column of each pair, in the order of rows. Only the first ``limit`` columns are paired. If
-#: there are fewer pairs, unused entries are −1
+#: ``assignment(cost, limit, maximize)``: optimal assignment of rows to columns of an m × n cost matrix. The
+#: result has shape (2, min(m, n)) and contains the row and column of each pair, in the order of rows. Only
+#: the first ``limit`` columns are paired; unused entries are −1
 assignment = constant(
     "assignment",
     type_rule=_type_rule,

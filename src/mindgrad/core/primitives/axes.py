@@ -15,7 +15,7 @@ from mindgrad.core.ir.types import Shape
 
 __all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
 
-#: placeholder in ``Entries(defaults=…)`` for the size of the axis
+#: placeholder for the size of the axis in ``Entries(defaults=…)``
 SIZE = object()
 
 

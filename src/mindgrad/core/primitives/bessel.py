@@ -33,7 +33,7 @@ __all__ = [
     "power_sum",
 ]
 
-SWITCH = 25.0  #: for |x| above this number, use Hankel's expansions instead of the integral
+SWITCH = 25.0  #: for larger |x|, use Hankel's expansions instead of the integral
 _ANGLES = 2 * np.pi * np.arange(96) / 96
 TERMS = 24  #: number of terms of Hankel's expansions
 
@@ -73,7 +73,7 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
     """Return the mean of ``term(x, t)`` over equidistant angles t in one period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
-    # use a loop over the angles: XLA would fuse a vectorized sum with each of its uses and recompute the sum
+    # loop over the angles. XLA would fuse a vectorized sum with each of its uses, and recompute it there
     angles = numpy.asarray(_ANGLES, x.dtype)
     step = lambda total, angle: (total + term(x, angle), None)
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
@@ -95,7 +95,7 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
 
     def term(a: Any, t: Any) -> Any:
         integrand = numpy.cos(n * t - a * numpy.sin(t))
-        if n:  # for small a, the mean of the integrand above has cancellation; the mean of `_small` has none
+        if n:  # for small a, the mean above has cancellation; the mean of `_small` does not
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
         return integrand
 
@@ -122,9 +122,9 @@ def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
     def term(a: Any, t: Any) -> Any:
         kernel = numpy.exp(a * (numpy.cos(t) - 1))
         integrand = kernel * numpy.cos(n * t)
-        if n and not derivative:  # as in `_j`, avoid cancellation for small a
+        if n and not derivative:  # for small a, avoid cancellation as in `_j`
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, kernel), integrand)
-        # 1 − cos t = 2 sin²(t / 2), without cancellation; the derivative of |x| at 0 is 0 by convention
+        # 1 − cos t = 2 sin²(t / 2) avoids cancellation. By convention, the derivative of |x| at 0 is 0
         factor = numpy.where(x == 0, numpy.cos(t), -2 * numpy.sin(t / 2) ** 2)
         for _ in range(derivative):
             integrand = integrand * factor
@@ -195,8 +195,8 @@ def _i_partial(x: Any, n: int) -> Any:
     return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
 
 
-#: ``bessel_i(x, n)``: Iₙ(x). It is not computed as exp(|x|) · ``bessel_ie(x, n)``, because derivatives of
-#: this product would cancel near 0
+#: ``bessel_i(x, n)``: Iₙ(x). It is a separate primitive, because the product exp(|x|) · ``bessel_ie(x, n)``
+#: would have cancellation in its derivatives near 0
 bessel_i = elementwise(
     "bessel_i",
     type_rule=order_type("bessel_i"),

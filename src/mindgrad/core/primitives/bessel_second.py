@@ -25,9 +25,9 @@ from mindgrad.core.primitives.special_kernels import in_double
 __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
-_MOST = 1e30  #: largest argument of Hankel's expansions; for larger arguments, powers would overflow
-#: for arguments below this number, use the first term of the power series, which is exact up to rounding. The
-#: quadrature would need more nodes there
+_MOST = 1e30  #: largest argument of Hankel's expansions; their powers of larger arguments would overflow
+#: for smaller arguments, the first term of the power series is exact up to rounding. The quadrature would
+#: need more nodes
 _SMALL = 1e-18
 
 
@@ -42,7 +42,7 @@ def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
     """Return Σ w · term(t) over the pairs (t, w) of the quadrature ``rule``."""
     if jax is None:
         return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # use a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute the sum
+    # loop over the nodes. XLA would fuse a vectorized sum with each of its uses, and recompute it there
     pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
     step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
     return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
@@ -73,7 +73,7 @@ def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
 
     def term(s: Any) -> Any:
         t = s * end
-        # cosh t − 1 = 2 sinh²(t / 2), without cancellation
+        # cosh t − 1 = 2 sinh²(t / 2) avoids cancellation
         exponent = -2 * a * numpy.sinh(t / 2) ** 2
         if derivative:  # (cosh t − 1)ᵏ would overflow, so add its logarithm to the exponent
             small = numpy.where(t > 0, -numpy.expm1(-t), 1.0)

@@ -53,7 +53,7 @@ def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> Tens
 
 
 def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    # fast path: a product of matrices or vectors without batch axes is one NumPy call on views
+    # fast path: NumPy multiplies matrices or vectors without batch axes in one call
     if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
         left = a if contract[0][0] == a.ndim - 1 else a.T
         right = b if contract[1][0] == 0 else b.T
@@ -71,7 +71,7 @@ def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 def _matmul(a: Any, b: Any) -> Any:
     if a.dtype.itemsize == 2 and is_half(a.dtype):
-        # float16 and bfloat16 are summed in float32, as in XLA
+        # sum float16 and bfloat16 in float32, as XLA does
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)
 
@@ -153,7 +153,7 @@ def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape,
 
 def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
-    # the contracted axes of `b` become free axes of this product, in ascending order
+    # free axes of this product are the contracted axes of `b`, in ascending order
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
     current = (*batch[0], *free_a, *(contract[0][k] for k in order))
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
@@ -169,10 +169,10 @@ def _cotangent_right(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> An
 def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     """If all elements of one operand equal c, replace the product by c times a sum."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
-        # leave a product of two small constants unchanged, because the builder evaluates it
+        # do not rewrite a product of two small constants: the builder evaluates it
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
         splat = type(this) is Constant and this.is_splat and not is_small
-        # in float16 and bfloat16, a sum is less exact than ``dot``, which accumulates in float32
+        # for float16 and bfloat16, a sum is less accurate than ``dot``, which accumulates in float32
         if not splat or is_half(this.dtype.numpy):
             continue
         result = _dot_type(a.type, b.type, contract, batch)
@@ -207,7 +207,8 @@ def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
         operands[k] = inner
         contracted[k] = tuple(position[axis] for axis in contract[k])
         batched[k] = tuple(position[axis] for axis in batch[k])
-        # map the axes (batch, free of a, free of b) of the smaller product to axes of the original product
+        # the smaller product has the axes (batch, free of a, free of b); map them to axes of the original
+        # product
         count, start = len(batch[0]), [len(batch[0]), len(batch[0]) + len(free[0])]
         free_dims = [
             [start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in position] for j in (0, 1)

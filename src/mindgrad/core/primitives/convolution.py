@@ -129,7 +129,7 @@ def _conv_numpy(
     kind, lead = x.dtype, x.shape[: x.ndim - w.ndim + 1]
     x = _joined(x, w, np.reshape)
     if is_half(kind):
-        # float16 and bfloat16 are summed in float32, as in XLA
+        # sum float16 and bfloat16 in float32, as XLA does
         x, w = x.astype(np.float32), w.astype(np.float32)
     y = convolve(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)
     return y.reshape((*lead, *y.shape[1:])).astype(kind, copy=False)
@@ -206,7 +206,7 @@ def _backwards(
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
-    # choose the padding at the end so that the cotangent has the size of the dilated input
+    # with this padding at the end, the cotangent has the size of the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     around = tuple(zip(low, high, strict=True))
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
@@ -223,7 +223,7 @@ def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
         x.shape[rank - spatial - 1],
         x.shape[rank - spatial :],
     )
-    axis = len(samples) + 1  # the axis of the channels within a group
+    axis = len(samples) + 1  # axis of the channels within a group
     outputs = ct.shape[axis - 1] // groups
     live = met(reshape(ct, shape=(*samples, groups, outputs, *ct.shape[axis:])), (axis,))
     skips = reduce_all(isfinite(x), axes=tuple(range(axis - 1, rank)))
@@ -254,7 +254,7 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # exchange input and kernel here: if XLA exchanges them, its loops for the reversed kernel are slow
+        # exchange input and kernel here: if XLA exchanges them, its loops over the reversed kernel are slow
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -262,7 +262,7 @@ def _cotangent_kernel(
         return _cotangent_kernel_exchanged(ct, x, groups, **steps)
     x = _samples_exchanged(x, groups)
     kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
-    # the strides may leave elements at the end that no window reads; a negative padding removes them
+    # with strides, windows may not read some elements at the end; a negative padding removes these elements
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     gradient = conv(
         x,
@@ -315,7 +315,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     if at[1] is None:
         return conv(moved(x, at[0], 0), w, groups=groups, **window), 0
     lead = len(x.shape) - (at[0] is not None) - (len(w.shape) - 2)
-    if lead > 1:  # merge the sample axes into one for the following cases
+    if lead > 1:  # merge several sample axes into one for the following cases
         x = x if at[0] is None else moved(x, at[0], 0)
         first = () if at[0] is None else (size,)
         samples = x.shape[len(first) : len(first) + lead]
@@ -324,7 +324,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
         y = moved(y, axis, 0)
         return reshape(y, shape=(size, *samples, *y.shape[2:])), 0
     if at[0] is None:
-        # merge the batch axis of the kernel into its output channels, which are ordered by group
+        # merge the batch axis of the kernel into its output channels, which are ordered by groups
         w = moved(w, at[1], 0)
         outputs, rest = w.shape[1] // groups, w.shape[2:]
         w = reshape(w, shape=(size, groups, outputs, *rest))
@@ -356,7 +356,7 @@ def _channels_last_batch(size: int, xs: Any, at: Any, **window: Any) -> tuple[An
 
 
 def _conv_flops(equation: Any) -> int:
-    # each element of the output is a sum over the window and the channels of its group
+    # each output element is a sum over the window and the channels of a group
     shape = equation.inputs[1].shape
     return 2 * equation.outputs[0].type.size * math.prod(_taps(shape, equation.parameters))
 

@@ -73,7 +73,7 @@ class ConvolutionAxes(Axes):
         sizes = shapes[1][:spatial] if is_last else shapes[1][2:]
         samples, channels, outputs, positions = 0, 1, 2, tuple(range(3, 3 + spatial))
         kernel = tuple(range(3 + spatial, 3 + 2 * spatial))
-        # with groups, an output channel depends only on the input channels of its group
+        # with groups, an output channel reads only the input channels of its group
         of_kernel = channels if groups == 1 else 3 + 2 * spatial
         kinds = dict.fromkeys((*kernel, channels), REDUCED)
         if groups > 1:

@@ -101,7 +101,7 @@ def _without_zeros(
     rows, inner = math.prod(sizes), math.prod(w.shape[1:])
     low, high = zip(*padding, strict=True) if padding else ((), ())
     x = pad.numpy(x, low=(0, 0, *low), high=(0, 0, *high), interior=(0, 0, *(0 for _ in low)))
-    # a view of all windows, with axes (count, groups, channels, output position…, kernel position…)
+    # view of all windows; axes: (count, groups, channels, output position…, kernel position…)
     windows = np.lib.stride_tricks.as_strided(
         x,
         (count, groups, channels // groups, *sizes, *w.shape[2:]),

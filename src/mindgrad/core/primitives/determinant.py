@@ -114,10 +114,10 @@ def _part(x: Any, ranges: dict[int, tuple[int, int]]) -> Any:
 def _cofactors_on_circle(a: Any) -> Any:
     n = a.shape[-1]
     batch, rank = a.shape[:-2], len(a.shape)
-    count = n + n % 2  # an even number of points, so that none is real and a + z S is regular
+    count = n + n % 2  # for an even number of points, no point is real, so a + z S is regular
     points = np.exp(1j * np.pi * (2 * np.arange(count) + 1) / count)
     is_real = a.dtype.kind == "float"
-    if is_real:  # the points z_k are conjugate pairs with conjugate C(A + z_k S), so half of them suffice
+    if is_real:  # C(A + z_k S) at conjugate points are conjugates, so half of the points suffice
         points = points[: count // 2]
     dtype = _COMPLEX[a.dtype]
     shape = (*batch, len(points), n, n)
@@ -149,8 +149,8 @@ def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
     return sum_of_products(_cofactors(xs[0]), ts[0])
 
 
-#: ``det(a, regular)``: the determinant. With ``regular=True``, the caller guarantees that no matrix is
-#: singular. The derivative is then det(A) tr(A⁻¹ Ȧ), which is cheaper for matrices of at least 4 × 4
+#: ``det(a, regular)``: the determinant. ``regular=True`` promises that no matrix is singular. The derivative
+#: is then det(A) tr(A⁻¹ Ȧ), which is cheaper for matrices of at least 4 × 4
 det = general(
     "det",
     work=of_matrices(2 / 3),

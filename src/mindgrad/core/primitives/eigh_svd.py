@@ -53,9 +53,9 @@ from mindgrad.core.primitives.structural import broadcast_in_dim
 
 __all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
-#: a component of a vector is *large* if its size is at least this fraction of the largest component. The
-#: ratio of two components is often 1, 1/2, or another simple number, but rarely near 0.37. Rounding therefore
-#: does not change which component is the first large one
+#: A vector component is *large* if its absolute value is at least this fraction of the largest component.
+#: Ratios of components are often simple numbers such as 1 or 1/2, but rarely near 0.37, so rounding does not
+#: change which component is the first large one
 _LARGE = 0.37
 
 
@@ -155,7 +155,7 @@ def _repeated(count: int, step: Any, state: Any) -> Any:
 
 
 def _orthonormal(a: Any) -> list[Any]:
-    # convert to at least float32, because LAPACK supports neither float16 nor bfloat16
+    # convert to float32 or wider, because LAPACK supports neither float16 nor bfloat16
     q = np.linalg.qr(a.astype(np.result_type(a, np.float32)))[0]
     return [q.astype(a.dtype)]
 
@@ -169,7 +169,8 @@ def _complement_pivots_type(q: TensorType) -> TensorType:
 
 
 #: ``complement_pivots(q)``: for a matrix q of shape (m, k) with orthonormal columns, m − k unit vectors that
-#: complete the columns to a well-conditioned basis. They are the columns of a Boolean matrix
+#: complete the columns to a well-conditioned basis. The result is a Boolean matrix with these vectors as
+#: columns
 complement_pivots = constant(
     "complement_pivots",
     type_rule=_complement_pivots_type,
@@ -324,7 +325,7 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
     if n > m:
         dv = dv + masked_multiply(columns(scale, v), matmul(adjoint(da), u) - matmul(v, eh))
     if u.dtype.kind == "complex":
-        turn = _turn(u, du)  # the left and right vector of a singular value share one factor exp(iφ)
+        turn = _turn(u, du)  # the left and the right vector of a singular value have the same factor exp(iφ)
         du, dv = du - columns(turn, u) * u, dv - columns(turn, v) * v
     return du, _values_tangent(s, e, level), adjoint(dv)
 

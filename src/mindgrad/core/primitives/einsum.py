@@ -27,7 +27,7 @@ __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
 
 Labels = tuple[Hashable, ...]
 
-_EXHAUSTIVE = 5  # largest number of operands for which all orders of contraction are compared
+_EXHAUSTIVE = 5  # for at most this many operands, all orders of contraction are compared
 
 
 class Step(NamedTuple):
@@ -62,8 +62,11 @@ class Plan:
         self.shape = shape
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
-        """Compute the result from ``operands``."""
-        if apply is not None and len(self.steps) == 1:  # fast path: most matrix products are one step
+        """Compute the result from ``operands``.
+
+        Each step calls its primitive, or ``apply(primitive, …)`` if ``apply`` is given.
+        """
+        if apply is not None and len(self.steps) == 1:  # fast path: most matrix products need a single step
             primitive, numbers, parameters = self.steps[0]
             return apply(primitive, *[operands[number] for number in numbers], **parameters)
         values = list(operands)

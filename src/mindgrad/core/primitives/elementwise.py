@@ -62,6 +62,8 @@ __all__ = [
 
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
+# The derivatives of exp, cosh, and sinh are infinite if the value overflows, so these primitives have the
+# flag ``singular``
 
 # exp, cosh, and sinh have the flag ``singular``, because their derivatives are infinite if the value
 # overflows
@@ -70,13 +72,13 @@ exp = elementwise(
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# the partial of exp2 is not computed as y log 2: at x = 1024.5 in float64, y overflows, but y log 2 does not
+# the derivative of exp2 is not y log 2: for x = 1024.5 in float64, y overflows, but y log 2 is finite
 exp2 = elementwise(
     "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [(2 * math.log(2)) * exp2(x - 1)],
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# the partial of expm1 is computed as exp(x), because y + 1 has cancellation for very negative x
+# the derivative of expm1 is exp(x), because y + 1 has cancellation for very negative x
 expm1 = elementwise(
     "expm1", work=SHARED_FUNCTION, numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)],
     samples=reals(-2, 2), singular=True,
@@ -146,8 +148,8 @@ def _tan_partials(y: Any, x: Any) -> list[Any]:
 
 tan = elementwise("tan", numpy=np.tan, xla="tan", partials=_tan_partials, samples=reals(-1.2, 1.2))
 
-#: ``one_minus_square(x)``: 1 − x², computed as (1 − x)(1 + x), without cancellation near ±1. Its derivative
-#: −2 x is exact near 0
+#: ``one_minus_square(x)``: 1 − x², computed as (1 − x)(1 + x), which avoids cancellation near ±1. The
+#: derivative −2 x is exact near 0
 one_minus_square = elementwise(
     "one_minus_square",
     work=ARITHMETIC,
@@ -171,7 +173,7 @@ acos = elementwise(
 def _atan_partials(y: Any, x: Any) -> list[Any]:
     if x.dtype.kind == "complex":  # for complex x, the derivative 1 / (1 + x²) has poles at ±i
         return [1 / (1 + x * x)]
-    inverse = safe_reciprocal(hypot(x, ones(x.type)))  # 1 / √(1 + x²); x² alone could overflow
+    inverse = safe_reciprocal(hypot(x, ones(x.type)))  # 1 / √(1 + x²), although x² may overflow
     return [(inverse, inverse)]
 
 
@@ -181,8 +183,8 @@ atan = elementwise(
 
 
 def _atan2_partials(angle: Any, y: Any, x: Any) -> list[Any]:
-    # the partials are x / r² and −y / r², and 0 at the origin. They are computed by two divisions by r,
-    # because r² may overflow or underflow
+    # The partial derivatives are x / r² and −y / r², and 0 at the origin. Divide twice by r, because r² may
+    # overflow or underflow
     inverse = safe_reciprocal(hypot(x, y))
     return [(inverse, x * inverse), (inverse, -(y * inverse))]
 
@@ -193,7 +195,7 @@ atan2 = elementwise(
     samples=reals(0.3, 2), accepts="float",
 )  # fmt: skip
 
-#: ``sqrt(x² + y²)`` without overflow; its derivative at the origin is 0 (least subgradient)
+#: ``hypot(x, y)``: √(x² + y²) without overflow. The derivative at the origin is 0, the smallest subgradient
 hypot = elementwise(
     "hypot",
     numpy=np.hypot,
@@ -211,12 +213,12 @@ def _direction(array: Any, x: Any, y: Any) -> Any:
 
 
 def _direction_partials(u: Any, x: Any, y: Any) -> list[Any]:
-    # the partials are y² / r³ and −x y / r³. The equal form (1 − u²) / r would have cancellation
+    # the partial derivatives are y² / r³ and −x y / r³. The equivalent form (1 − u²) / r has cancellation
     other, inverse = direction(y, x), 1 / hypot(x, y)
     return [(other, other * inverse), (-u, other * inverse)]
 
 
-#: ``direction(x, y)``: x / sqrt(x² + y²), and 0 at the origin, where its derivatives are NaN
+#: ``direction(x, y)``: x / √(x² + y²). At the origin, the value is 0 and the derivatives are NaN
 direction = elementwise(
     "direction",
     numpy=partial(_direction, np),
@@ -263,7 +265,7 @@ def _series_of_sech_squared(equation: Any, k: int) -> Any:
     return -accumulate(terms) if terms else None
 
 
-#: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. 1 − tanh² x would have cancellation near ±1
+#: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. The form 1 − tanh² x has cancellation near ±1
 sech_squared = elementwise(
     "sech_squared",
     work=SHARED_FUNCTION,
@@ -285,7 +287,7 @@ def _tanhshrink(array: Any, x: Any) -> Any:
     return array.where(array.abs(x) < 1, x * (fraction / (1 + fraction)), x - array.tanh(x)).astype(x.dtype)
 
 
-#: last denominator of the continued fraction of tanh, which suffices for float64 up to |x| = 1
+#: last denominator of the continued fraction of tanh. It is sufficient for float64 and |x| ≤ 1
 _TERMS_OF_TANH = 19
 
 #: x − tanh x, without cancellation for small x
@@ -302,7 +304,7 @@ tanhshrink = elementwise(
 def _asinh_partials(y: Any, x: Any) -> list[Any]:
     if x.dtype.kind == "complex":
         return [rsqrt(1 + x * x)]
-    return [safe_reciprocal(hypot(x, ones(x.type)))]  # 1 / √(1 + x²); x² alone could overflow in float16
+    return [safe_reciprocal(hypot(x, ones(x.type)))]  # 1 / √(1 + x²), although x² may overflow in float16
 
 
 asinh = elementwise(
@@ -390,8 +392,9 @@ def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
     return jax.numpy.where(y == 0, jax.numpy.zeros_like(x), x / y)
 
 
-#: ``safe_quotient(x, y)``: ``x / y``, and 0 if ``y`` is 0. Its derivatives with respect to ``y`` avoid
-#: ``y²``, which can overflow although the quotient does not. At y = 0, the derivatives are infinite or NaN
+#: ``safe_quotient(x, y)``: ``x / y``, and 0 if ``y`` is 0. Its derivatives with respect to ``y`` do not
+#: compute ``y²``, which can overflow even if the quotient is finite. At y = 0, the derivatives are infinite
+#: or NaN
 safe_quotient = elementwise(
     "safe_quotient", work=ROOT, numpy=_safe_quotient_numpy, xla=_safe_quotient_xla,
     partials=lambda q, x, y: [1 / y, -(q / y)],

@@ -70,8 +70,8 @@ __all__ = [
     "shielded_factors",
 ]
 
-#: rule of an operator, as a generator. It yields each operand, receives the mask of nonzeros of the operand,
-#: and returns the mask of nonzeros of the result
+#: A rule of an operator is a generator. It yields each operand, receives the mask of the operand's nonzeros,
+#: and returns the mask of the result's nonzeros
 Steps = Generator[Any, Any, Any]
 
 
@@ -96,13 +96,13 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
-    # a graph of tangents must be linear in them, so it must not test whether tangents are finite
+    # A function of tangents must be linear, so its graph must not test whether tangents are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
 
 
-#: ``shield(x, keep)``: ``x``, with infinite and NaN elements replaced by zero unless ``keep`` is true. ``x``
-#: must be a factor of a product. Its tangent is not shielded, because the derivative rule of the product
+#: ``shield(x, keep)``: ``x``, a factor of a product, with infinite and NaN elements replaced by zero where
+#: ``keep`` is false. The tangent of ``x`` is not shielded here, because the derivative rule of the product
 #: shields it
 shield = Primitive(
     "shield",
@@ -205,8 +205,8 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 def compared(atom: Any) -> Any:
     """Return the mask of the nonzero elements, computed by a comparison with zero."""
-    # use `equal`: in a graph, `not_equal` denotes the mask of a factor that does not depend on the inputs
-    # (see `_compares_moving`)
+    # use `equal`: in a graph, `not_equal` is reserved for the mask of a factor that does not depend on the
+    # inputs (see `_compares_moving`)
     return logical_not(equal(atom, zeros(atom.type)))
 
 
@@ -244,8 +244,8 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        # if only zeros of slices and lookups are searched (`moving` is EVERYTHING), skip a constant branch:
-        # it has none
+        # A constant branch has no zeros from slices or lookups. If only such zeros are searched (`moving` is
+        # EVERYTHING), skip it
         is_cut = type(branch) is Variable or current().moving is not EVERYTHING
         masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
@@ -272,7 +272,7 @@ def _moved(equation: Equation) -> Steps:
     return not_equal(moved, zeros(moved.type))
 
 
-#: rules of operators with one result: each computes the mask of nonzeros of the result
+#: maps each operator with one result to the rule that computes the mask of nonzeros of the result
 RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     neg: _same,
     div: _same,
@@ -290,8 +290,8 @@ RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
 }
 
-#: rules of branches and loops: each computes the mask of nonzeros of one result. The second argument is the
-#: index of this result among the results of the equation
+#: maps each branch or loop operator to a rule that computes the mask of nonzeros of one result. The second
+#: argument of the rule is the index of this result
 OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
@@ -361,9 +361,9 @@ _EVALUATED = {
     not_equal,
     *[primitive for primitive, rule in RULES.items() if rule in (_moved, _converted)],
 }
-#: largest number of elements of a mask that :func:`_value` evaluates
+#: :func:`_value` evaluates a mask only if it has at most this many elements
 _LARGEST = 1 << 20
-#: longest chain of operators, from constants to a mask, that :func:`_value` evaluates
+#: :func:`_value` evaluates a mask only if at most this many successive operators compute it from constants
 _LONGEST_CHAIN = 16
 
 Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -45,7 +45,7 @@ def _numpy(x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
 
 
 def _xla(jax: Any, x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
-    for axis in axes:  # transform the axes one by one, because XLA supports at most three in one call
+    for axis in axes:  # transform the axes one by one, because one call of XLA transforms at most three axes
         x = (jax.numpy.fft.ifft if inverse else jax.numpy.fft.fft)(x, axis=axis)
     return x
 
@@ -55,7 +55,8 @@ def _flops(equation: Any) -> float:
     return 5 * x.type.size * sum(math.log2(max(x.shape[axis], 1)) for axis in equation.parameters["axes"])
 
 
-#: ``fft(x, axes, inverse)``: y_k = Σ_j x_j exp(−2πi jk/n) along each of ``axes``; if inverse, with + and / n
+#: ``fft(x, axes, inverse)``: y_k = Σ_j x_j exp(−2πi jk/n) along each axis in ``axes``. If ``inverse``, the
+#: exponent has the sign + and the sum is divided by n
 fft = linear(
     "fft",
     work=by(_flops),
@@ -121,7 +122,7 @@ def _half_flops(equation: Any) -> float:
     return 2.5 * max(x.size, y.size) * math.log2(max(x.shape[axis], y.shape[axis]))
 
 
-#: ``rfft(x, axis)``: the first n // 2 + 1 elements of the transform of real numbers
+#: ``rfft(x, axis)``: the first n // 2 + 1 elements of the Fourier transform of real numbers
 rfft = linear(
     "rfft",
     work=by(_half_flops),

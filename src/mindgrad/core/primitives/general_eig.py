@@ -127,8 +127,8 @@ _SAMPLES = [
     case(reals()[0, 0]),
 ]
 
-#: ``eig(a)``: the complex eigenvalues of a matrix in the order of LAPACK, and the complex eigenvectors as the
-#: columns of a matrix
+#: ``eig(a)``: the complex eigenvalues of a matrix in LAPACK's order, and the complex eigenvectors as columns
+#: of a matrix
 eig = general(
     "eig",
     work=of_matrices(25),

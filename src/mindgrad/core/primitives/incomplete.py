@@ -38,8 +38,8 @@ __all__ = [
 
 _PANELS, _NODES = 24, 14
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-_LARGE = 16.0  # for larger shapes, use Stirling's series for log Γ
-_FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which cannot overflow
+_LARGE = 16.0  # for larger a or b, use Stirling's series for log Γ
+_FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which does not overflow
 
 
 @lru_cache(maxsize=1)
@@ -68,8 +68,7 @@ class Functions:
         """Return ∫₀^∞ term(w) dw; ``scale`` is the length over which ``term`` decays."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # use a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute the
-        # sum
+        # loop over the nodes. XLA would fuse a vectorized sum with each of its uses, and recompute it there
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
@@ -147,7 +146,7 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
     start = numpy.log(x / a)  # u = log(t / a)
-    is_below = x <= numpy.maximum(a, 1.0)  # for small a, the density is almost constant in u up to t = 1
+    is_below = x <= numpy.maximum(a, 1.0)  # for small a, the density is nearly constant in u up to t = 1
     direction = numpy.where(is_below, -1.0, 1.0).astype(a.dtype)
     at_mode, offset = functions.at_mode(a), numpy.log(a) - functions.polygamma(a, 0)
     further = [-functions.polygamma(a, order) for order in range(1, n)]
@@ -181,7 +180,8 @@ def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]
     return [incomplete_gamma(a, x, n=n + 1, upper=upper), -slope if upper else slope]
 
 
-#: ``incomplete_gamma(a, x, n, upper)``: the n-th derivative with respect to a of P(a, x), or of Q = 1 − P
+#: ``incomplete_gamma(a, x, n, upper)``: the n-th derivative with respect to a of the regularized incomplete
+#: gamma function P(a, x), or of 1 − P if ``upper``
 incomplete_gamma = elementwise(
     "incomplete_gamma",
     type_rule=orders_type("incomplete_gamma"),
@@ -208,7 +208,7 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     distance = numpy.log(x) - numpy.log1p(-x) - numpy.log(p / q)
     is_below = distance <= 0
-    # compute the upper tail as the lower tail of the density of 1 − t, with the parameters a and b exchanged
+    # the upper tail is the lower tail of the density of 1 − t, for which the parameters a and b are exchanged
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), -abs(distance)
     mode, complement = a / (a + b), b / (a + b)
     at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
@@ -268,7 +268,7 @@ def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[An
     constant = lgamma(both) - lgamma(a) - lgamma(b)
     density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
     slope = density * polynomial(m, n, derivatives_of_beta(a, b, logarithms))
-    # if one parameter is 1, the density at the corresponding end equals the other parameter: 1 / B(1, b) = b
+    # If a = 1, the density at 0 is b; if b = 1, the density at 1 is a
     ends = [_at_end(shape, m + n) for shape in (a, b)]
     slope = select(is_zero, ends[0] * b, select(is_one, ends[1] * a, slope))
     return [incomplete_beta(a, b, x, m=m + 1, n=n), incomplete_beta(a, b, x, m=m, n=n + 1), slope]

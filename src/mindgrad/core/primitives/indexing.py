@@ -188,13 +188,13 @@ def _gather_numpy(
         return np.full(shape, outside(x.dtype, fill))
     places, are_inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
-    if not are_inside.all():  # writing into y is safe: indexing with arrays has copied the elements of x
+    if not are_inside.all():  # writing into y is safe: indexing with arrays has created a copy
         y[~are_inside] = outside(x.dtype, fill)
     return y
 
 
-#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``. With
-#: ``inside``, all indices are known to be in range (``passes.peepholes``)
+#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``.
+#: ``inside`` promises that all indices are in range (``passes.peepholes``)
 gather = linear(
     "gather",
     work=MOVE,
@@ -269,7 +269,7 @@ def _scatter_batch(row: Any) -> Any:
     ) -> tuple[Any, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
-            # all samples share the indices, so each index addresses one slice that contains the whole batch
+            # all samples use the same indices, so each index selects a slice that contains the whole batch
             # axis
             target = 0 if x_at is None else x_at
             axes, batch = past(axes, target), past(batch, target)
@@ -323,7 +323,7 @@ def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> l
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # number the elements of x and gather the numbers, to find which element each update changes
+    # gather the number of each element of x, to find the element that each update changes
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)
@@ -375,15 +375,15 @@ def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
     empty = jax.numpy.full((*indices.shape[:batch], *sizes), -1, np.int32)
-    # the last update of an element has the largest number. A maximum of the numbers does not depend on the
-    # order in which a device writes
+    # the last update of an element has the largest number. Their maximum does not depend on the order in
+    # which a device writes
     last = _xla_scatter(jax, "scatter_max", empty, indices, order, axes, before)
     return _xla_gather(jax, last, indices, axes, before, -2) == order
 
 
 #: ``last_write(indices, sizes, batch)``: for writes at ``indices`` into axes of the given ``sizes``, a mask
-#: of the writes that are in range and that no later write overwrites. The first ``batch`` axes of the indices
-#: are batch axes
+#: of the writes that are in range and not overwritten by a later write. The first ``batch`` axes of the
+#: indices are batch axes
 last_write = constant(
     "last_write",
     type_rule=_last_write_type,
@@ -430,8 +430,7 @@ def _scatter_set_transpose(
 
 
 #: ``scatter_set(x, indices, updates, axes, batch=(), unique=False)``: x with the updates written at
-#: ``indices``. ``unique`` promises that no element is written twice, which saves the search for the last
-#: write
+#: ``indices``. ``unique`` promises that no element is written twice, so the last write need not be searched
 scatter_set = linear(
     "scatter_set",
     work=MOVE,

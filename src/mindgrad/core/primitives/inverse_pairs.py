@@ -50,7 +50,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, convert, resha
 
 __all__ = ["is_nonnegative"]
 
-#: largest number of nested operators that :func:`is_nonnegative` follows
+#: :func:`is_nonnegative` follows at most this many nested operators
 _DEPTH = 6
 
 
@@ -165,6 +165,7 @@ def _bounds(total: Any, x: Any) -> bool:
     return equation is not None and equation.primitive in (logsumexp, reduce_max) and equation.inputs[0] is x
 
 
-# exp of a nonpositive number and rsqrt of a positive number are finite, so they do not get the mark INFINITE
+# exp of a nonpositive number and rsqrt of a positive number are finite. In these cases, the operator does not
+# start the mark INFINITE, but only passes it on from its operand
 exp.taint = lambda x: "passes" if x.dtype.is_float and _is_nonpositive(x) else "starts"
 rsqrt.taint = lambda x: "passes" if x.dtype.is_float and _is_positive(x) else "starts"

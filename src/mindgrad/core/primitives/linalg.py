@@ -138,9 +138,9 @@ class _TriangularAxes(Axes):
 
 _SIDES = {True: Core("(i,j),(i,k)->(j,k)", parallel="k"), False: Core("(i,j),(k,i)->(k,j)", parallel="k")}
 
-#: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: Y with op(T) Y = B, or Y op(T) = B if
-#: ``left`` is false. T is the ``lower`` or the upper triangle of ``a``; other elements are not read. Its
-#: diagonal is 1 if ``unit_diagonal``. op(T) is T, or Tᵀ (not conjugated) if ``transpose``
+#: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: Y with op(T) Y = B, or with Y op(T) = B
+#: if ``left`` is false. T is the lower (``lower``) or upper triangle of ``a``, with ones on its diagonal if
+#: ``unit_diagonal``. op(T) is T, or Tᵀ (not conjugated) if ``transpose``
 triangular_solve = general(
     "triangular_solve",
     taint="starts",
@@ -213,8 +213,8 @@ def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
     return back(back(numpy.take_along_axis(b, order[..., None], -2, mode=inside), True), False)
 
 
-#: ``solve(a, b, transpose)``: Y with A Y = B (Aᵀ Y = B, not conjugated, with ``transpose``). ``b`` is a
-#: matrix of right-hand sides. Linear in ``b``
+#: ``solve(a, b, transpose)``: Y with A Y = B, or with Aᵀ Y = B (not conjugated) if ``transpose``. The columns
+#: of ``b`` are right-hand sides. Linear in ``b``
 solve = general(
     "solve",
     taint="starts",
@@ -287,8 +287,8 @@ def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return matmul(y, kept)
 
 
-#: ``cholesky(a)``: the lower triangular factor L of the symmetric (Hermitian) part of ``a``: (A + Aᴴ) / 2 =
-#: L Lᴴ. L depends on all elements of ``a``, and is NaN if the Hermitian part is not positive definite
+#: ``cholesky(a)``: the lower triangular L with L Lᴴ = (A + Aᴴ) / 2, the symmetric (Hermitian) part of ``a``.
+#: L depends on all elements of ``a``. It is NaN if the Hermitian part is not positive definite
 cholesky = general(
     "cholesky",
     taint="starts",
@@ -328,15 +328,15 @@ def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     below = lower(m, strict=True)
     omega = below - adjoint(below)
     if m.dtype.kind == "complex":
-        # the diagonal of R is real, so the diagonal of Ω is the imaginary part of the diagonal of M
+        # R has a real diagonal, so Ω has the imaginary part of the diagonal of M
         part = imag(on_the_diagonal(m))
         omega = omega + complex(zeros(part.type), part)
     rest = m - omega
     return x - matmul(q, rest), matmul(rest, r)
 
 
-#: ``qr(a)`` for m ≥ n: Q (m, n) with orthonormal columns and the upper triangular R (n, n), Q R = A, with the
-#: signs of LAPACK. The derivative is infinite or NaN if ``a`` does not have full rank
+#: ``qr(a)`` for m ≥ n: A = Q R with orthonormal columns in Q (m, n), an upper triangular R (n, n), and
+#: LAPACK's signs. The derivative is infinite or NaN if ``a`` does not have full rank
 qr = general(
     "qr",
     taint="starts",

@@ -85,7 +85,7 @@ def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[
 
 def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict, lower: bool) -> Any:
     batch = arrays[0].shape[:-2]
-    # call the kernel with identity matrices, for which it cannot fail, to determine the shapes of the results
+    # to find the shapes of the results, call the kernel with identity matrices, for which it cannot fail
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)

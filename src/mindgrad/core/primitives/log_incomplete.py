@@ -106,8 +106,8 @@ def _gamma_hazard_partials(y: Any, a: Any, x: Any, *, upper: bool) -> list[Any]:
     return [y * slope, (y, a - x + y if upper else a - x - y, 1 / x)]
 
 
-#: ``log_gamma_tail(a, x, n, upper)``: the logarithm of the tail T(a, x) of ``incomplete_gamma``, or for n > 0
-#: the ratio (∂ⁿT / ∂aⁿ) / T
+#: ``log_gamma_tail(a, x, n, upper)``: the logarithm of the tail T(a, x), the value of ``incomplete_gamma``.
+#: For n > 0, the ratio (∂ⁿT / ∂aⁿ) / T
 log_gamma_tail = elementwise(
     "log_gamma_tail",
     type_rule=orders_type("log_gamma_tail"),
@@ -123,7 +123,8 @@ log_gamma_tail = elementwise(
     ],
 )
 
-#: ``gamma_hazard``: the hazard x p(x) / T of the tail T of ``incomplete_gamma``. p = |∂T / ∂x| is the density
+#: ``gamma_hazard``: x p(x) / T, where T is the tail that ``incomplete_gamma`` returns, and p = |∂T / ∂x| is
+#: the density
 gamma_hazard = elementwise(
     "gamma_hazard",
     type_rule=orders_type("gamma_hazard"),
@@ -151,7 +152,7 @@ def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int 
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     of_x, of_rest = numpy.log(x), numpy.log1p(-x)
     is_below = of_x - of_rest <= numpy.log(p / q)
-    # compute the upper tail as the lower tail of the density of 1 − t, with the parameters a and b exchanged
+    # the upper tail is the lower tail of the density of 1 − t, for which the parameters a and b are exchanged
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), numpy.where(is_below, x, 1 - x)
     scale = 1 / (1 + numpy.sqrt(a * b / (a + b)) + abs(p - (p + q) * x))
     drop = lambda w: numpy.log1p(start * numpy.expm1(-w))  # −log((1 − t) / (1 − start))
@@ -160,7 +161,7 @@ def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int 
 
     def term(w: Any) -> Any:
         below = drop(w)
-        near, far = -w - below, -below  # logarithms of t and 1 − t, relative to the start
+        near, far = -w - below, -below  # logarithms of t and of 1 − t, relative to the start
         logarithms = (
             of_x + numpy.where(is_below, near, far), of_rest + numpy.where(is_below, far, near),
         )  # fmt: skip
@@ -203,7 +204,7 @@ def _beta_hazard_partials(y: Any, a: Any, b: Any, x: Any) -> list[Any]:
     return [y * of_a, y * of_b, (y, a - (a + b) * x - y, 1 / (1.0 - x), 1 / x)]
 
 
-#: ``log_beta_tail``: the logarithm of the regularized incomplete beta function Iₓ(a, b), or for m + n > 0 the
+#: ``log_beta_tail``: the logarithm of the regularized incomplete beta function Iₓ(a, b). For m + n > 0, the
 #: ratio (∂ᵐ⁺ⁿI / ∂aᵐ ∂bⁿ) / I
 log_beta_tail = elementwise(
     "log_beta_tail",
@@ -219,7 +220,7 @@ log_beta_tail = elementwise(
     ],
 )
 
-#: ``beta_hazard``: the hazard x (1 − x) p(x) / Iₓ(a, b), with the density p of the beta distribution
+#: ``beta_hazard``: x (1 − x) p(x) / Iₓ(a, b), where p is the density of the beta distribution
 beta_hazard = elementwise(
     "beta_hazard",
     type_rule=orders_type("beta_hazard"),

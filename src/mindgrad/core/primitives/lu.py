@@ -86,7 +86,7 @@ def _factored(a: Any) -> tuple[Any, Any]:
     pivots = np.zeros((*y.shape[:-2], min(m, n)), np.int32)
     for i in range(min(m, n)):
         column = y[..., i:, i]
-        # to choose a pivot, measure the size of a complex number as |Re| + |Im|, as LAPACK does
+        # the pivot has the largest |Re| + |Im|, as in LAPACK
         size = np.abs(column.real) + np.abs(column.imag) if y.dtype.kind == "c" else np.abs(column)
         place = i + np.argmax(np.where(np.isnan(size), -1, size), axis=-1)
         pivots[..., i] = place
@@ -95,7 +95,7 @@ def _factored(a: Any) -> tuple[Any, Any]:
         np.put_along_axis(y, index, here, -2)
         y[..., i : i + 1, :] = other
         pivot = other[..., :, i]
-        safe = np.where(pivot == 0, 1, pivot)  # if all candidates are 0, the column stays zero
+        safe = np.where(pivot == 0, 1, pivot)  # if all candidates are 0, the column remains zero
         y[..., i + 1 :, i] /= safe
         y[..., i + 1 :, i + 1 :] -= y[..., i + 1 :, i : i + 1] * y[..., i : i + 1, i + 1 :]
     return y, pivots
@@ -136,7 +136,7 @@ _SAMPLES = [
     case(reals()[0, 0]),
 ]
 
-#: ``lu_pivots(a)``: for each step i of the elimination, the row that is exchanged with row i, as int32
+#: ``lu_pivots(a)``: for each step i of the elimination, the row with which row i is exchanged, as int32
 lu_pivots = constant(
     "lu_pivots",
     type_rule=_pivots_type,
@@ -156,8 +156,8 @@ row_order = constant(
     samples=[case(fixed([[2, 1, 2], [0, 2, 2]]), size=4), case(fixed([1, 1]), size=2)],
 )
 
-#: ``lu(a)``: L below the diagonal, and U on and above it, of the matrix with exchanged rows. The derivative
-#: requires that no pivot is 0
+#: ``lu(a)``: the factors of the matrix with exchanged rows, in one matrix: L below the diagonal, and U on and
+#: above it. The derivative requires that no pivot is 0
 lu = general(
     "lu",
     work=of_matrices(2 / 3),

@@ -23,8 +23,9 @@ from mindgrad.core.ir.types import Shape, type_of
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
-#: rules of primitives that can compute a slice of their result without computing the whole result:
-#: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None``
+#: Rules of primitives that can compute a slice of their result without the whole result.
+#: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None`` if the primitive
+#: cannot compute it
 PARTS: dict[Primitive, Callable[..., Any]] = {}
 
 

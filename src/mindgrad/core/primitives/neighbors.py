@@ -10,13 +10,13 @@ from mindgrad.core.primitives.samples import reals
 
 __all__ = ["nextafter"]
 
-#: ``nextafter(x, y)``: the floating-point number next to x in the direction of y, or y if x and y are equal.
-#: The result differs from x only by rounding, so its derivative with respect to x is 1
+#: ``nextafter(x, y)``: the floating-point number next to x in the direction of y, or y if both are equal. Its
+#: derivative with respect to x is 1, because it differs from x only by rounding
 nextafter = elementwise(
     "nextafter",
     work=ARITHMETIC,
     numpy=np.nextafter,
-    # JAX has no derivative for `nextafter`, and raises an error if an operand has a tangent
+    # JAX's `nextafter` has no derivative, and raises an error if an operand has a tangent
     xla=lambda jax, x, y: jax.numpy.nextafter(*map(jax.lax.stop_gradient, (x, y))),
     partials=lambda z, x, y: [ones(x.type), None],
     accepts="float",

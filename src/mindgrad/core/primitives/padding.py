@@ -75,10 +75,10 @@ def padded_map(equation: Equation) -> IndexMap | None:
     x, indices = axes.operands[:2]
     kinds = dict(axes.kinds)
     for label in [label for label in x if axes.kind(label) == OPAQUE]:
-        # padding stays harmless: a lookup beyond the actual size returns a known value, and a write beyond it
-        # is dropped or changes only padding
+        # padding has no effect here: a lookup beyond the actual size returns a fixed value, and a write
+        # beyond it is dropped or changes only padding
         kinds[label] = REDUCED if primitive.name == "gather" else PARALLEL
-    if primitive.name == "scatter_add":  # the axes of updates are reduced, because updates are added
+    if primitive.name == "scatter_add":  # updates are added, so their axes are reduced
         kinds.update((label, REDUCED) for label in axes.operands[2] if label in indices and label not in x)
     return axes._replace(kinds=kinds)
 
@@ -105,7 +105,7 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
     if kind not in (REDUCED, ORDERED):
         return None
     if name == "scatter_add" and operand < 2:
-        return None  # the padding of the updates is 0, so the padding of x and of the indices is not used
+        return None  # the padding of the updates is 0, so the padding of x and of the indices has no effect
     if name == "gather":
         return outside(dtype.numpy, equation.parameters.get("fill", "nan"))
     return _NEUTRAL[name](dtype) if name in _NEUTRAL else None
@@ -129,5 +129,5 @@ def resized_parameters(
     if axes is None or relabeling is None or relabeling.swaps or relabeling.results != axes.results:
         return None
     if any(relabeling.parameters[name] for name in relabeling.parameters.keys() - parameters.keys()):
-        return None  # the new sizes would need a parameter that the equation does not have
+        return None  # the equation has no parameter for the new sizes
     return {name: relabeling.parameters.get(name, value) for name, value in parameters.items()}

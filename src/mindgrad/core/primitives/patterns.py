@@ -83,7 +83,7 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
     axes, batch = equation.parameters["axes"], equation.parameters.get("batch", ())
     lookups = range(len(batch), len(indices.shape) - 1)
     reduced, numbers = run.collapsed(updates, update, tuple(lookups))
-    # axes (batch, indexed, window), as in the kernel of `scatter_add`
+    # order the axes as (batch, indexed, window), as in the kernel of `scatter_add`
     window = tuple(k for k in range(len(x.shape)) if k not in axes and k not in batch)
     order = (*batch, *axes, *window)
     sizes = [x.shape[k] for k in order]
@@ -140,7 +140,7 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
 def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     """Return the sparsity pattern of a convolution: the union over the window."""
     x, w = equation.inputs
-    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: number of sample axes
+    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: number of sample axes; rank: axes of w
     shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
     groups = equation.parameters["groups"]
     is_last = equation.parameters.get("channels_last", False)
@@ -158,8 +158,8 @@ def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
         per_group = shape[channels] // groups
         for tap in np.ndindex(*taps):
-            # number the elements of x, and convolve the numbers with a kernel that is 1 at one position. The
-            # result shows which element each output reads at this position
+            # To find which element each output reads at one kernel position, number the elements of x, and
+            # convolve the numbers with a kernel that is 1 only at this position
             single = np.zeros((*taps, groups) if is_last else (groups, *taps))
             single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)

@@ -54,7 +54,7 @@ floor = _step("floor", np.floor, "floor")
 ceil = _step("ceil", np.ceil, "ceil")
 trunc = _step("trunc", np.trunc, lambda jax, x: jax.numpy.trunc(x))
 
-#: ``round(x)``: the nearest integer; of two equally near integers, the even one (as ``np.rint``)
+#: ``round(x)``: the nearest integer; if two are equally near, the even one (as ``np.rint``)
 round = _step("round", np.rint, lambda jax, x: jax.numpy.round(x))
 
 
@@ -97,8 +97,7 @@ def _softsign_partials(y: Any, x: Any) -> list[Any]:
     return [(inverse, inverse)]
 
 
-#: ``softsign(x)``: x / (1 + |x|). Its derivative is computed as 1 / (1 + |x|)², because the quotient rule
-#: would have cancellation
+#: ``softsign(x)``: x / (1 + |x|). The derivative is 1 / (1 + |x|)²; the quotient rule would have cancellation
 softsign = elementwise(
     "softsign",
     work=ARITHMETIC,
@@ -261,7 +260,7 @@ mod = elementwise(
 
 
 def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
-    # y = fmod(a, b), so (a − y) / b is an integer up to rounding errors. Rounding makes the derivative −q
+    # (a − y) / b with y = fmod(a, b) is an integer up to rounding. After rounding it, the derivative −q is
     # exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]

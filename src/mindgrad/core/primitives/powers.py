@@ -31,7 +31,7 @@ def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
     For negative n, return the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0 although xⁿ does not.
     """
     if 0 < n < 1 and is_sum_of_squares(x):
-        return safe_quotient(n * y, x)  # n xⁿ / x, and 0 at x = 0, as in the derivative of a norm
+        return safe_quotient(n * y, x)  # n xⁿ / x; at x = 0 the derivative is 0, as for a norm
     return (n * y, 1 / x) if n < 0 else n * power(x, n=n - 1)
 
 
@@ -48,7 +48,7 @@ def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def _integer_power_numpy(x: Any, *, n: int) -> Any:
-    if n == 2:  # fast path for the most common power
+    if n == 2:  # fast path for squares, the most frequent power
         return x * x
     if n == 0:
         return np.ones_like(x)
@@ -75,7 +75,7 @@ def _integer_power_simplify(x: Any, *, n: int) -> Any:
     return power_of_root(x, n) if n > 2 and x.dtype.is_inexact else None
 
 
-#: ``integer_power(x, n)``: x to the power of a static integer, by multiplication
+#: ``integer_power(x, n)``: x to the power of a static integer, computed by repeated multiplication
 integer_power = elementwise(
     "integer_power",
     work=ARITHMETIC,
@@ -116,7 +116,7 @@ def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
     At x = 0, the second partial derivative is 0 for n > 0 by continuity, and for n ≤ 0 by convention.
     """
     slope: Any = masked_multiply(n, pow(x, n - 1))
-    if x.dtype.is_float:  # for n < 0, use the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0
+    if x.dtype.is_float:  # for n < 0, compute (n xⁿ) (1 / x), because xⁿ⁻¹ may overflow near 0
         one, is_negative = ones(n.type), less(n, zeros(n.type))
         exponent = n - select(is_negative, zeros(n.type), one)
         slope = (masked_multiply(n, pow(x, exponent)), select(is_negative, 1 / x, one))
@@ -134,7 +134,7 @@ def _pow_simplify(x: Any, n: Any) -> Any:
     return None
 
 
-_MULTIPLIED = 16  # largest |n| for which xⁿ with an integer n becomes multiplications
+_MULTIPLIED = 16  # a power with an integer n, |n| ≤ 16, is computed by repeated multiplication
 
 #: ``pow(x, n)``: x to the power of a tensor n, elementwise
 pow = elementwise(
@@ -159,7 +159,7 @@ def _real_power_type(x: TensorType, *, n: float) -> TensorType:
 
 
 def _real_power_simplify(x: Any, *, n: float) -> Any:
-    # x ** 3.0 becomes x · x · x, which is exact and much cheaper than a general power
+    # x ** 3.0 becomes x · x · x, which is more accurate and much faster than a general power
     if abs(n) <= _MULTIPLIED and n.is_integer():
         return integer_power(x, n=int(n))
     return sqrt(x) if n == 0.5 else None  # as in NumPy, x ** 0.5 is sqrt(x), also for x = −∞

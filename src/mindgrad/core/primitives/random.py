@@ -35,13 +35,13 @@ from mindgrad.core.primitives.samples import case, fixed
 
 __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
-#: number of 32-bit words of the state of the random generator
+#: number of 32-bit words in the state of a random generator
 STATE_WORDS = 6
 
 _GROUPS = 5
 _PARITY = np.uint32(0x1BD11BDA)
 
-#: number of bits to rotate the odd words (1 and 3), ``[group, round, word, 1]``; two groups alternate
+#: rotation of the odd words (1 and 3) in bits: ``[group, round, word, 1]``. Two groups alternate
 _ROTATIONS = np.array(
     [
         [[10, 26], [11, 21], [13, 27], [23, 5]],
@@ -50,16 +50,16 @@ _ROTATIONS = np.array(
     np.uint32,
 )[np.arange(_GROUPS) % 2, ..., None]
 
-# Indices of the key words that each group adds to the even and to the odd words of a block. The key has four
-# words and a fifth word computed from them. Before the first round, and after each group of four rounds, the
-# cipher adds four key words. Each time, it starts one word later in the key, and also adds the group number
-# to the last word of the block
+# Indices of the key words that each group of rounds adds to the even and odd words of a block. The key has
+# four words and a fifth word computed from them. Before the first round, and after each group of four rounds,
+# the cipher adds four key words, starting one word later each time. It also adds the group number to the last
+# word of the block
 _EVEN, _ODD = (
     [(group + word) % 5 for group in range(_GROUPS + 1) for word in pair] for pair in [(0, 2), (1, 3)]
 )
 _COUNTED = np.array([[[0], [group]] for group in range(_GROUPS + 1)], np.uint32)
 
-#: number of blocks that NumPy computes at a time, so that their data stays in the processor cache
+#: NumPy computes this many blocks at a time, so that their data stay in the processor cache
 _TILE = 4096
 
 
@@ -138,7 +138,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
     even, odd = (
         join([lax.expand_dims(row, (0,)) for row in pair]) for pair in (counters[::2], counters[1::2])
     )
-    # use a loop: XLA would fuse unrolled rounds with each use of the bits, and recompute them for each use
+    # loop over the rounds. XLA would fuse unrolled rounds with each use of the bits, and recompute them there
     (even, odd), _ = lax.scan(
         lambda pair, each: (_group(pair[0], pair[1], each[:4], each[4], each[5], swap), None),
         (even + lax.index_in_dim(to_even, 0, 0, False), odd + lax.index_in_dim(to_odd, 0, 0, False)),
@@ -148,7 +148,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
             lax.slice_in_dim(to_odd, 1, None),
         ),
     )
-    # merge the even and the odd words in the order 0, 1, 2, 3
+    # merge the even and the odd words into the order 0, 1, 2, 3
     bits = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
     low = words[4] + np.uint32(1)
     high = words[5] + lax.convert_element_type(lax.eq(low, lax.full_like(low, 0)), np.uint32)
@@ -166,15 +166,15 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
 
 
 def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
-    # a batch of states yields different bits for each sample; a single state yields the same bits for all
-    # samples
+    # a batch of states returns different bits for each sample; with a single state, all samples share the
+    # bits
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
 
 _STATE = np.array([1, 2, 3, 4, 2**32 - 1, 0], np.uint32)
 
-#: ``random_bits(state, shape, seeds)``: UInt32 bits of the given shape, and the state after this draw; the
-#: axes of ``state`` before its last one are batch axes
+#: ``random_bits(state, shape, seeds)``: uint32 bits of the given shape, and the state after this draw. All
+#: axes of ``state`` except the last are batch axes
 random_bits = constant(
     "random_bits",
     type_rule=_types,

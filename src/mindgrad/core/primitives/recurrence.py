@@ -104,8 +104,8 @@ class _RecurrenceAxes(Uniform):
         return plain
 
 
-#: ``linear_recurrence(a, b, axis, reverse)``: y_i = a_i y_{i−1} + b_i with y_{−1} = 0, or from the other end
-#: if ``reverse``; linear in ``b``
+#: ``linear_recurrence(a, b, axis, reverse)``: y_i = a_i y_{i−1} + b_i with y_{−1} = 0, or in the opposite
+#: direction if ``reverse``; linear in ``b``
 linear_recurrence = general(
     "linear_recurrence",
     type_rule=_recurrence_type,
@@ -153,7 +153,8 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
         return full(type, -np.inf)
 
     at_top, at_bottom = equal(y, full(y.type, np.inf)), equal(y, bottom(y.type))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, all elements equal to +∞ share the derivative
+    # If y = −∞, subtract 0 instead of y, so that exp(x − 0) = 0. If y = +∞, all elements equal to +∞ share
+    # the derivative
     level = select(at_bottom, zeros(y.type), y)
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * safe_reciprocal(cumsum(hits, axis=axis, reverse=reverse))
@@ -166,7 +167,8 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     return linear_recurrence(kept, product(weight(x, share), ts[0]), axis=axis, reverse=reverse)
 
 
-#: ``logcumsumexp(x, axis, reverse)``: y_i = log(exp x_0 + … + exp x_i), or from the other end
+#: ``logcumsumexp(x, axis, reverse)``: y_i = log(exp x_0 + … + exp x_i), or in the opposite direction if
+#: ``reverse``
 logcumsumexp = general(
     "logcumsumexp",
     type_rule=_type_rule,

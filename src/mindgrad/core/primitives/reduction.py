@@ -92,7 +92,7 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
         if count == 0:
             return zeros(result)
         with np.errstate(all="ignore"):
-            # compute in a wider type, because float16 and bfloat16 may not represent the count exactly
+            # float16 and bfloat16 may not represent the count exactly, so compute in a wider dtype
             total = x.value.astype(np.result_type(x.value, np.float64)) * count
             return Constant(total.astype(result.dtype.numpy), result)
     return _over_one(lambda: reduce_sum)(x, axes)
@@ -103,7 +103,7 @@ _add = np.add.reduce
 
 def _sum_numpy(x: Any, axes: Shape) -> np.ndarray:
     dtype = x.dtype
-    if dtype.itemsize == 2 and is_half(dtype):  # the first test is fast and decides for most types
+    if dtype.itemsize == 2 and is_half(dtype):  # the first condition is fast and rejects most dtypes
         return np.asarray(_add(x, axes, np.float32)).astype(dtype)
     return np.asarray(_add(x, axes, dtype))
 
@@ -188,7 +188,7 @@ def _extreme_jvp(beyond: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
     def jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
         x = xs[0]
-        # ``hits`` is true for the elements that equal y, and for all elements if y is NaN
+        # elements that equal y (all elements if y is NaN)
         hits = logical_not(beyond(_spread(y, x, axes), x))
         share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
         if y.dtype.is_float:
@@ -290,7 +290,8 @@ def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, all elements equal to +∞ share the derivative
+    # If y = −∞, subtract 0 instead of y, so that exp(x − 0) = 0. If y = +∞, all elements equal to +∞ share
+    # the derivative
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
@@ -341,12 +342,11 @@ def _norm_numpy(x: Any, axes: Shape) -> Any:
     total = np.add.reduce(np.square(x), axis=axes)
     information = np.finfo(x.dtype)
     if np.all((total > float(information.tiny) ** 0.6) & (total < float(information.max) ** 0.8)):
-        return np.sqrt(total)  # no scaling is needed: no relevant square has overflowed or underflowed
+        return np.sqrt(total)  # no relevant square has overflowed or underflowed, so no scaling is needed
     return _norm(np, x, axes)
 
 
-#: ``norm(x, axes)``: √Σ x² over ``axes`` of real numbers, without overflow or underflow of squares. The norm
-#: of complex numbers is the norm of their real and imaginary parts together
+#: ``norm(x, axes)``: √Σ |x|² over ``axes``, without overflow or underflow of the squares
 norm = general(
     "norm",
     type_rule=_type_rule("norm", ("float",)),

@@ -24,7 +24,7 @@ from mindgrad.core.ir.primitive import REGISTRY, Primitive
 
 __all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
-#: largest number of nested equations that the functions of this module follow
+#: the functions of this module follow at most this many nested equations
 _DEPTH = 6
 
 
@@ -78,7 +78,7 @@ def _seen(x: Any, views: Sequence[Equation]) -> Any:
     return x
 
 
-#: multiplication or division of a root by another operand: ("mul" or "div", the other operand)
+#: one step after a root, ("mul" or "div", other operand): the root is multiplied or divided by the operand
 Step = tuple[str, Any]
 
 
@@ -184,7 +184,7 @@ def power_of_root(x: Any, n: int) -> Any:
     return total * power(x, n=remainder) if remainder else total
 
 
-#: names of operators that return a sum of squares if their operands are sums of squares
+#: operators that return a sum of squares if all their operands are sums of squares
 _KEEPING_SQUARES = (
     "add",
     "broadcast_in_dim",

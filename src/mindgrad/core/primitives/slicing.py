@@ -89,8 +89,7 @@ def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int
     if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
         return dynamic_slice(x, *moved_starts, sizes=inserted(sizes, x_at, size)), x_at
-    # first slice along the axes whose start is equal for all samples, then along each axis with a batch of
-    # starts
+    # slice first along all axes with one start for all samples, then along each axis with a start per sample
     y = at_front(size, x, x_at)
     shared = [
         zeros(s.type.with_shape(())) if p is not None else s for s, p in zip(starts, starts_at, strict=True)
@@ -117,7 +116,8 @@ def _slice_type(x: TensorType, *starts: TensorType, sizes: Shape) -> TensorType:
     return x.with_shape(sizes)
 
 
-#: ``dynamic_slice(x, *starts, sizes)``: the elements from ``starts`` to ``starts + sizes`` of x, exclusive
+#: ``dynamic_slice(x, *starts, sizes)``: the elements of x from ``starts`` up to, but excluding, ``starts +
+#: sizes``
 dynamic_slice = linear(
     "dynamic_slice",
     work=MOVE,
@@ -167,7 +167,7 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
         x, update = placed(size, x, x_at, target), placed(size, update, update_at, target)
         return dynamic_update_slice(x, update, *_with_zero(starts, target)), target
     x, update = at_front(size, x, x_at), at_front(size, update, update_at)
-    # write the update by one scatter, over the axes that the update does not cover completely
+    # write the update by one scatter along the axes that it does not cover completely
     part = [i for i in range(1, len(x.shape)) if x.shape[i] != update.shape[i]]
     if not part:
         return update, 0

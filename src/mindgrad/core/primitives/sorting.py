@@ -51,8 +51,8 @@ def _flops(equation: Any) -> float:
     return x.type.size * math.log2(max(*x.shape, 2))
 
 
-#: ``argsort(x, axis, descending)``: the indices of the elements in sorted order, as int32. Equal elements
-#: keep their order. NaN counts as larger than every number, so it is last in ascending order
+#: ``argsort(x, axis, descending)``: the indices that sort the elements, as int32. Equal elements keep their
+#: order. NaN counts as larger than every number
 argsort = constant(
     "argsort",
     work=by(_flops),

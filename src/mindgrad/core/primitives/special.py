@@ -41,12 +41,12 @@ __all__ = [
 
 
 def _gaussian(x: Any) -> Any:
-    if x.dtype is float16:  # x² can overflow, although exp(−x²) and its derivatives are 0
+    if x.dtype is float16:  # x² can overflow in float16, although exp(−x²) and its derivatives are 0
         x = clip(x, full(x.type, -_FLOAT16_BOUND), full(x.type, _FLOAT16_BOUND))
     return exp(-(x * x))
 
 
-#: for |x| above this number, exp(-x²) is below the smallest float16 number
+#: for larger |x|, exp(−x²) is below the smallest float16 number
 _FLOAT16_BOUND = 5.0
 
 erf = elementwise(
@@ -98,8 +98,8 @@ def digamma_in_xla(jax: Any, x: Any) -> Any:
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
 
-#: ``digamma(x)``: the derivative of ``lgamma``. At 0, it is the limit from the right. At negative integers,
-#: it is NaN
+#: ``digamma(x)``: the derivative of ``lgamma``. At 0, it is the limit from the right, and at negative
+#: integers NaN
 digamma = elementwise(
     "digamma",
     numpy=in_double(digamma_kernel),
@@ -129,8 +129,8 @@ def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
     return polygamma_of_zeta(jax.numpy, zeta, x, n).astype(dtype)
 
 
-#: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole, it is the limit if the limits of both
-#: sides agree, at 0 the limit from the right, and otherwise NaN
+#: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole, the value is the limit if both
+#: one-sided limits agree. Otherwise it is the limit from the right at 0, and NaN at other poles
 polygamma = elementwise(
     "polygamma",
     type_rule=_polygamma_type,
@@ -153,7 +153,7 @@ polygamma = elementwise(
 
 
 def _sigmoid_numpy(x: Any) -> Any:
-    # compute exp of nonpositive numbers only, so that it does not overflow
+    # compute exp only for nonpositive numbers, so that it cannot overflow
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
 

@@ -40,7 +40,7 @@ def erf_kernel(x: Any) -> Any:
 def erfc_kernel(x: Any) -> Any:
     """Return 1 − erf(x) without cancellation."""
     special = scipy_module("special")
-    # compute exp(−x²) without rounding x²: x = c + r, where c² is exact. For x > 28, the result is 0
+    # compute exp(−x²) without rounding x²: x = c + r with an exact c². For x > 28, the result is 0
     size = np.clip(x, 1, 28)
     coarse = np.floor(size * 16) / 16
     tail = np.exp(-coarse * coarse) * np.exp(-(size - coarse) * (size + coarse)) * special.erfcx(size)
@@ -61,7 +61,7 @@ def lgamma_kernel(x: Any) -> Any:
     near_root = ((nearest == 1) | (nearest == 2)) & (np.abs(z) < 0.25)
     if not np.any(near_root):
         return result
-    # log Γ(1 + z) = −γ z + Σ ζ(k) (−z)ᵏ / k keeps all digits near the roots (DLMF 5.7.3)
+    # this series is accurate near the roots: log Γ(1 + z) = −γ z + Σ ζ(k) (−z)ᵏ / k (DLMF 5.7.3)
     z = np.where(near_root, z, 0.0)
     k = np.arange(2, 30)
     series = np.polyval([*(special.zeta(k) * (-1.0) ** k / k)[::-1], -np.euler_gamma, 0.0], z)

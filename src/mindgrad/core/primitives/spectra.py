@@ -77,8 +77,7 @@ def gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 # --- dependence of a cotangent on eigenvalues ------------------------------------------------------
 
-#: reductions whose result does not depend on the order of the elements, and is a smooth or piecewise constant
-#: function of them
+#: reductions that do not depend on the order of the elements, and are smooth or piecewise constant
 _SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
@@ -171,7 +170,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         (form,) = inputs
         reduced = parameters["axes"]
         if form.axis is not None and form.axis not in reduced:
-            return None  # the reduction combines eigenvalues of several matrices of a batch
+            return None  # the reduction combines the eigenvalues of several matrices
         left = [axis for axis in range(len(equation.inputs[0].shape)) if axis not in reduced]
         return _Form(None, frozenset([left.index(axis) for axis in form.varying if axis in left]))
     if primitive is dot:
@@ -179,7 +178,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         if parameters["contract"][0]:
             is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
             return _Form(None, frozenset()) if is_sum else None
-        # the product of a value and a scalar has the form of the value
+        # the product with a scalar has the same form as the other factor
         return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]
@@ -231,15 +230,15 @@ def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 def _tangent_transpose(ct: Any, da: Any, a: Any, v: Any, values: Any) -> list[Any]:
-    if can_discard(ct, v):  # the eigenvectors of a discarded matrix may be NaN
+    if can_discard(ct, v):  # the eigenvectors of a matrix that was discarded may be NaN
         dims = (*range(len(ct.shape) - 1), len(ct.shape))
         v = finite_or(broadcast_in_dim(met(ct, ()), shape=v.shape, dims=dims), v)
     matrix = matrix_of_eigenvalues(a, v, values, ct, slopes(ct, values))
     return [swapped(matrix), None, None, None]
 
 
-#: ``eigenvalue_tangent(da, a, v, values)``: λ̇_j = v_jᴴ Ȧ v_j of the symmetric (Hermitian) part of ``da``,
-#: for the eigenvalues and eigenvectors of ``a``; linear in ``da``
+#: ``eigenvalue_tangent(da, a, v, values)``: λ̇_j = v_jᴴ Ȧ v_j, where Ȧ is the symmetric (Hermitian) part of
+#: ``da``, and λ_j, v_j are the eigenvalues and eigenvectors of ``a``; linear in ``da``
 eigenvalue_tangent = general(
     "eigenvalue_tangent",
     work=of_matrices(2),
@@ -268,8 +267,8 @@ def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
     epsilon = float(np.finfo(values.dtype.numpy).eps)
     level = noise(values, values.shape[-1])
     level = broadcast_in_dim(level, shape=gap.shape, dims=tuple(range(len(level.shape))))
-    # use the mean slope if the rounding error of the quotient exceeds the difference of the slopes at both
-    # eigenvalues
+    # if the rounding error of the quotient is larger than the difference of the slopes at the two
+    # eigenvalues, use the mean slope
     size, rounding = stop_gradient(abs(gap)), stop_gradient(abs(total)) * epsilon
     is_equal = logical_not(greater(size, level))
     is_close = less_equal(size * stop_gradient(abs(change)), rounding)
@@ -293,8 +292,9 @@ def _matrix_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return accumulate([of_values, of_vectors])
 
 
-#: ``matrix_of_eigenvalues(a, v, values, g, slope)``: W = V diag(g) Vᴴ, where V are the eigenvectors of ``a``.
-#: It is differentiable in ``a`` and ``g``. ``slope`` is the limit of the quotients of g at equal eigenvalues
+#: ``matrix_of_eigenvalues(a, v, values, g, slope)``: W = V diag(g) Vᴴ, where V are the eigenvectors of ``a``;
+#: differentiable in ``a`` and ``g``. ``slope`` is the limit of the difference quotients of g at equal
+#: eigenvalues
 matrix_of_eigenvalues = general(
     "matrix_of_eigenvalues",
     work=of_matrices(2),

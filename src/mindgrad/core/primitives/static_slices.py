@@ -61,7 +61,7 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
         return xs[0]
     first = xs[0]
     if isinstance(first, Constant) and first.is_splat:
-        value = first.value.tobytes()  # compare bytes, so that NaN equals NaN and −0 differs from 0
+        value = first.value.tobytes()  # compare bytes: then NaN equals NaN, and −0 differs from 0
         if all(isinstance(x, Constant) and x.is_splat and x.value.tobytes() == value for x in xs):
             return splat(first, _concatenate_type(*[x.type for x in xs], axis=axis))
     return joined(xs, axis)
@@ -166,7 +166,7 @@ def _pad_type(x: TensorType, low: Shape, high: Shape, interior: Shape) -> Tensor
 
 
 def _pad_numpy(x: Any, low: Shape, high: Shape, interior: Shape) -> np.ndarray:
-    # element i of x moves to low + i·(interior + 1); a negative low or high removes elements
+    # element i of x moves to low + i·(interior + 1); a negative ``low`` or ``high`` removes elements
     source, target, shape = [], [], []
     for n, before, after, inside in zip(np.shape(x), low, high, interior, strict=True):
         size, step = _dilated(n, inside) + before + after, inside + 1
@@ -197,8 +197,8 @@ def _pad_simplify(x: Any, low: Shape, high: Shape, interior: Shape) -> Any:
     return None
 
 
-#: ``pad(x, low, high, interior)``: ``low`` zeros before, ``high`` after, and ``interior`` between the
-#: elements of each axis; a negative ``low`` or ``high`` removes elements
+#: ``pad(x, low, high, interior)``: along each axis, ``low`` zeros before, ``high`` zeros after, and
+#: ``interior`` zeros between the elements. A negative ``low`` or ``high`` removes elements
 pad = linear(
     "pad",
     work=MOVE,

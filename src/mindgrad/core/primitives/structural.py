@@ -31,7 +31,7 @@ __all__ = [
 #: an iota with at most this many elements becomes a constant, so that equations that read it can be evaluated
 #: while the graph is built
 _SMALL = 64
-#: number of elements that NumPy copies in the time that it needs to create a view
+#: NumPy copies this many elements in about the time in which it creates a view
 _COPIED = HOST.copied_elements
 
 
@@ -87,8 +87,8 @@ def _convert_numpy(x: Any, dtype: DType) -> Any:
 
 def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
     if x.dtype.kind == "b" and dtype.is_inexact:
-        # select 1 or 0, because XLA would turn a product with `convert_element_type(x)` into a selection, and
-        # 0 · NaN would be 0
+        # select 1 or 0. XLA would turn a product with `convert_element_type(x)` into a selection, and then 0
+        # · NaN would be 0
         return jax.lax.select(x, *[jax.numpy.full(x.shape, y, dtype.numpy) for y in (1, 0)])
     return jax.lax.convert_element_type(
         x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy
@@ -100,7 +100,7 @@ def _to_integers(x: Any, dtype: Any) -> Any:
     result = x.astype(dtype)
     ends = np.iinfo(dtype)
     limit = float(ends.max) + 1
-    # the condition is false if x contains NaN
+    # a comparison with NaN is false, so arrays that contain NaN take the slower path below
     if ends.min <= float(x.min()) and float(x.max()) < limit:
         return result
     beyond = x.astype(np.float64)
@@ -108,7 +108,7 @@ def _to_integers(x: Any, dtype: Any) -> Any:
     return np.where(np.isnan(beyond), 0, result).astype(dtype)
 
 
-#: ``convert(x, dtype)``: ``x`` with another element type. A conversion of complex to real returns the real
+#: ``convert(x, dtype)``: ``x`` with another dtype. The conversion of complex to real numbers returns the real
 #: part
 convert = linear(
     "convert",
@@ -297,7 +297,7 @@ def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
         x = np.reshape(x, expanded)
-    # copy few elements, because creating a view takes longer; a single repeated element is stored once
+    # copy small results, because creating a view takes longer; a single repeated element is stored once
     if math.prod(shape) <= (_COPIED if dims else _SMALL):
         y = np.empty(shape, x.dtype)
         y[...] = x
@@ -311,8 +311,8 @@ def _broadcast_transpose(ct: Any, x: Any, shape: Shape, dims: Shape) -> Any:
         for axis in range(len(shape))
         if axis not in dims or (x.shape[dims.index(axis)] == 1 and shape[axis] != 1)
     )
-    # `broadcast_in_dim` and `reduce_sum` are each other's transposes. Look `reduce_sum` up by name, because
-    # its module imports this module
+    # `broadcast_in_dim` and `reduce_sum` are transposes of each other. Look up `reduce_sum` by its name,
+    # because its module imports this module
     return reshape(REGISTRY["reduce_sum"](ct, axes=axes), shape=x.shape)
 
 
@@ -343,7 +343,7 @@ class _BroadcastAxes(Axes):
         dims = sorted([new.results[0].index(label) for label in targets])
         order = list(new.results[0])
         for axis, label in zip(dims, targets, strict=True):
-            order[axis] = label  # the axes that come from the operand keep the operand's order
+            order[axis] = label  # axes that come from the operand keep the operand's order
         shape = tuple([new.sizes[label] for label in order])
         return Relabeling({**new.parameters, "shape": shape, "dims": tuple(dims)}, (tuple(order),))
 

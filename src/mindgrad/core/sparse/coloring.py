@@ -73,7 +73,7 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
         steps = np.union1d(steps, (code[k:] - code[:-k])[together])
         if len(steps) > costs().coloring_steps:
             return None
-    # decode each step to a vector. Its component along an axis of size n is between -n and n.
+    # decode each step to a vector. Its component along an axis of size n is between −n and n.
     vectors = []
     for n in reversed(wide):
         part = (steps + n // 2) % n - n // 2
@@ -97,7 +97,7 @@ def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int
             return None
         tried = np.stack(np.meshgrid(*[np.arange(p)] * len(shape), indexing="ij"), -1).reshape(-1, len(shape))
         fits = np.ones(len(tried), bool)
-        for step in steps:  # test the steps one by one, because most candidates (a, p) fail at the first step
+        for step in steps:  # test one step after another: most candidates (a, p) fail at the first step
             fits[fits] = (tried[fits] @ step) % p != 0
             if not fits.any():
                 break
@@ -148,11 +148,12 @@ def star(pattern: Any) -> tuple[Any, int]:
     count = pattern.shape[0]
     ends, indices = pattern.indptr.tolist(), pattern.indices.tolist()
     neighbors = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
-    color = [0] * count  # color of each column as one set bit; 0 for an uncolored column
-    around = [0] * count  # for each column, the colors of its neighbors, as bits
-    # for each column v, as a bit mask: the colors of the neighbors that have another neighbor with v's color
+    color = [0] * count  # color of each column, as one set bit; 0 for a column without a color
+    around = [0] * count  # for each column, the colors of its neighbors, as a bit mask
+    # for each column v, as a bit mask: the colors of those neighbors that have another neighbor with v's
+    # color
     twice = [0] * count
-    number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors by color, for each column
+    number: list[dict[int, int]] = [{} for _ in range(count)]  # for each column: color -> number of neighbors
     for v in sorted(range(count), key=lambda v: -len(neighbors[v])):
         forbidden = 0
         own = number[v]

@@ -177,7 +177,7 @@ class Propagation(Patterns):
         self._known = environment
         self._values = {} if environment is None else {**environment.constants, **environment.values}
         self._knowable = set(self._values)
-        #: variables that depend on ``environment.values``: their values may differ in the next call
+        #: variables that depend on ``environment.values``, whose values may differ in the next call
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Any) -> Any:
@@ -289,7 +289,7 @@ class Propagation(Patterns):
                 operands.append(positions)
         outputs = equation.primitive.numpy(*operands, **equation.parameters)
         results = outputs if equation.primitive.multiple else [outputs]
-        # for an out-of-range index, the kernel returns the smallest integer; change it to -1
+        # for an out-of-range index, the kernel returns the smallest integer; replace it by −1
         return [np.maximum(np.ravel(result), 0) - 1 for result in results]
 
     # -- inner graphs, such as branches and loop bodies --------------------------------------------

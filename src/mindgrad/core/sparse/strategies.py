@@ -41,9 +41,9 @@ from mindgrad.core.transforms.transpose import pull_cotangents
 __all__ = ["best_way"]
 
 
-#: a matrix is computed densely if the fraction of entries that can be nonzero exceeds ``_NEARLY``, or if the
-#: number of colors exceeds ``_NEARLY`` times the smaller dimension. This does not apply if the smaller
-#: dimension is at most ``_SMALL``
+#: A matrix is computed densely if more than the fraction ``_NEARLY`` of its entries can be nonzero, or if the
+#: number of colors exceeds ``_NEARLY`` times its smaller dimension. Matrices whose smaller dimension is at
+#: most ``_SMALL`` are exempt
 _NEARLY, _SMALL = 0.75, 4
 
 
@@ -93,9 +93,8 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # The strategies below color single elements, which takes long. They rarely need fewer colors than the
-    # fullest row has nonzeros. Skip them if a strategy above needs at most twice as many colors as this row
-    # has nonzeros
+    # The next strategies color single elements, which takes long, and rarely need fewer colors than the
+    # fullest row has nonzeros. Skip them if an earlier strategy needs at most twice this number of colors
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -130,7 +129,7 @@ class _Level:
         self.cut = split
         self._second = second
         self._constants = len(split.others)
-        # for a Hessian, the graph has a scalar output; replace the graph by its gradient
+        # for a Hessian, the graph has a scalar output; replace it by the graph of its gradient
         self.graph = step(split.graph, self._constants, _gradient) if second else split.graph
         self._source = np.concatenate([*split.sources, np.empty(0, np.int64)])
         self._parts = [z.type for z in split.parts]
@@ -152,8 +151,8 @@ class _Level:
     def _propagated(self, environment: Known) -> Any:
         """Compute the sparsity pattern of the Jacobian or Hessian of φ with respect to z."""
         graph, first = self.graph, self._constants
-        # `step` has copied the graph of a Hessian. The copy has new variables in the same order, so rename
-        # them
+        # `step` has copied the graph for a Hessian. The copy has new variables in the same order, so rename
+        # the variables of the environment
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
         patterns = dependence(self._sparse, graph, range(first, len(graph.inputs)), renamed)
         rows = [
@@ -163,7 +162,7 @@ class _Level:
         if not rows:
             return self._sparse.csr_array((0, len(self._source)), dtype=bool)
         pattern = rows[0] if len(rows) == 1 else self._sparse.vstack(rows, format="csr")
-        if self.is_symmetric:  # an entry that is missing on one side of the diagonal is zero on both
+        if self.is_symmetric:  # an entry that is missing on one side of the diagonal is zero on both sides
             pattern = pattern.multiply(pattern.T.tocsr()).tocsr().astype(bool)
         pattern.sort_indices()
         return pattern
@@ -224,7 +223,7 @@ class _Level:
     def dense(self) -> Way:
         """Build the strategy with one tangent per column, or one cotangent per row."""
         height, width = self.pattern.shape
-        self.is_symmetric = False  # every column has its own color, so every entry can be read directly
+        self.is_symmetric = False  # every column has its own color, so each entry can be read directly
         if self._second or width <= height:
             every = np.arange(width, dtype=np.int32)
             way = self._forward_batch(_divided(every, self._parts), width, every)
@@ -251,8 +250,8 @@ class _Level:
             return rows, indices, color[indices], elements
         own, other = color[indices].astype(np.int64), color[elements].astype(np.int64)
         count = int(color.max(initial=0)) + 1
-        # count the nonzeros of each color in each row. An entry can be read if it is the only nonzero of its
-        # color
+        # count the nonzeros of each color in each row. An entry can be read directly if it is the only one
+        # with its color
         occurrences = np.bincount(elements * count + own, minlength=len(color) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,

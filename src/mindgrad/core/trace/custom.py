@@ -90,8 +90,8 @@ class CustomDerivative:
         def pullback(*symbols: Tensor) -> list[Tensor]:
             inputs = unflatten(structure, _replaced(leaves, symbols[:first]))
             out = unflatten(result_structure, _replaced(results, symbols[first:last]))
-            # for complex tensors, bprop receives and returns gradients ∂/∂Re + i ∂/∂Im, and cotangents are
-            # their conjugates
+            # For complex tensors, bprop receives and returns gradients ∂/∂Re + i ∂/∂Im. Cotangents are their
+            # conjugates
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
@@ -107,7 +107,7 @@ class CustomDerivative:
         except CompileError as error:
             if is_strict or error.is_final:
                 raise
-            # in eager mode, `bprop` may read values of tensors: run it as a callback on arrays
+            # in eager mode, `bprop` may read values of tensors, so run it as a callback with NumPy arrays
             on_values = _OnValues(self, leaves, structure, results, result_structure)
             name, place = f"bprop of {self.name}", location_of(user_frame())
             function = Callback(on_values, [x.type for x in xs], self.name, name, place)
@@ -178,12 +178,13 @@ class CustomDerivative:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: stack of the calls whose ``bprop`` is being traced, as pairs ``(derivative, [types, constants])``
+        #: stack of the calls whose ``bprop`` is being traced: pairs ``(derivative, [types, constants])``,
+        #: with the types of the arguments and the values that do not depend on them
         self.traced: list[tuple[CustomDerivative, list[Any]]] = []
 
 
 _local = _Local()
-#: maximum number of equal calls in ``traced``; one more call raises an error about infinite recursion
+#: if ``traced`` contains this many equal calls, the next one raises an error about infinite recursion
 _DEEPEST = 20
 
 
@@ -235,7 +236,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # replace tensors by a placeholder, so that this object does not keep them alive
+        # replace tensors by a placeholder, because this object must not keep them alive
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 

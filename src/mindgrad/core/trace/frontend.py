@@ -17,7 +17,7 @@ __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"
 class Assigned(Protocol):
     """A location of Python state, such as an attribute, with tensors of a recording."""
 
-    #: leaves of the value that is stored at the location
+    #: leaves of the value at this location
     leaves: list[Any]
 
     def store(self, leaves: Sequence[Any]) -> None:

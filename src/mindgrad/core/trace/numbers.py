@@ -22,8 +22,8 @@ from mindgrad.core.primitives.structural import convert
 
 __all__ = ["DATA", "as_data", "as_python", "block", "is_number", "number_tensor"]
 
-#: maps each type of number that ``mutable`` returns to the type of its graph input. Because the number is an
-#: input, calls with a new number do not recompile
+#: maps the type of a number that ``mutable`` returns to the type of its graph input. Because the number is an
+#: input, a call with another number needs no compilation
 DATA = {
     MutableFloat: tensor_type("float64", ()),
     MutableScalar: tensor_type("float64", ()),

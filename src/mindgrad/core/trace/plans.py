@@ -88,13 +88,12 @@ class Plan:
             equations = list(builder.equations)
             recorded = set(equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
-            # replace outputs that the recorded operators did not compute by zeros, because they have no
-            # derivative
+            # an output that no recorded operator computed has derivative zero
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: recorded operators that make a derivative zero, such as comparisons. A warning names these
-        #: operators
+        #: recorded operators that make a derivative zero, such as comparisons. A warning about zero gradients
+        #: names them
         self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
@@ -107,7 +106,7 @@ class Plan:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
         self.sources: list[Any] = []
-        #: pairs (slot, marks) of the cotangents on which derivative rules have set marks
+        #: pairs (slot, marks): the marks that derivative rules have set on cotangents
         self.marks: list[tuple[int, int]] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
@@ -123,7 +122,7 @@ class Plan:
         for position, array, _ in self.constants:
             self.initial[position] = array
         self.compact = compacted(self.steps) if self.is_silent else None
-        #: for each step, the slots that can be freed after it; ``None`` if all values are small
+        #: for each step, the slots that are freed after it; ``None`` if all values are small
         self.dead = self._dead() if slots.largest >= HOST.freed_bytes else None
 
     def _dead(self) -> list[list[int]]:
@@ -251,7 +250,7 @@ class _Slots:
         self.given: list[tuple[int, int]] = []
         self.constants: list[tuple[int, Any, TensorType]] = []
         self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
-        #: size, in bytes, of the largest result of a step
+        #: size in bytes of the largest result of a step
         self.largest = 0
 
     @property
@@ -303,7 +302,7 @@ class _Slots:
         self.largest = max(self.largest, *[y.type.size * y.dtype.itemsize for y in equation.outputs], 0)
         parameters = equation.parameters
         if equation.has_effect and not self._known.keys().isdisjoint(equation.outputs):
-            parameters = silent(parameters)  # the side effects of the operator happened during the recording
+            parameters = silent(parameters)  # the side effects happened during the recording
         self.steps.append((equation.primitive, operands, results, parameters))
 
 
@@ -343,8 +342,8 @@ def finish_recorder(
     values = recorder.values
     xs: list[int] = []
     enclosed = False
-    # The cache key contains everything that determines the plan. It is a flat list, so each length precedes
-    # its elements.
+    # The cache key contains everything on which the plan depends. It is a flat list, in which the length of
+    # each part precedes its elements.
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     if recorder.marks or recorder.lines or recorder.differentiated:
         structure.append(
@@ -366,8 +365,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # mark infinite values from outside the recording, so that products treat zero times infinity as zero.
-        # Infinite values that are computed inside already have the mark
+        # Mark values from outside that contain infinity, so that products with them treat 0 · ∞ as 0.
+        # Infinite values computed inside the recording already have the mark
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

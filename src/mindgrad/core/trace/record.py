@@ -64,7 +64,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # clear the bindings: tensors refer to their scope, which would keep the values of references alive
+        # clear the bindings: tensors refer to their scope, which would keep the values of Parameters alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -110,7 +110,7 @@ def record(
         if bound:
             scope.bindings.update([(id(p), t) for p, t in zip(parameters, bound, strict=True)])
         try:
-            # pass copies, because the function may assign to elements of its inputs (x[0] = 1)
+            # pass copies of the inputs, because the function may assign to elements (x[0] = 1)
             leaves, structure = flatten(function(*map(as_it_is, traced)))
             for index, x in enumerate(leaves):
                 if type(x) is Tensor:
@@ -301,8 +301,8 @@ def _finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # With the shortcut, derivatives are not expanded yet, so ``produced`` does not show whether a derivative
-    # is zero
+    # with the shortcut, derivatives are not expanded yet, so ``produced`` does not show which derivatives are
+    # zero
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -341,13 +341,13 @@ def _by_shortcut(
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
     program = builder.close([*xs, *ys, *primal])
     numbers = {v: k for k, v in enumerate(program.inputs)}
-    # extra vectors come from outside the recording, so they are inputs or constants
+    # extra vectors come from outside the recording, so each is an input or a constant
     of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in vectors])
     key = (shortcut, len(xs), len(ys), of_given, program.key())
     if key not in derived:
         with building(builder):
             produced = shortcut(builder, xs, ys, vectors)
-        # also store ``program``, because it keeps the constants alive whose ``id`` is part of the key
+        # store ``program``, too: the key contains the ``id`` of its constants, so it must keep them alive
         derived[key] = program, None if produced is None else builder.close([*primal, *produced])
     return derived[key][1]
 
@@ -406,7 +406,8 @@ def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
         return inline(graph, tensors)
     atoms = [scope.atom(t) for t in held_constant(tensors)]
     with building(scope.builder):
-        # equations without a source line, such as the initial cotangent, get the line of the gradient call
+        # equations without a source line, such as the initial cotangent, get the source line of the gradient
+        # call
         scope.builder.source = user_location()
         outputs = scope.builder.inline(graph, atoms)
         scope.builder.source = None

@@ -82,8 +82,8 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # Remove the equations of the rule: they use the directions, which the builder does not define.
-    # Elimination of unused equations is not enough, because it keeps equations with side effects
+    # Remove the equations of the rule: they read directions that this builder does not define. Elimination of
+    # unused equations is not sufficient, because it keeps equations with side effects
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

@@ -147,7 +147,7 @@ def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence
     example, ``log`` has the second derivative ``-(p / x) (q / x)``. For small ``x`` and ``p``, ``1 / x²`` may
     exceed the range of the dtype, even if the second derivative does not.
     """
-    if equation.primitive.is_product:  # the mixed second partial derivative of a · b is 1
+    if equation.primitive.is_product:  # the mixed second derivative of a · b is 1
         return True
     if is_tainted(equation.primitive, tuple(xs), equation.parameters, 0):
         return False
@@ -167,7 +167,7 @@ def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence
 def _graph_of(equation: Equation) -> Graph:
     alone = _LoneEquation(equation, [Variable(x.type, tainted=x.tainted) for x in equation.inputs])
     with building(alone.builder):
-        return without_effects(alone.builder.close(alone.ys))  # the equation itself has the effect
+        return without_effects(alone.builder.close(alone.ys))  # the equation itself has the side effect
 
 
 def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
@@ -183,5 +183,5 @@ def nested_forward(equation: Equation, moved: Sequence[int]) -> Graph:
     """Apply forward mode twice: ``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``."""
     count, directions = len(equation.inputs), len(moved)
     along_p = forward(_graph_of(equation), moved)
-    # the inputs are ``xs`` and ``p``: ``xs`` have the tangents ``q``, and ``p`` has the tangents ``c``
+    # the inputs are ``xs`` with the tangents ``q``, and ``p`` with the tangents ``c``
     return forward(along_p, [*moved, *range(count, count + directions)])

@@ -190,7 +190,7 @@ class Collapse:
             return
         builder = current()
         outer = builder.source
-        if equation.primitive.kind == "control":  # the new branch or loop also computes the values
+        if equation.primitive.kind == "control":  # the new branch or loop also computes the original results
             builder.source = equation.source
             self._control(equation)
         else:
@@ -364,8 +364,9 @@ class Collapse:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
             term = self.second.get(x)
-            # The terms of all D directions are summed later, so each direction receives the share c / D. A
-            # Taylor coefficient of order 2 is half of a second derivative, hence the factor 2
+            # The terms of all D directions are added later, so each direction gets the fraction 1 / D of this
+            # term. The factor 2 is needed because a Taylor coefficient of order 2 is half of a second
+            # derivative
             share = 1 / (2 * self.size) if is_series else 1 / self.size
             sides[0].append(self.left.get(x, zero))
             sides[1].append(self._weighted(x) if x in self.right else zero)

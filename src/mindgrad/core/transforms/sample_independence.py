@@ -21,7 +21,7 @@ from mindgrad.core.transforms.axis_propagation import passage
 
 __all__ = ["mixing"]
 
-#: kinds of axes along which an operator combines elements
+#: axes along which an operator combines elements
 _MIXED = (REDUCED, ORDERED)
 
 

@@ -32,8 +32,8 @@ from mindgrad.core.primitives.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
 
-#: a rule as a generator: it yields ``(atom, k)`` for each coefficient that it needs, receives this
-#: coefficient, and returns its own coefficient
+#: A rule is a generator. It yields ``(atom, k)`` for each coefficient that it needs, receives this
+#: coefficient, and returns the coefficient of its result
 Steps = Generator[tuple[Any, int], Any, Any]
 
 
@@ -64,14 +64,13 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         for index in active:
             own = [inputs[index]] * (order if degree is None else degree)
             series.start(inputs[index], builder.inputs_like(own))
-        arguments = list(builder.inputs)  # copied, because `_rate` adds further variables to `builder.inputs`
+        arguments = list(builder.inputs)  # a copy, because `_rate` adds variables to `builder.inputs`
         outputs = builder.inline(graph, inputs)
         values = series.replay(list(builder.equations))
         outputs = [builder.value(y) for y in outputs]
         coefficients: list[list[Any]] = [[] for _ in outputs]
         for k in range(1, order + 1):
-            # compute in program order, so that the coefficients of an equation's operands exist before its
-            # own coefficients
+            # compute in program order: the coefficients of an equation need the coefficients of its operands
             for value in values:
                 series.coefficient(value, k)
             for of_output, y in zip(coefficients, outputs, strict=True):
@@ -96,9 +95,9 @@ class _Series:
         self._rate_of: dict[Variable, Variable] = {}
         #: maps each value to its rate, which the forward rule returned
         self._rates: dict[Variable, Any] = {}
-        #: cache: whether a value depends on ``s``
+        #: cache: whether each value depends on ``s``
         self._depends: dict[Any, bool] = {}
-        #: cache: whether a value depends on the variable of a rate
+        #: cache: whether each value depends on the variable of a rate
         self._of_rates: dict[Any, bool] = {}
 
     def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
@@ -239,7 +238,7 @@ class _Series:
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
-        # use the forward rule, because it accepts `None` for coefficients that are zero
+        # call the forward rule: it accepts `None` for coefficients that are zero
         jvp: Any = equation.primitive.jvp
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 

@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: how an output depends on a value: ``"smooth"``, or the equation of a piecewise constant operator through
-#: which every path leads
+#: which every path from the value to the output leads
 _Path = Literal["smooth"] | Equation
 
 
@@ -143,10 +143,10 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
     """Return the path of each operand, given the paths ``after`` of the results."""
     primitive, count = equation.primitive, len(equation.inputs)
     if primitive.jvp is None:
-        # ignore a comparison that a derivative rule emitted, such as x > 0 in the rule of relu
+        # ignore comparisons that derivative rules emitted, such as x > 0 for relu
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # The derivative passes through a conversion to integers, which may be converted back to float. It does
-    # not pass through the indices that an operator returns in addition to its values
+    # The derivative can pass through integers, because they may be converted back to float. It does not pass
+    # through indices that an operator returns in addition to its values
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
@@ -176,7 +176,7 @@ def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_P
 def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
     """Return the paths of the operands of a ``while`` loop."""
     count = len(equation.parameters["body"].outputs)
-    # the results are the carry, the number of iterations, the period, and the saved carries
+    # the results are the carry, the iteration count, the period, and the saved carries
     saved = after[count + 2 :] or [None] * count
     after = list(map(_joined, after[:count], saved))
     untouched = [*[None] * equation.parameters["consts"], *after]  # if the loop ends without an iteration

@@ -88,7 +88,7 @@ class RandomSelectSubpolicy:
         return image
 
 
-#: transform -> (largest magnitude for RandAugment, for TrivialAugmentWide); 0 for transforms without
+#: transform -> largest magnitude in RandAugment and in TrivialAugmentWide; 0 for a transform without
 #: magnitude
 _MAGNITUDES = {
     "Identity": (0.0, 0.0), "ShearX": (0.3, 0.99), "ShearY": (0.3, 0.99), "TranslateX": (150 / 331, 32.0),

@@ -19,7 +19,7 @@ __all__ = ["resized", "warped"]
 
 _BITS = 11
 _ONE = 1 << _BITS
-_PARTS = 32  # subpixel positions per pixel along an axis, for affine and projective maps
+_PARTS = 32  # affine and projective maps round positions to 1/32 of a pixel
 
 
 def resized(
@@ -67,12 +67,13 @@ def resized(
         return saturated(_of_taps(_of_taps(image, along_columns, columns), along_rows, rows), image.dtype)
     weights = _area if interpolation == Inter.AREA else _wide_cubic
     lines = _along(image, weights(image.shape[columns], width), columns)
-    if interpolation == Inter.PILCUBIC:  # like Pillow, round after each of the two passes
+    if interpolation == Inter.PILCUBIC:  # round after each of the two passes, as Pillow does
         lines = saturated(lines, image.dtype)
     return saturated(_along(lines, weights(image.shape[rows], height), rows), image.dtype)
 
 
-# indices and weights, each of shape (number of taps, number of outputs)
+# for each output: indices and weights of the input pixels, as arrays of shape (number of weights, number of
+# outputs)
 _Taps = tuple[np.ndarray, np.ndarray]
 
 
@@ -86,7 +87,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
     centers = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(centers).astype(np.int64)
     fractions = centers - first.astype(np.float32)
-    if cuts_ends:  # beyond the centers of the first and last pixel, the nearest pixel has weight 1
+    if cuts_ends:  # outside the centers of the first and last pixel, the nearest pixel has weight 1
         fractions[(first < 0) | (first >= old - 1)] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
     return indices, np.stack([1 - fractions, fractions])
@@ -238,7 +239,7 @@ def _coordinates(matrix: np.ndarray, size: tuple[int, int], nearest: bool) -> tu
     """
     x, y = np.arange(size[1]), np.arange(size[0])[:, None]
     parts = 1 if nearest else _PARTS
-    if matrix[2, 0] == matrix[2, 1] == 0:  # affine map: fixed-point numbers with 10 fractional bits
+    if matrix[2, 0] == matrix[2, 1] == 0:  # affine map: compute with 10 fractional bits
         shift = 10 if nearest else 5
         across, down = (
             (

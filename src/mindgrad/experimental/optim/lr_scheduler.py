@@ -495,7 +495,7 @@ class ReduceLROnPlateau(LRScheduler):
         Args:
             metrics (float or Tensor, optional): the value of the epoch. Default: ``None``.
         """
-        if metrics is None:  # call from the constructor of the base class
+        if metrics is None:  # the constructor of the base class calls without metrics
             return
         self.last_epoch += 1
         figure = float(metrics.asnumpy() if isinstance(metrics, Tensor) else metrics)

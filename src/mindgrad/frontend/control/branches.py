@@ -41,7 +41,7 @@ from mindgrad.frontend.python.loop_exits import LEAVE
 
 __all__ = ["VALUE", "branch"]
 
-#: name, for messages, of the variable that contains the value of a conditional expression ``a if c else b``
+#: name in messages for the value of a conditional expression ``a if c else b``
 VALUE = "the value of the expression"
 _JOIN = (
     "Assign the same type and shape in both branches: ops.zeros_like(x) for a missing tensor, x.astype(...) "
@@ -190,7 +190,7 @@ def _joined_variable(
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
-        # if two variables refer to one tensor in each branch, one result of the ``cond`` is enough for both
+        # if two variables refer to the same tensor in each branch, they share one result of the ``cond``
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))

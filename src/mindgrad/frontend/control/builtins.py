@@ -202,7 +202,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
-            else:  # a value without symbols remains valid after the trace, so it can be cached
+            else:  # a value without traced tensors remains valid after the trace, so it can be cached
                 owner.__dict__[name] = computed
             if record is not None and hasattr(kind, "parameters_and_names"):
                 record.read_of_cell(owner, name)  # guards compare whether the value is stored
@@ -290,8 +290,8 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: list that contains the ``Runtime`` object. The module ``runtime`` appends it, because importing it here
-#: would be circular
+#: contains the ``Runtime`` object. The module ``runtime`` appends it, because an import here would be
+#: circular
 RUNTIME_OF: list[Any] = []
 
 

@@ -31,8 +31,9 @@ _NAMELESS = object()
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: for each recursive function being traced: maps the key of a call to ``(result, objects)``. The key
-        #: contains the ``id`` of these objects, so they are kept alive
+        #: maps each recursive function that is being traced to its calls so far: a dict from the key of a
+        #: call to ``(result, objects)``. The key contains the ``id`` of ``objects``, which must therefore
+        #: stay alive
         self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
 
 
@@ -106,7 +107,7 @@ def _reads_values(function: FunctionType) -> bool:
             if value is not _NAMELESS and value is not getattr(builtins, name):
                 return False
         elif isinstance(value, Tensor) or (value is not _NAMELESS and _key((value,)) is None):
-            return False  # a name that is not in ``names`` is the name of an attribute
+            return False  # a name that is not in ``names`` is an attribute name
     return True
 
 

@@ -25,8 +25,8 @@ from mindgrad.frontend.control.variables import GrowingList
 
 __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 
-#: the lists and dicts in a value, recursively: ``(list or dict, identities of its items)``. For a tuple, the
-#: first entry is ``None``. A value without lists and dicts has the identity ``None``
+#: The lists and dicts in a value, recursively: ``(list or dict, identities of its items)``. For a tuple, the
+#: first entry is ``None``. The identity of a value without lists and dicts is ``None``
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
@@ -100,7 +100,7 @@ class Contents:
 
     def __init__(self, values: Sequence[Any], copied: Set[int] = frozenset()) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
-        #: triples: container that the body receives, original container, items at the start of the body
+        #: triples: container that the loop body or branch receives, original container, items at the start
         self._given: list[tuple[Any, Any, list[Any]]] = []
         self._copied = copied
         self.copies_from_outside: list[Any] = []

@@ -18,9 +18,9 @@ from mindgrad.frontend.control import builtins, snapshots
 
 __all__ = ["END", "endless_range", "iterator_of", "remaining_items"]
 
-#: returned by ``next(iterator, END)`` at the end of an iterator
+#: result of ``next(iterator, END)`` at the end of an iterator
 END = object()
-#: maximum number of items; an iterator with more items raises ``CompileError``, because it may be infinite
+#: an iterator with more items than this raises ``CompileError``, because it may be infinite
 _MOST_ITEMS = 100_000
 
 

@@ -36,8 +36,8 @@ from mindgrad.frontend.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: maximum number of operators of a loop test that is moved from the loop body into the condition of the
-#: ``while``
+#: a loop test at the end of a loop body is moved into the condition of the ``while`` only if it has at most
+#: this many operators
 _MOST = 8
 
 

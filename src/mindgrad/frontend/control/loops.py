@@ -79,11 +79,11 @@ class _Loop:
         self.slices = slices
         self.changed: dict[int, tuple[Tensor, Carry]] = {}
         self.written: dict[int, tuple[Any, Carry]] = {}
-        #: ``(variable, leaf)`` indices of tensors whose elements the loop assigns without replacing them
+        #: ``(variable, leaf)`` indices of the tensors whose elements the loop assigns in place
         self.objects: set[tuple[int, int]] = set()
-        #: indices of variables whose value is a list to which each iteration of a ``scan`` appends
+        #: indices of variables that contain a list to which each iteration of a ``scan`` appends
         self.growing: set[int] = set()
-        #: indices of variables whose list or dict an iteration replaces by another list or dict
+        #: indices of variables that contain a list or dict that an iteration replaces by another one
         self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():
@@ -122,8 +122,8 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
-                # at the start of an iteration, no ``break``, ``continue``, or ``return`` has run: flags are
-                # False, and returned values are undefined
+                # at the start of an iteration, no ``break``, ``continue``, or ``return`` has run. Therefore
+                # the flags are False, and the returned values are undefined
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
             values.append(GrowingList(value) if k in self.growing else value)
@@ -198,8 +198,8 @@ class _Loop:
                 and not self.runs_an_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # If the body reads a variable before it assigns it, the trace fails. The loop is then unrolled
-            # and raises Python's own error
+            # if the body reads a variable before it assigns the variable, the trace fails. Then the loop is
+            # unrolled and raises Python's own error
             if after is not UNDEFINED and (self.runs_an_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]

@@ -28,7 +28,7 @@ __all__ = ["with_items"]
 
 _LISTS: tuple[type, ...] = (filter, types.GeneratorType, type({}.items()))
 _TUPLES: tuple[type, ...] = (range, TensorRange, type({}.keys()), type({}.values()))
-#: maximum number of items; an iterator with more items raises ``CompileError``, because it may be infinite
+#: an iterator with more items than this raises ``CompileError``, because it may be infinite
 _LONGEST = 1_000_000
 
 

@@ -99,7 +99,7 @@ class Runtime(Exceptions):
         before = equations()
         first_iteration: FirstIteration | None = None
         while True:
-            # a tensor with a known value is converted to a bool, like a Python value
+            # a condition whose value is known is handled like a Python bool
             first = test()
             if isinstance(first, Tensor):
                 first = truth(first)
@@ -306,7 +306,7 @@ class Runtime(Exceptions):
         def second() -> Any:
             result = other()
             truth_value = isinstance(result, bool) or (isinstance(result, Tensor) and result.dtype is bool_)
-            # if both operands are Bools, convert both to scalars, so that the branches have the same type
+            # if both operands are Bools, convert both to scalars, so that both branches return the same type
             if truth_value and value.dtype is bool_:
                 return predicate(result)
             return result
@@ -436,7 +436,7 @@ class Runtime(Exceptions):
         if not mutation_policy.tail_calls_are_loops():
             return False  # the first trace calls the function, because calls support more constructs
         if type(function).__module__.startswith("mindgrad."):
-            function = getattr(function, "__wrapped__", None)  # the function that ``jit`` decorates
+            function = getattr(function, "__wrapped__", None)  # the function to which ``jit`` was applied
         code = getattr(function, "__code__", None)
         file = caller_frame().f_code.co_filename
         found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)

@@ -56,7 +56,7 @@ class _Entry:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the snapshots of the branches and iterations that are being traced, innermost last
+        #: snapshots of the branches and loop iterations that are being traced, innermost last
         self.snapshots: list[Snapshot] = []
         #: for each function that is being traced, innermost last: the iterators and files that it can access,
         #: by ``id``

@@ -48,8 +48,8 @@ class UnknownText(str):
         )
 
 
-#: methods of ``str`` that strings with unknown values keep, because they preserve the marks or do not read
-#: the contents
+#: methods of ``str`` that work on strings with unknown values, because they preserve the placeholders of
+#: tensors or do not read the contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",

@@ -156,8 +156,8 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     if not locations:
         return None
     for location in locations.values():
-        # if the other branch or no iteration runs, the attribute keeps its present value, which counts as
-        # a read
+        # if the other branch or no iteration runs, the attribute keeps its old value, so the trace depends on
+        # this value
         if isinstance(location, Attribute):
             state.has_attribute(location.holder, location.name)
         if not owned_objects.is_own(location.holder):

@@ -30,10 +30,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: prefixes of the variables that replace ``break``, ``continue``, and ``return`` (``python.jumps``): Bool
-#: flags, and the values that a jump returns, which are read only if the flag of the jump is set
+#: prefixes of the variables that replace ``break``, ``continue``, and ``return`` (``python.jumps``). They
+#: contain Bool flags, or values that a jump passes on, which are read only if the flag of the jump is set
 FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
-#: the prefixes in ``FLAGS`` of variables that contain a value, not a flag
+#: those prefixes in ``FLAGS`` whose variables contain a value instead of a flag
 HANDED_ON = ("result__", LEAVE)
 
 _NUMBERS = (bool, int, float, complex)
@@ -114,7 +114,7 @@ class State:
         self.places: list[Place] = []
         self.cells = frozenset(_cells(setter))
         every = getter()
-        # scratch variables: only one branch uses them, and each branch starts with their old values
+        # scratch variables are used in one branch only, so each branch starts with their old values
         scratch = every[count:]
         self.get = lambda: getter()[:count]
         self.put = lambda values: setter((*values, *scratch))
@@ -218,7 +218,7 @@ def equal(a: Any, b: Any) -> bool:
         return a.hex() == b.hex()
     try:
         return bool(a == b)
-    except Exception:  # the user's ``__eq__`` raised, so treat the values as different
+    except Exception:  # treat the values as different if the user's ``__eq__`` raises an error
         return False
 
 

@@ -21,13 +21,13 @@ from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["any_array", "as_constants", "leaves_as_tensors", "note_large_array", "with_tensors"]
 
-#: largest size, in bytes, of an array whose elements may become constants of a compiled program
+#: maximum size in bytes of an array whose elements may become constants of a compiled function
 _LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
 #: cache: maps a class to its role: container, array, or leaf (all other classes)
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
-#: largest number of classes in the cache ``_ROLES``; the role of a further class is computed at each call
+#: maximum number of classes in the cache ``_ROLES``. The roles of further classes are computed in each call
 _ROLES_KNOWN = 256
 
 
@@ -39,8 +39,8 @@ def _role(kind: Any) -> int:
     elif is_record(kind):
         role = _RECORD
     elif issubclass(kind, (Tensor, np.ndarray, np.generic)):
-        # subclasses of ndarray are not converted: a tensor would lose the mask of a masked array, and the
-        # matrix product ``*`` of np.matrix
+        # do not convert subclasses of ndarray: a tensor would lose the mask of a masked array, or the matrix
+        # product ``*`` of np.matrix
         role = _LEAF
     else:
         role = _ARRAY if hasattr(kind, "__dlpack__") else _LEAF

@@ -37,26 +37,28 @@ __all__ = [
     "eager_tiers", "history_of", "is_data", "offer", "offered", "register", "register_eager", "withdraw",
 ]  # fmt: skip
 
-#: largest number of call signatures for which one compiled function stores programs
+#: maximum number of call signatures for which one function stores compiled code
 MAXSIZE = 4096
 #: warn if one function is compiled more often than this for the same reason
 _PATIENCE = 8
-#: warn if functions or objects that share their code are compiled more often than this for the same reason
+#: warn if functions or objects with the same code are together compiled more often than this for the same
+#: reason
 _PATIENCE_WITH_SEVERAL = 16
-#: number of reasons for compiling that are stored for each function
+#: number of latest reasons for compilation that are stored for each function
 _REASONS = 64
-#: largest number of programs that one Parameter or Cell keeps alive
+#: maximum number of programs that one Parameter or Cell keeps alive
 _KEPT_PER_OWNER = 64
-#: largest number of stored programs that read neither a Parameter nor a Cell
+#: maximum number of stored programs that read no Parameter and no Cell
 _KEPT_WITHOUT_OWNER = 32
 
-#: function that reads the options on which a compiled program depends; their values are part of the cache key
+#: options on which a compiled program depends; their values are part of the cache key
 _options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans", "partition")
 
 
 def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
     """Return the cache key of a call, and the tensors that its program receives."""
-    # if all arguments are plain tensors, their types are the key: the arguments need not be flattened
+    # fast path: if all arguments are plain tensors, the key consists of their types, and the arguments need
+    # not be flattened
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
     if kwargs or None in key or any_constant(args) or any_hooked(args):
         leaves, structure = flatten((args, kwargs))
@@ -139,8 +141,8 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # if functions that share their code are called several times each, the user probably creates them on
-        # purpose
+        # if functions with the same code are called several times each, the user probably creates them on
+        # purpose, so do not warn
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -202,9 +204,10 @@ _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
 _first_calls: dict[str, collections.deque[History]] = {}
 #: maps the code objects of a function to weak references to programs that later, equal functions may reuse
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
-#: a list with one number: if ``_programs`` has more keys than this, keys without live programs are deleted
+#: a list with one number. If ``_programs`` has more keys than this number, the keys without live programs are
+#: deleted
 _most = [256]
-#: the latest programs that read neither a Parameter nor a Cell, so that no owner keeps them alive
+#: the latest programs that read no Parameter and no Cell, so that no owner keeps them alive
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
 _owners: weakref.WeakSet[Memory] = weakref.WeakSet()
 
@@ -288,7 +291,7 @@ def content_of(cell: Any) -> Any:
 
 
 def _may_be_made_anew(function: Any) -> bool:
-    # a compiled Cell is a bound method of mindgrad; its programs are stored on the Cell
+    # a compiled Cell is a bound method of mindgrad, and stores its programs itself
     if isinstance(function, types.MethodType):
         return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")
@@ -393,7 +396,7 @@ def eager_tiers(fn: Any = None) -> tuple[str, ...]:
     If ``fn`` is ``None``, return the lines of all functions.
     """
     identities = set() if fn is None else _identities(fn)
-    lines = set()  # without duplicates, because functions with the same code have equal lines
+    lines = set()  # a set, because functions with the same code have equal lines
     for calls in list(_eager_calls):
         if fn is None or not identities.isdisjoint(_codes(calls.source)):
             lines.update(calls.lines())

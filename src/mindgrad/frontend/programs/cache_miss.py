@@ -23,8 +23,8 @@ from mindgrad.frontend.user_functions import functions_in
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
-#: The explanation if no difference is found: the cache was full and has deleted the program of the earlier
-#: call. See ``cache.MAXSIZE``.
+#: the explanation if no difference is found: the cache was full, and the program of the earlier call was
+#: deleted (``cache.MAXSIZE``)
 UNKNOWN = Change(
     "removed programs",
     "it was removed from the cache, which was full",

@@ -58,8 +58,8 @@ from mindgrad.frontend.tracing import Trace, trace_of
 
 __all__ = ["Compiled", "trace"]
 
-#: largest number of programs for one call signature. They differ in the Python state that they read, such as
-#: ``self.training``
+#: maximum number of programs for one call signature. They differ in the values of the Python state that they
+#: read, such as ``self.training``
 _KEPT = 8
 
 
@@ -80,7 +80,7 @@ class Compiled:
         "history", "open_sizes",
     )  # fmt: skip
 
-    #: attributes that are compared to decide whether two compiled functions are equal
+    #: two compiled functions are equal if these attributes are equal
     compared_by = ("function",)
 
     def __init__(self, function: Callable[..., Any], open_sizes: OpenSizes | None = None) -> None:
@@ -89,7 +89,7 @@ class Compiled:
         self.history: History | None = None
         self._programs: dict[Any, list[Program]] = {}
         #: for the fast path: argument types, version of the context options, and program of the latest call
-        #: whose arguments were all tensors
+        #: with only tensors as arguments
         self._latest: tuple[list[Any], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures whose programs have array arguments as constants
         self._counters: Counting | None = None  # created by the first call that needs a program
@@ -106,7 +106,7 @@ class Compiled:
         arguments, one is compiled.
         """
         latest = None if kwargs else self._latest
-        if latest is not None and not open_scopes():  # fast path, which does not hash a cache key
+        if latest is not None and not open_scopes():  # fast path: hashes no cache key
             types, version, program = latest
             if (
                 version == settings.version
@@ -118,7 +118,8 @@ class Compiled:
                 program.history.hits += 1
                 return program.call(args)
         if open_scopes():
-            # pass copies: as in a compiled call, the function must not change elements of caller's tensors
+            # pass copies: as in a compiled call, the function must not change elements of the caller's
+            # tensors
             args = tuple([inherit_hooks(as_it_is(x), x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
@@ -204,7 +205,7 @@ class Compiled:
                 self.history.hits += 1
             self.history.programs.add(compiled)
             self._latest = None
-            # one signature can have several programs, for example one for training and one for evaluation
+            # a signature can have several programs, for example one for training and one for evaluation
             self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
@@ -244,7 +245,7 @@ class Compiled:
         except Exception as error:
             if getattr(error, "is_final", False):
                 raise
-            counter.keep_constant()  # tracing failed, because a shape, index, or branch needs the value
+            counter.keep_constant()  # tracing failed because a shape, index, or branch needs the value
             return None
         return lambda: program.call(tensors)
 

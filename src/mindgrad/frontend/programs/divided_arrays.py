@@ -66,7 +66,7 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
     for tensor, sharding in zip(tensors, shardings, strict=True):
         array = tensor._array
         if sharding is None or (getattr(array, "sharding", None) is sharding and array.shape == tensor.shape):
-            continue  # the program does not read this tensor, or it already has the layout
+            continue  # the program does not read this tensor, or it already has this layout
         with window:
             array = settled(tensor._array)
             if array is None:

@@ -33,8 +33,8 @@ from mindgrad.distributed.process_mesh import is_part
 
 __all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
 
-#: lock that a thread holds from the donation of arrays until the new arrays are stored, and while it replaces
-#: a pending array of a Parameter by its value
+#: A thread holds this lock from the donation of arrays until the new arrays are stored, and while it replaces
+#: the pending array of a Parameter by its value
 window = threading.RLock()
 
 
@@ -44,7 +44,7 @@ class Taken:
     __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        # a weak reference avoids a reference cycle, because the Parameter refers to this placeholder
+        # use a weak reference to avoid a reference cycle: the Parameter refers to this placeholder
         self._reference = weakref.ref(parameter)
 
     @property
@@ -111,9 +111,9 @@ def _copy(array: Any, type_: Any) -> Any:
     if type(array) is array_type():
         return copy_on_device(array)
     array = np.asarray(array)
-    if array.shape == type_.shape and not array.flags.writeable:  # it cannot change during the copy
+    if array.shape == type_.shape and not array.flags.writeable:  # the array cannot change during the copy
         return copy_on_device(to_device(array))
-    # copy explicitly, because JAX may share the memory of a NumPy array, which the user may change
+    # JAX may share the memory of a NumPy array, which the user may change, so pass a copy
     return to_device(np.array(np.broadcast_to(array, type_.shape)))
 
 

@@ -35,23 +35,25 @@ from mindgrad.frontend.programs.same_programs import form, is_equal
 
 __all__ = ["Counting", "NumberArguments", "with_operands"]
 
-#: an int argument may become an input of a program only if its magnitude fits into this number of bits
+#: an int argument becomes an input of a program only if its magnitude fits into this number of bits.
+#: Otherwise it is a constant
 _BITS = 31
-#: integers that a program computes from int arguments must fit into this number of bits
+#: integers that a program computes from int inputs must fit into this number of bits
 _LARGEST = 62
-#: the types of Python numbers that may become inputs of a program
+#: types of Python numbers that may become inputs of a program
 _KINDS = frozenset([int, float])
-#: the NumPy scalar types with the precision of Python's float and int
+#: NumPy scalar types that are as precise as Python's float and int
 _OF_PYTHONS_PRECISION = frozenset([np.float64, np.int64])
-#: the NumPy scalar types of lower precision, whose arithmetic rounds or overflows before a tensor is involved
+#: NumPy scalar types of lower precision. Python code that computes with them rounds or overflows before a
+#: tensor is involved
 _OF_OTHER_PRECISIONS = frozenset(
     [np.float32, np.float16, np.int32, np.int16, np.int8, np.uint32, np.uint16, np.uint8]
 )
-#: a float for which arithmetic has different results in float16, float32, and float64. A trace with this
-#: number shows whether a program rounds
+#: a float with which float16, float32, and float64 arithmetic have different results. A trace with it shows
+#: whether a program rounds its numbers
 _TYPICAL = 0.7310585786300049
 _SCALARS = _OF_PYTHONS_PRECISION | _OF_OTHER_PRECISIONS
-#: largest number of call signatures of one function for which number arguments are stored
+#: maximum number of call signatures of one function for which number arguments are stored
 _MOST = 1024
 
 
@@ -206,7 +208,7 @@ def _as_input(number: Any) -> Any:
 
 # -- whether a program only computes with its numbers ------------------------------------------------
 
-#: names of primitives, by the bits of their integer result. ``_SUMS``: one bit more than the largest operand.
+#: names of primitives by the bits of their integer results. ``_SUMS``: one bit more than the largest operand.
 #: ``_SAME``: as many bits as the largest operand. ``_COMPARISONS``: one bit
 _SUMS = frozenset(["add", "sub", "neg", "abs"])
 _SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
@@ -216,9 +218,9 @@ _COMPARISONS = frozenset(
         "logical_or",
     ]
 )  # fmt: skip
-#: names of tensor primitives that use a number operand only as a value, never as an index or a shape
+#: primitives of tensors that use a number operand only as a value, never as an index or a shape
 _OF_TENSORS = frozenset(["concatenate", "cumsum", "dot", "pad", "permute", "reduce_sum", "reverse", "slice"])
-#: names of primitives that run an inner graph or its derivative
+#: primitives that run an inner graph or its derivative
 _DERIVATIVES = ("recomputed", "per_sample_gradient", "taylor_coefficients")
 _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
@@ -257,7 +259,7 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
     return bits
 
 
-#: returned instead of a number of bits if the result of an operator is a tensor, not a Python number
+#: represents a tensor where otherwise a number of bits is returned
 _TENSOR = -1
 
 
@@ -352,7 +354,7 @@ def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
 
 # -- NumPy scalars ----------------------------------------------------------------------------------
 
-#: names of primitives that only change the type or shape of a number
+#: primitives that only change the dtype or shape of a number
 _CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
 
 

@@ -49,7 +49,7 @@ class Open(NamedTuple):
     factor: int
 
 
-#: the open size of each axis of one array; ``None`` for an axis of fixed size
+#: for each axis of one array: its open size, or ``None`` for a fixed size
 Opens = tuple[Open | None, ...]
 
 
@@ -161,8 +161,8 @@ class OpenAxes:
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
-        # in one trace, unrelated axes may have equal sizes, such as an open size 67 and a fixed width of 67.
-        # In the trace with other open sizes, these sizes differ, and therefore the index maps differ
+        # unrelated axes may have equal sizes in one trace, for example an open size 67 and a fixed width 67.
+        # They differ in the trace with other open sizes, so that the index maps of the two traces differ
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)
@@ -254,7 +254,7 @@ class OpenAxes:
             if keeps_apart(equation, axes.kind(label)):
                 classes.join(nodes, equation)
             elif is_common(equation, axes.kind(label)):
-                # the axis of the result contains only elements that exist for every size, so it is fixed
+                # this axis contains only elements that exist for every size, so its size is fixed
                 classes.fix(nodes[1], equation)
             else:
                 for node in nodes:

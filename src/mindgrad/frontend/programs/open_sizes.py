@@ -38,12 +38,12 @@ from mindgrad.frontend.tracing import Trace, trace_of
 
 __all__ = ["OpenSizes"]
 
-#: pairs of sizes for the two traces of step 2, one pair for each distinct open size of a call. They are
-#: distinct primes above 64, because the builder evaluates equations with constant operands of up to 64
-#: elements
+#: Pairs of sizes for the two traces of step 2, one pair for each distinct open size of a call. The sizes are
+#: distinct primes, so that they do not match by accident. They exceed 64, because the builder evaluates
+#: equations with constant operands of up to 64 elements
 _PROBES = ((67, 71), (73, 79), (83, 89), (97, 101), (103, 107), (109, 113))
-#: after this many failed attempts to share a program among calls that differ only in open sizes, each size is
-#: compiled separately. It also limits the number of shared programs that are stored
+#: After this many failed attempts to share a program among calls that differ only in open sizes, each size is
+#: compiled separately. At most this many shared programs are stored
 _MOST = 4
 
 
@@ -98,7 +98,7 @@ class OpenSizes:
         try:
             traced = call.traced(call.sizes)
         except Exception:
-            return None  # the caller traces the function again, and this trace raises the same error
+            return None  # the caller traces the function again, and then raises the same error
         sizes = dict(enumerate(call.sizes))
         for template in templates:
             shared = None if template is None else template.serves(traced, sizes)

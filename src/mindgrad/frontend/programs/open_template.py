@@ -29,7 +29,7 @@ from mindgrad.frontend.tracing import Trace
 
 __all__ = ["SharedTrace", "Template"]
 
-#: the uses of one constant in a graph, as pairs (index of the equation, index of the operand). For a use as a
+#: uses of one constant in a graph: pairs (index of the equation, index of the operand). If the constant is a
 #: result of the graph, the first index is the number of equations
 Places = list[tuple[int, int]]
 

@@ -132,7 +132,8 @@ class Program:
         The next trace makes these tensors inputs.
         """
         places = [*self._outcome.taken(), *self.dependencies.shifting()]
-        # in a detached program, ``holder`` is the index of a closure cell of the snapshot, not a live cell
+        # in a detached program, ``holder`` is the index of a closure variable in the snapshot instead of the
+        # variable
         return [each for each in places if type(each.holder) is not int]
 
     def changes(self) -> Iterator[Change]:

@@ -17,7 +17,7 @@ __all__ = [
 
 #: name of the closure variable through which rewritten code calls the runtime
 RUNTIME = "mg__"
-#: name of the first parameter of generated lambdas, which distinguishes them from the user's lambdas
+#: first parameter of generated lambdas, which distinguishes them from the user's lambdas
 PART = "part__"
 
 

@@ -17,9 +17,9 @@ __all__ = ["Assignments", "Scope", "binds", "captured", "is_generator", "reads",
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-#: built-in functions that can read all variables of the function that calls them
+#: built-in functions that can read all variables of their caller
 _LOOK_AROUND = frozenset({"locals", "vars", "dir", "eval", "exec"})
-#: methods that change a list, dict, set or deque in place
+#: methods that change a list, dict, set, or deque in place
 _MUTATORS = frozenset(
     {
         "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft",
@@ -59,7 +59,7 @@ def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
 def _own_children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, (Function, ast.ClassDef)):
         yield from _evaluated_outside(node)
-    elif isinstance(node, ast.comprehension):  # omit the target, a variable of the comprehension
+    elif isinstance(node, ast.comprehension):  # the target is a variable of the comprehension, so omit it
         yield from (node.iter, *node.ifs)
     else:
         yield from ast.iter_child_nodes(node)

@@ -19,7 +19,7 @@ from mindgrad.core.trace import references
 
 __all__ = ["CONSUMERS", "consumed"]
 
-#: names of the functions whose comprehensions become loops
+#: functions whose comprehension argument is rewritten as a loop
 CONSUMERS = ("sum", "any", "all")
 
 
@@ -97,7 +97,7 @@ def _decided(
             verdict = decided(verdict, lambda: holds(x))
 
     items = _read(items)
-    # iterables of other types may be infinite, so their loop ends at the first decisive item
+    # other iterables may be infinite, so stop at the first item that decides the result
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
     runtime.for_(items, iteration, get, put, ("the result of 'any' or 'all'",), stopped)

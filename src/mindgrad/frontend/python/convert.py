@@ -62,19 +62,19 @@ class _Code:
         self.original = original
         self.rewritten = rewritten
         self.reason = reason
-        #: whether the code belongs to an inner function that was rewritten with its enclosing function
+        #: whether this code is an inner function that was rewritten as part of the enclosing function
         self.is_inner = False
         #: whether the function calls itself and has no side effects (``plain_recursion``)
         self.is_plain_recursion = False
         self.cells: list[int] = []
-        #: names that the function or an inner function assigns: variables of enclosing functions, and globals
+        #: variables of enclosing functions, and globals, that the function or an inner function assigns
         self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
 #: maps the ``id`` of a code object to its entry. The code object itself is not a suitable key, because code
 #: objects from two files may be equal
 _codes: dict[int, _Code] = {}
-#: code objects inside rewritten code that were not rewritten with it: methods, generators, and classes
+#: code objects inside rewritten code that were not rewritten: methods, generators, and classes
 _inside: dict[int, weakref.ref[types.CodeType]] = {}
 _lock = threading.RLock()
 
@@ -271,7 +271,7 @@ def _rewrite(function: types.FunctionType) -> _Code:
         except NoSource as error:
             return _remember(code, None, str(error))
         entry = _remember(code, _named(compiled, code.co_name, code.co_qualname))
-        # a recursive function reads its own name. Other functions do not need the slower check
+        # only a function that reads its own name can be recursive; the others do not need the slower check
         if code.co_name in code.co_names:
             entry.is_plain_recursion = is_plain_recursion(find_source(function).node)
         return entry

@@ -83,7 +83,7 @@ class Expressions(ast.NodeTransformer):
         self.setters: dict[str, None] = {}
         self.needs_locals = False
         self._part = False  # whether the expression is inside a generated lambda
-        self._lambdas: list[ast.Lambda] = []  # the user's lambdas that contain the expression
+        self._lambdas: list[ast.Lambda] = []  # the user's lambdas around the expression
 
     def expression(self, node: Any) -> Any:
         """Rewrite an expression; return ``None`` for ``None``, a missing expression."""
@@ -160,7 +160,8 @@ class Expressions(ast.NodeTransformer):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = self.visit(node.value)
         if node.format_spec is not None:
-            # a format specification is a JoinedStr, but must not become a call: rewrite only its children
+            # a format specification is a JoinedStr, but must not become a call. Therefore rewrite only its
+            # children
             self.generic_visit(node.format_spec)
         return node
 

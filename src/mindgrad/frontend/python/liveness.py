@@ -103,7 +103,7 @@ class _Liveness:
             case ast.Try() | ast.TryStar():
                 return self.attempt(node, live, raised)
             case ast.Match():
-                # a pattern that fails may assign only some of its names, so no name counts as overwritten
+                # a pattern that does not match may assign some of its names, so no name counts as overwritten
                 inside = live
                 for case in node.cases:
                     inside |= self.block(case.body, live, raised)
@@ -164,7 +164,7 @@ class _Liveness:
         names = [name for name in bound if name in live]
         mutated = self.assignments.mutates(parts)
         changed = [name for name in mutated if name in self.own and name not in names]
-        # repeated passes over a loop only add live names, so the last pass stores the complete result
+        # each repeated pass over a loop only adds live names, so the last pass stores the complete result
         calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
         handed = names + changed + shared

@@ -60,14 +60,13 @@ _FUNCTIONS: tuple[type, ...] = (
 
 class _Exits:
     def __init__(self, body: Sequence[ast.stmt]) -> None:
-        # ``reads``: how often the function reads each name. ``shared``: the names that other functions can
-        # read
+        # ``reads``: how often the function reads each name. ``shared``: names that other functions can read
         self.reads = _reads(body)
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.shared = _reads(node for node in nodes if isinstance(node, _FUNCTIONS)).keys() | {
             name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
         }
-        #: for each enclosing loop, innermost last: for each ``break``, the names that are bound there
+        #: for each enclosing loop, innermost last: the names that are bound at each ``break``
         self.breaks: list[list[Names]] = []
 
     def block(self, body: Sequence[ast.stmt], bound: Names | None) -> Names | None:

@@ -23,7 +23,7 @@ from mindgrad.frontend.python.source import copied
 
 __all__ = ["with_nested_tests"]
 
-#: maximum number of syntax nodes in an ``else`` block that the rewrite may duplicate
+#: an ``else`` block is duplicated only if it has at most this many syntax nodes
 _LONGEST = 400
 
 

@@ -66,7 +66,7 @@ class _TailCalls:
         self.function = function
         self.parameters = parameters
         self.found = False
-        self.has_end = False  # whether a ``return`` is not a tail call
+        self.has_end = False  # whether the function has a ``return`` that is not a tail call
 
     def block(self, body: Block) -> Block:
         done: Block = []

@@ -98,7 +98,8 @@ class _Function(Expressions):
             head, body = [body[0]], body[1:]
         origin = body[0] if body else function
         captured = scope.captured  # compute this cached property before the source changes
-        # iterations of a loop would share the captured variables, but each recursive call has its own
+        # a loop would share the captured variables among its iterations, but each recursive call has its own
+        # variables
         if not captured & scope.locals.keys():
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         body = with_nested_tests(body)
@@ -278,7 +279,7 @@ class _Function(Expressions):
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
         if node.handlers:
-            # give the call of ``try_end`` the position of the first statement, which errors then show
+            # give the call of ``try_end`` the position of the first statement, which error messages then show
             first = node.body[0]
             node.body.append(statement(runtime("try_end", [name(token, first)], first)))
         for handler in node.handlers:
@@ -363,8 +364,8 @@ class _Function(Expressions):
         return done
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> Block:
-        # Remove the annotation: the variable may be nonlocal in an inner function, and Python forbids
-        # annotations of nonlocal variables. Python does not evaluate annotations of local variables
+        # remove the annotation, which Python does not evaluate for local variables. The variable may be
+        # nonlocal in an inner function, and Python forbids annotations of nonlocal variables
         if node.value is not None:
             return self.do_Assign(at(ast.Assign([node.target], node.value), node))
         target = node.target

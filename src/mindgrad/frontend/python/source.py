@@ -31,8 +31,8 @@ from mindgrad.frontend.python.ast_helpers import RUNTIME, at
 __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
 
 _FUTURE = 0x1FE0000  # bits of ``co_flags`` that represent `from __future__ import …`
-#: prefix for the name of the class around a compiled method. Python removes leading underscores of a class
-#: name in private names such as ``_Class__x``, so they remain correct
+#: prefix for the name of the class around a compiled method. Python ignores leading underscores of the class
+#: name in private names such as ``_Class__x``, so these names remain correct
 _CLASS = "_" * 20
 _HISTORY = 2000  # maximum number of lines typed at a prompt that are searched
 
@@ -66,14 +66,14 @@ class _File:
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.definitions: dict[tuple[str, int], list[_Definition]] = {}
-        #: import statements of the module, because Python compiles calls of imported names differently
+        #: import statements of the module: Python compiles calls of imported names in a different way
         self.imports: list[ast.stmt] = []
         try:
             with _syntax_trees:
                 module = ast.parse("".join(lines))
             self.imports = _imports(module)
             self._collect(module, None)
-        except (SyntaxError, ValueError):  # for example, the file was edited and is not valid Python
+        except (SyntaxError, ValueError):  # for example, the file was edited and is not valid Python now
             self.definitions.clear()
 
     def _collect(self, node: ast.AST, owner: str | None) -> None:
@@ -103,8 +103,8 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return imports
 
 
-#: lock for parsing and compiling syntax trees. CPython has one depth counter for all threads, and raises
-#: SystemError if a thread converts a tree while another thread waits in a conversion
+#: lock for parsing and compiling syntax trees. CPython counts the depth of all threads together, and raises
+#: SystemError if one thread converts a tree while another thread waits in a conversion
 _syntax_trees = threading.RLock()
 
 
@@ -243,7 +243,7 @@ def _statement(lines: Sequence[str]) -> str | None:
                 break
             statement = text
         except (SyntaxError, ValueError):
-            # the lines are incomplete, for example only a decorator, or already contain the next statement
+            # the lines are incomplete, such as a single decorator, or already contain the next statement
             if statement is not None and not lines[count - 1][:1].isspace() and count - 1 > _lines(statement):
                 break
     return statement
@@ -259,7 +259,8 @@ def _lines(text: str) -> int:
 def _match(code: types.CodeType, file: _File) -> _Definition | None:
     """Return the definition in ``file`` from which ``code`` was compiled, or ``None``."""
     alike: list[tuple[_Definition, types.CodeType]] = []
-    # compare with and without the imports, because a notebook compiles each statement of a cell separately
+    # compare with and without the imports of the module, because a notebook compiles each statement of a cell
+    # separately
     contexts: list[Sequence[ast.stmt]] = [file.imports, ()] if file.imports else [()]
     for definition in file.definitions.get((code.co_name, code.co_firstlineno), ()):
         for imports in contexts:
@@ -336,7 +337,7 @@ def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     for argument in (arguments.vararg, arguments.kwarg):
         if argument is not None:
             argument.annotation = None
-    # keep the position of the first decorator, because Python uses it as the first line of the code object
+    # keep the position of the first decorator: Python uses it as the first line of the code object
     function.decorator_list = [at(ast.Constant(None), argument) for argument in function.decorator_list[:1]]
     return function
 
@@ -387,7 +388,7 @@ def compile_function(
         inner = at(ast.ClassDef(_CLASS + owner.lstrip("_"), [], [], [inner], []), node)
         inner.type_params = []
     elif isinstance(node, ast.FunctionDef) and node.name not in original.co_freevars:
-        # the function's name must be global in its code, and not a variable of ``around__``
+        # the function's name must be a global in its code, not a variable of ``around__``
         before = [at(ast.Global([node.name]), node)]
     parameters = [at(ast.arg(item), node) for item in (*original.co_freevars, RUNTIME)]
     arguments = ast.arguments([], parameters, None, [], [], None, [])

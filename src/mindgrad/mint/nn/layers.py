@@ -14,7 +14,7 @@ from mindgrad.ops.in_place import replaced
 
 _nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
-#: names of Cells that ``mint.nn`` shares with ``nn``
+#: Cells of ``nn`` that ``mint.nn`` also exports
 _SAME = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
     "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
@@ -23,7 +23,7 @@ _SAME = [
     "ReplicationPad3d", "SeLU", "SiLU", "Sigmoid", "SoftMarginLoss", "Tanh", "Threshold",
     "Upsample", "ZeroPad2d",
 ]  # fmt: skip
-#: name in ``mint.nn`` -> name in ``nn``, for Cells with the same arguments
+#: name in ``mint.nn`` -> name in ``nn``, for Cells with equal arguments
 _RENAMED = {"Hardshrink": "HShrink", "Hardsigmoid": "HSigmoid", "Hardswish": "HSwish", "SELU": "SeLU"}
 
 globals().update({name: getattr(nn, name) for name in _SAME})

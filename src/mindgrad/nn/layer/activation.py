@@ -205,7 +205,7 @@ _BY_NAME = {
     "softmax2d": Softmax2d, "softmin": Softmin, "softshrink": SoftShrink, "softsign": Softsign,
     "tanh": Tanh, "tanhshrink": Tanhshrink,
 }  # fmt: skip
-_activation = _BY_NAME  # other libraries add activations to this dict under this name
+_activation = _BY_NAME  # name under which other libraries add activations
 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:

@@ -35,7 +35,7 @@ class BatchNorm(Cell):
 
     axes: tuple[int, ...] = ()
 
-    #: Parameters of the moving mean, moving variance, scale, and shift
+    #: names of the Parameters: moving mean, moving variance, scale, and shift
     _names = ("moving_mean", "moving_variance", "gamma", "beta")
 
     def __init__(

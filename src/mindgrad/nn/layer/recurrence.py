@@ -56,5 +56,5 @@ def _lstm(x: Tensor, hc: tuple[Tensor, Tensor], weight: Any, bias: Any) -> tuple
 
 #: kind of layer -> ``step(x, state, weight_hh, bias_hh)``, which returns the next state
 STEPS: dict[str, Callable[..., Any]] = {"tanh": _tanh, "relu": _relu, "gru": _gru, "lstm": _lstm}
-#: kind of layer -> number of rows of its weight matrices, divided by ``hidden_size``
+#: kind of layer -> number of gates. The weight matrices have this many times ``hidden_size`` rows
 GATES = {"tanh": 1, "relu": 1, "gru": 3, "lstm": 4}

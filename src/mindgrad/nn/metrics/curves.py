@@ -16,7 +16,7 @@ def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.nda
     """Return false and true positive rates, and thresholds in descending order."""
     order = np.argsort(-scores, kind="stable")
     scores, positive = scores[order], positive[order]
-    # last index of each group of equal scores
+    # last index in each group of equal scores
     ends = np.append(np.nonzero(np.diff(scores))[0], scores.size - 1)
     true = np.cumsum(positive)[ends]
     false = ends + 1 - true

@@ -26,7 +26,7 @@ from mindgrad.nn.optim.rates import ConstantRate, ListedRate, checked_rate, held
 
 __all__ = ["Optimizer", "opt_init_args_register"]
 
-#: docstring sections that all optimizers share
+#: sections that the docstrings of all optimizers have in common
 documented = SharedSections("""
     Args:
         params (list of Parameter or list of dict): Parameters to train, or parameter groups as dicts, see
@@ -147,7 +147,7 @@ class Optimizer(Cell):
         self._hold_decays(weight_decay, entries)
         self.grad_centralization_flags = tuple([member.is_centralized for member in entries])
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
-        # attributes of MindSpore's optimizers that subclasses in other libraries read
+        # attributes of MindSpore's optimizers, read by subclasses in other libraries
         self.global_step_increase_tensor = Tensor(1, dtype.int32)
         self.assignadd = ops.assign_add
         self.map_, self.map_reverse = ops.Map(), ops.Map(None, True)
@@ -248,7 +248,7 @@ class Optimizer(Cell):
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         before = as_it_is(references.read(self.global_step))
         result = super()._run(*args, **kwargs)
-        # ``construct`` of a subclass may have incremented ``global_step``; otherwise increment it here
+        # ``construct`` of a subclass may already have incremented ``global_step``
         if identity(references.read(self.global_step)) == identity(before):
             ops.assign_add(self.global_step, 1)
         return result

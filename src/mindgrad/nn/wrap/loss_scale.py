@@ -35,8 +35,8 @@ def all_finite(tensors: Any) -> Any:
     return result
 
 
-#: operator of (gradient,): float32 of shape (1,), 1 if an element is infinite or NaN, else 0. Other libraries
-#: import this name.
+#: operator of (gradient,) that returns a float32 tensor of shape (1,): 1 if an element is infinite or NaN,
+#: else 0. Other libraries import this name.
 _grad_overflow = ops.MultitypeFuncGraph("grad_overflow")
 
 

@@ -40,13 +40,13 @@ from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.registry import CLASSES as _CLASSES
 
 if _TYPE_CHECKING:
-    # type checkers do not see the classes that are created from the registry
+    # for type checkers, which do not see the classes that are created from the registry
 
     def __getattr__(name: str) -> _Any: ...
 
 
 __all__ = ["Operation"]
-# modules with operator classes that ``expose_classes`` cannot create from one function
+# modules whose operator classes cannot be created from one function each by ``expose_classes``
 for _module in (
     alignment_ops, array_ops, box_ops, collective_ops, custom_ops, later_ops, layer_ops, linalg_ops, loop_ops,
     loss_ops, math_ops, nn_ops, other_ops, part_ops, primitive, random_ops, rl_ops, sparse_ops, special_ops,

@@ -229,7 +229,7 @@ def class_of(module: str, form: Form, conversions: dict[str, Any]) -> type[Opera
 
 def _defined(form: Form, reading: Reading, conversions: dict[str, Any]) -> Callable[..., Any]:
     text = definition(form.name, form.function, reading, is_class=True)
-    # the source text of a form may use these names in its fixed values and conversions
+    # names that fixed values and conversions in the source text of a form may use
     names = {**vars(dtype_names), **conversions, **inspect.unwrap(form.function).__globals__}
     scope = defined_in({**names, f"_of_{form.name}": form.function}, text, form.path)
     return scope[form.name]  # type: ignore[no-any-return]
@@ -455,7 +455,7 @@ _ATTRIBUTES: dict[str, Callable[..., Attribute]] = {
     "number": number,
     "text": text,
 }
-#: function that checks an attribute -> its type in the docstring
+#: maps each function that checks an attribute to the type of the attribute in docstrings
 _TYPES: dict[Callable[[Any], Any], str] = {
     _boolean: "bool",
     _integer: "int",
@@ -464,7 +464,7 @@ _TYPES: dict[Callable[[Any], Any], str] = {
     _text: "str",
     as_dtype: "mindgrad.dtype",
 }
-#: type of a default value -> function that creates the attribute
+#: maps the type of a default value to the function that creates an attribute with this default
 _KINDS: dict[type, Callable[..., Attribute]] = {
     bool: boolean, int: integer, float: number, str: text, dtype_names.DType: element_type,
 }  # fmt: skip

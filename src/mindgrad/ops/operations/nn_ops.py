@@ -130,7 +130,7 @@ L2Loss = operation(
 
 
 def _normalized(self: Any, x: Any) -> Any:
-    # unlike the square root of a sum of squares, ``vector_norm`` does not overflow
+    # ``vector_norm`` does not overflow, unlike the square root of a sum of squares
     size = statistics.vector_norm(x, 2, self.axis, True)
     return arithmetic.div(x, clipping.maximum(size, _math.sqrt(max(self.epsilon, 0))))
 

@@ -48,10 +48,10 @@ class Primitive:
         """The name of the operator."""
         return type(self).__name__
 
-    #: arguments of :meth:`shard`: strategies of the inputs and of the results; ``None`` before it is called
+    #: arguments of :meth:`shard`: strategies of the inputs and of the results. ``None`` if it was not called
     strategies: tuple[Any, Any] | None = None
 
-    # In MindSpore, the next methods select a device or a backend. In mindgrad, they have no effect.
+    # in MindSpore, the next methods select a device or a backend; in mindgrad, they have no effect
 
     def add_prim_attr(self, name: str, value: Any) -> Self:
         """Return the operator; attributes are accepted for compatibility only."""

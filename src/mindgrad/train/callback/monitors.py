@@ -64,7 +64,7 @@ class LossMonitor(Callback):
         if loss is None:
             return
         step = state.cur_step_in_epoch or state.cur_step_num
-        # a step whose scaled loss overflows is skipped; it does not stop the training
+        # ignore a step that was skipped because the scaled loss overflowed
         outputs = state.net_outputs
         is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
         if not math.isfinite(loss) and not is_left_out:
@@ -195,7 +195,7 @@ class ProgressBar(Callback):
         :class:`mindgrad.train.LossMonitor`, :class:`mindgrad.train.TimeMonitor`
     """
 
-    #: minimum seconds between two updates of the bar
+    #: minimum seconds between two updates of the progress bar
     _PAUSE = 0.1
 
     def __init__(self, stream: TextIO | None = None) -> None:

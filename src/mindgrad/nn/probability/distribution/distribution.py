@@ -50,9 +50,9 @@ class Distribution(Cell):
     0.3989
     """
 
-    #: names of the parameters, in the order of arguments
+    #: names of the distribution's parameters, in the order of the arguments
     parameter_names: tuple[str, ...] = ()
-    #: parameter -> (test of its values, condition in words for the error message)
+    #: parameter -> (check of its values, condition in words for the error message)
     conditions: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {}
     is_discrete = False
 
@@ -205,7 +205,7 @@ class Distribution(Cell):
 
     def _log_survival(self, value: Any, *parameters: Any) -> Any:
         survival = self._survival(value, *parameters)
-        is_near_one = survival > 0.5  # log1p(−cdf) is more accurate than the logarithm of a number near 1
+        is_near_one = survival > 0.5  # near 1, log1p(−cdf) is more accurate than the logarithm
         below = ops.where(is_near_one, self._cdf(value, *parameters), 0.0)
         return ops.where(is_near_one, ops.log1p(-below), ops.log(survival))
 

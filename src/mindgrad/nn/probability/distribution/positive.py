@@ -18,8 +18,8 @@ from mindgrad.nn.probability.distribution.tails import (
 __all__ = ["Beta", "Exponential", "Gamma"]
 
 _NAN = float("nan")
-#: bound of the logarithm of the normalizing factor, which would overflow otherwise. At an edge of the
-#: support, where the log density may be −∞, the density is a product of powers and this factor.
+#: upper bound of the logarithm of the normalizing factor, which would overflow otherwise. At an edge of the
+#: support, where the log density may be −∞, the density is computed as a product of powers and this factor.
 _MOST = 80.0
 
 
