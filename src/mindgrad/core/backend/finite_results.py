@@ -57,10 +57,7 @@ def are_finite(results: Sequence[Any]) -> bool:
 
 @lru_cache(maxsize=_SIGNATURES)
 def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
-    """Compile a function that checks on the device whether all elements are finite.
-
-    ``types`` are real. The second argument, the device, is part of the cache key.
-    """
+    """Compile a function that checks on the device whether all elements are finite."""
     if not types:
         return lambda arrays: True
     builder = Builder()

@@ -173,10 +173,7 @@ def _unmoved(x: Any) -> Any:
 
 
 def _is_rounded(divisor: Any) -> bool:
-    """Return whether ``divisor`` is a float constant that is not a power of two.
-
-    Only the reciprocal of a power of two is exact.
-    """
+    """Return whether ``divisor`` is a float constant that is not a power of two."""
     constant = _unmoved(divisor)
     if type(constant) is not Constant or constant.type.dtype.kind != "float":
         return False

@@ -303,10 +303,7 @@ def lower_ahead(graph: Graph) -> Any:
 
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    """Return one operator as a compiled function of arrays.
-
-    Loops and branches with equal graphs share one compiled function.
-    """
+    """Return one operator as a compiled function of arrays."""
     if primitive.kind == "control":
         parameters = tuple([(k, retained(v) if isinstance(v, Graph) else v) for k, v in parameters])
     return _kernel(primitive, parameters, _selected())

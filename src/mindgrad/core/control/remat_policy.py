@@ -91,10 +91,7 @@ def _is_known(atom: Any) -> bool:
 def _cheapest_plan(
     part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Any], length: int
 ) -> _Plan:
-    """Choose one of the two plans for a scan of ``length`` iterations.
-
-    The scan stacks its outputs ``ys`` in any case, so a residual among ``ys`` costs nothing.
-    """
+    """Choose one of the two plans for a scan of ``length`` iterations."""
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
     # decide in program order: whether a value can be recomputed depends on decisions about the values before

@@ -263,10 +263,7 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
 def series_operands(
     xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
 ) -> list[Any]:
-    """Return the coefficients of order 1 and higher of the operands ``active_inputs``.
-
-    A coefficient that is ``None`` becomes a constant zero.
-    """
+    """Return the coefficients of order 1 and higher of the operands ``active_inputs``."""
     return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
 
 

@@ -289,10 +289,7 @@ def keeps_samples_apart(equations: Sequence[Equation], x: Variable, stack: int) 
 
 
 def tile_of_directions(count: int, stack: int) -> int:
-    """Return how many of ``count`` directions a forward Laplacian computes together.
-
-    For one direction, the largest tangent has ``stack`` bytes.
-    """
+    """Return how many of ``count`` directions a forward Laplacian computes together."""
     model = costs()
     if count * stack <= model.direction_tiles * model.direction_tile_bytes:
         return count

@@ -62,10 +62,7 @@ _NEUTRAL: dict[str, Callable[[Any], Any]] = {
 
 
 def padded_map(equation: Equation) -> IndexMap | None:
-    """Return the index map of an equation whose operands may have padding.
-
-    Returns ``None`` if the padding could change other elements.
-    """
+    """Return the index map of an equation whose operands may have padding."""
     primitive = equation.primitive
     if primitive.kind == "control" or primitive.effects is not PURE or primitive.communicates:
         return None

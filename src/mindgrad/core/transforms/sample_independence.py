@@ -72,10 +72,7 @@ def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict
 
 
 def _meets(equation: Equation, rows: dict[int, int | None]) -> bool:
-    """Return whether an equation sums or accumulates along a sample axis.
-
-    ``rows`` maps positions of operands to their sample axes.
-    """
+    """Return whether an equation sums or accumulates along a sample axis."""
     axes = index_map(equation)
     return axes is not None and any(
         axis is not None and axes.kind(axes.operands[operand][axis]) in _MIXED
