@@ -14,7 +14,7 @@ ending_listeners: list[Callable[[int], None]] = []
 
 
 def tell_end(code: object) -> None:
-    """Call the listeners with the exit status, unless it is zero.
+    """Call the registered listeners with the exit status, unless it is zero.
 
     ``code`` is the argument of ``SystemExit``. A string means status 1.
     """

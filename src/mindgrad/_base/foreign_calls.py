@@ -36,7 +36,7 @@ _UNEXPECTED = re.compile(
 
 
 def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
-    """Add a replacement to Python's error for a wrong or missing argument.
+    """Add advice to the error that Python raises for a wrong or missing argument.
 
     Args:
         error: the error.
@@ -105,7 +105,10 @@ def _refusing(error: BaseException) -> Any:
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Look up the value of a name or attribute, without running properties."""
+    """Evaluate a name or attribute expression without running properties.
+
+    ``names`` maps variables to their values.
+    """
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if not isinstance(node, ast.Attribute):

@@ -350,7 +350,7 @@ def without_construct(owner: type) -> str:
 
 
 def keyword_hint(name: str, names: Sequence[str]) -> str:
-    """Return the end of an error message with the parameter to use instead."""
+    """Return the end of an error message: the parameter to use instead of ``name``."""
     for other in KEYWORDS.get(name, ()):
         if set(other.split()) <= set(names):
             return f". In mindgrad: {' and '.join(f'{each}=...' for each in other.split())}"

@@ -35,7 +35,7 @@ def leave_job() -> None:
 
 
 def shows_progress() -> bool:
-    """Check whether this process shows progress bars, losses and times."""
+    """Check whether this process of a job shows progress bars, losses, and times."""
     return rank == 0
 
 

@@ -41,15 +41,15 @@ def public_modules() -> Iterator[ModuleType]:
 
 
 def is_divided(name: str) -> bool:
-    """Check whether the package of a module is divided differently in MindSpore.
+    """Check whether MindSpore divides the package of module ``name`` differently.
 
-    See ``_DIVIDED``.
+    ``_DIVIDED`` lists these packages.
     """
     return name.count(".") >= _DIVIDED
 
 
 def explain_all() -> None:
-    """Install errors with suggestions in all public modules."""
+    """Make all public modules suggest names if a program reads a missing name."""
     package = sys.modules[PACKAGE]
     values = [vars(package).get(name) for name in package.__all__]
     _explain({PACKAGE, *[value.__name__ for value in values if isinstance(value, ModuleType)]})
@@ -57,7 +57,7 @@ def explain_all() -> None:
 
 
 def explain_package(name: str) -> None:
-    """Install errors with suggestions in a loaded module and in its submodules."""
+    """Make a loaded module and its submodules suggest names for missing names."""
     _explain({name})
 
 

@@ -190,7 +190,7 @@ class Progress:
                 self._bar.end(f"{self._done} {self._name()}", *self._state())
 
     def expect(self, total: int, stage: str) -> None:
-        """Begin a stage of the task that consists of ``total`` items."""
+        """Begin the stage ``stage`` of the task, which consists of ``total`` items."""
         self._count, self._total, self._stage = 0, total, stage
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:

@@ -46,7 +46,7 @@ def varint(number: int) -> bytes:
 
 
 def bytes_head(number: int, length: int) -> bytes:
-    """Encode the key and the length of field ``number``, which has ``length`` bytes."""
+    """Encode the key and length that precede the ``length`` bytes of field ``number``."""
     return varint(number << 3 | BYTES) + varint(length)
 
 
@@ -123,5 +123,5 @@ def _read_varint(message: memoryview, position: int, start: int) -> tuple[int, i
 
 
 def wire_name(wire: int) -> str:
-    """Describe a wire type in words."""
+    """Describe the wire type of a field in words, for error messages."""
     return _WIRE_NAMES[wire]

@@ -351,7 +351,10 @@ def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
 
 
 def home_of(item: Any) -> str:
-    """Return the path of a public object in the innermost module of ``FAMILIES``."""
+    """Return the path of a public object, as listed in ``FAMILIES``.
+
+    It consists of the innermost module in ``FAMILIES`` that contains the object, and the name of the object.
+    """
     module = item.__module__
     modules = _families()[1]
     while module not in modules and "." in module:

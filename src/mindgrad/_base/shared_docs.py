@@ -141,7 +141,7 @@ with_sections = SharedSections()
 
 
 def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> None:
-    """Complete the docstring of a function.
+    """Complete the docstring of a function with default values and shared sections.
 
     Args:
         function: a function with a docstring.
@@ -185,7 +185,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
 
 
 def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> str:
-    """Complete the docstring of a class."""
+    """Return the docstring of a class, completed with the sections in ``shared``."""
     doc = _composed(shared, text, item)
     parameters = _constructor(item).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
@@ -356,7 +356,7 @@ def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]
 
 
 def _source(reference: str, item: Any) -> dict[str, str]:
-    """Return the sections to which a reference in the docstring of ``item`` refers."""
+    """Return the shared sections to which ``reference``, in a docstring, refers."""
     name, _, last = reference.rpartition(" ")
     if reference in BLOCKS or name in BLOCKS:
         return _divided(BLOCKS[reference] if reference in BLOCKS else BLOCKS[name].format(last))[1]
@@ -369,7 +369,7 @@ def _source(reference: str, item: Any) -> dict[str, str]:
 
 
 def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict[str, str]:
-    """Replace the names ``parameters`` in sections by the parameters of ``item``.
+    """Rename the parameters ``parameters`` in sections to the parameters of ``item``.
 
     Parameters correspond by position. A name that both functions have is not replaced.
     """

@@ -62,7 +62,10 @@ class Agreement:
             self._agree(ranks, by_group[ranks])
 
     def noting(self, graph: Graph) -> Callable[[], None]:
-        """Return a function that records calls of ``graph``, which was compared before."""
+        """Return a function that records one call of ``graph`` each time it is called.
+
+        The graph must have been compared before.
+        """
         programs = [
             (ranks, number_of([text for text, _ in described]), _named(described))
             for ranks, described in self._by_group(graph).items()
@@ -156,7 +159,7 @@ def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
 
 
 def _divided(graph: Graph) -> list[Described]:
-    """Describe the inputs and operators of a graph that XLA partitions over ranks."""
+    """Describe the inputs and operators of a graph that XLA divides among ranks."""
     types = ", ".join([repr(x.type) for x in graph.inputs])
     line = next(filter(None, map(_line, graph.equations)), "")
     begin = f"{_DIVIDED} {len(graph.equations)} operators on ({types})", line

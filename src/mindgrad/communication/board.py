@@ -35,7 +35,7 @@ class Ended(NamedTuple):
 
 
 class News(NamedTuple):
-    """The state of an attempt of a job.
+    """The state of a job since its latest start or restart (*attempt*).
 
     Attributes:
         ended: ended processes, in the order in which their ends were reported.
@@ -49,7 +49,9 @@ class News(NamedTuple):
 
 
 class Board:
-    """Values by key, and the ends of processes, for the current attempt of a job.
+    """Values that processes exchange by key, and the ends of processes of a job.
+
+    Both are valid for one attempt: they are deleted if the job is restarted.
 
     Args:
         size (int): number of processes.
@@ -155,7 +157,7 @@ class Board:
             self._changed.notify_all()
 
     def news(self, count: int, timeout: float) -> News:
-        """Wait until the state changes, and return it.
+        """Wait until the state of the job changes, and return it.
 
         Args:
             count (int): number of ended processes that the caller has seen. The method returns immediately if
@@ -195,7 +197,7 @@ class Board:
     def _waited(
         self, is_there: Callable[[], bool], end: Callable[[], str], attempt: int, timeout: float
     ) -> bool:
-        """Wait at most ``timeout`` seconds until ``is_there()``; return its value.
+        """Wait at most ``timeout`` seconds until ``is_there()`` is true; return its value.
 
         Raises:
             RuntimeError: If ``end()`` returns a reason why the condition cannot become true, a process has

@@ -47,7 +47,7 @@ Ranks = tuple[int, ...]
 
 
 class Calls(NamedTuple):
-    """The calls over a group.
+    """The calls of functions that communicate over one group of processes.
 
     Attributes:
         times: number of calls.
@@ -61,7 +61,7 @@ class Calls(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The calls of a rank.
+    """The calls of functions with collectives by one rank, as sent to other ranks.
 
     Attributes:
         serial: number of the record.
@@ -103,7 +103,7 @@ def number_of(texts: Sequence[str]) -> int:
 
 
 class CallOrder:
-    """The record of this rank's calls, to compare with the records of other ranks.
+    """Records the calls of this rank, and compares them with calls of other ranks.
 
     Args:
         store (Store): store of the job.
@@ -179,7 +179,7 @@ class CallOrder:
         return record._replace(titles=self._titles)
 
     def compared(self) -> str:
-        """Publish the record of this rank, and compare it with the records of neighbors.
+        """Publish the record of this rank, and compare it with records of other ranks.
 
         Returns the first difference as the end of a sentence that starts with this rank, or an empty string.
         """

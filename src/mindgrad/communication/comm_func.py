@@ -176,7 +176,10 @@ def _shape(value: Any, operator: str) -> tuple[int, ...]:
 
 
 def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
-    """Return ``parts``; if it is missing, return ``count`` equal lengths."""
+    """Return the lengths ``parts``, or divide ``length`` into ``count`` equal lengths.
+
+    The second case applies if ``parts`` is missing.
+    """
     if parts is not None and len(parts):
         return parts
     if length % count:

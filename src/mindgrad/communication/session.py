@@ -143,7 +143,10 @@ def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
 
 
 def _hosts_of(job: Job) -> tuple[str, str]:
-    """Return the host of process 0 for others, and the host on which it listens."""
+    """Return the host to which other processes connect, and the host to listen on.
+
+    Both belong to process 0.
+    """
     if job.coordinator:
         return address_of(job.coordinator)[0], address_of(job.bind or job.coordinator)[0]
     hosts = {os.environ.get("SLURM_NNODES", ""), os.environ.get("SLURM_JOB_NUM_NODES", "")}
@@ -267,7 +270,7 @@ def _watch(session: _Session) -> None:
 
 
 def _compare_calls(session: _Session) -> None:
-    """Report a failure if this rank's calls differ from its neighbors' calls.
+    """Report a failure if the calls of this rank differ from calls of other ranks.
 
     It runs in a thread until the session ends.
     """
@@ -283,7 +286,7 @@ def _compare_calls(session: _Session) -> None:
 
 
 def _end_after(session: _Session, failure: Ended) -> None:
-    """Exit this process after a delay, unless the session ends by itself."""
+    """After a delay, exit this process, unless the session has ended until then."""
     time.sleep(2 * END_SECONDS if session.is_launched else END_SECONDS)
     if not session.is_over:
         _exit_now(f"rank {failure.rank} {failure.reason}", 1)

@@ -39,7 +39,7 @@ class Layout(Protocol):
         """Put the hoisted constants of a compiled function on its devices."""
 
     def noted(self, compiled: object, graph: Any) -> Any:
-        """Return the compiled function, wrapped if its calls must be recorded."""
+        """Return ``compiled``, wrapped to record its calls if this is necessary."""
 
 
 class Mesh(Protocol):

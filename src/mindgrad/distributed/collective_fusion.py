@@ -59,7 +59,10 @@ def fuse_sums(graph: Graph) -> Graph:
 
 
 def _buckets(graph: Graph) -> list[list[Equation]]:
-    """Divide the ``all_reduce`` equations into buckets, in the order of the graph."""
+    """Group the ``all_reduce`` equations that can share a message (*buckets*).
+
+    The buckets have the order of their first equations in the graph.
+    """
     depths: dict[Any, int] = {}
     open_buckets: dict[Any, list[Equation]] = {}
     sizes: dict[Any, int] = defaultdict(int)

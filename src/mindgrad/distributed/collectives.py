@@ -154,7 +154,10 @@ def _groups(ranks: Ranks) -> list[list[int]] | None:
 
 
 def _is_even(groups: list[list[int]] | None) -> bool:
-    """Whether all groups have the same size, as XLA requires except for reductions."""
+    """Whether all groups have the same size.
+
+    XLA requires this for all collectives except reductions.
+    """
     return groups is None or len({*map(len, groups)}) == 1
 
 
@@ -202,7 +205,10 @@ def _own_part(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
 
 
 def _lowered(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Create the XLA rule ``call(lax, x, ranks, …)``; a single rank sends no message."""
+    """Convert ``call(lax, x, ranks, …)`` to the XLA rule of a collective.
+
+    If ``ranks`` contains a single rank, the rule does not run ``call``, because no message is needed.
+    """
 
     def xla(jax: Any, x: Any, ranks: Ranks, **parameters: Any) -> Any:
         if len(ranks) == 1 and not parameters.get("pairs", True):

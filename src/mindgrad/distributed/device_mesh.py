@@ -88,7 +88,10 @@ class Placement(NamedTuple):
     def constants(self, compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
         """Put the hoisted constants of a compiled function on its devices.
 
-        ``mover`` puts unused constants on a device.
+        Args:
+            compiled: the compiled JAX function.
+            arrays: values of the constants.
+            mover: function that puts an array on one device, for constants that ``compiled`` does not use.
         """
         shardings = compiled.input_shardings[0][2]
         return [

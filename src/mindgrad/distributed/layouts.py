@@ -69,9 +69,9 @@ def set_layout_file(path: str) -> None:
 
 
 def partition_of(graph: Graph) -> Partition | None:
-    """Return the current partition, or else one for the graph's sharding constraints.
+    """Return the partition with which ``graph`` is compiled; ``None`` for one device.
 
-    Returns ``None`` if neither exists, so that the program runs on one device.
+    If no partition is set, the sharding constraints in ``graph`` determine the number of devices.
     """
     partition = current()
     if partition is None:
@@ -158,7 +158,7 @@ def _constraints(graph: Graph) -> dict[Any, Axes]:
 
 
 def _leaves_in_place(equation: Equation) -> bool:
-    """Whether an equation is linear, elementwise, and has one operand, such as a cast."""
+    """Whether an equation is linear, elementwise, and has one operand, as a cast is."""
     primitive = equation.primitive
     return primitive.is_linear and primitive.axes is UNIFORM and len(equation.inputs) == 1
 

@@ -61,9 +61,10 @@ _devices: Sequence[Any] | None = None
 
 
 def set_agreement(agreement: Agreement | None) -> None:
-    """Set the object that compares graphs with collectives and records their calls.
+    """Set the object that compares the graphs of all ranks and records their calls.
 
-    ``None`` turns both off.
+    It receives the graphs that contain collectives. If ``agreement`` is ``None``, graphs are neither compared
+    nor recorded.
     """
     global _agreement
     _agreement = agreement
@@ -82,10 +83,10 @@ def agree(graph: Graph) -> None:
 
 
 def use_devices(devices: Sequence[Any] | None) -> None:
-    """Simulate the ranks by ``devices`` of this process in later compilations.
+    """In later compilations, use ``devices`` of this process to simulate the ranks.
 
-    Each operand and each result of a compiled function is then a list with one array per rank. ``None``
-    restores the default, in which each rank is a process.
+    Each operand and each result of a compiled function is then a list with one array per rank. If
+    ``devices`` is ``None``, each rank is a process again, which is the default.
     """
     global _devices
     _devices = devices
@@ -98,7 +99,7 @@ def forget_mesh() -> None:
 
 
 def mesh_of(graph: Graph, device: Any) -> ProcessMesh | None:
-    """Compare a graph with collectives between ranks, and return its mesh.
+    """Compare a graph that has collectives on all ranks, and return its mesh.
 
     Args:
         graph: the graph.
@@ -153,7 +154,7 @@ class ProcessMesh:
         self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
-        """Return shape and sharding of an array over the mesh whose parts are like ``x``."""
+        """Return shape and sharding of the mesh array that consists of parts like ``x``."""
         shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
         sharding = self._shardings[bool(shape)]
         return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)
@@ -202,16 +203,16 @@ class ProcessMesh:
         return kind(self, noted(compiled, graph), types, len(graph.outputs))
 
     def joined(self, parts: Sequence[Any]) -> Any:
-        """Return the array over the mesh whose parts in this process are ``parts``."""
+        """Build an array over the mesh from the parts that are on devices of this process."""
         jax = jax_module()
         shape = parts[0].shape
         whole = (shape[0] * self.size, *shape[1:]) if shape else ()
         return jax.make_array_from_single_device_arrays(whole, self._shardings[bool(shape)], list(parts))
 
     def part(self, array: Any) -> Any:
-        """Return the array over the mesh whose part on this rank is ``array``.
+        """Build an array over the mesh, in which ``array`` is the part of this rank.
 
-        If ``array`` is not on the device of this rank, it is copied to it.
+        If ``array`` is not on the device of this rank, it is copied to this device.
         """
         if type(array) is PendingArray:
             return array.deferral.joined
@@ -273,12 +274,12 @@ def _on(device: Any, array: Any) -> Any:
 
 
 def noted(compiled: Any, graph: Graph) -> Any:
-    """Wrap ``compiled`` to record its calls if an agreement is set."""
+    """Wrap ``compiled`` to record its calls, if :func:`set_agreement` was called."""
     return compiled if _agreement is None else _Noted(compiled, _title(graph), _agreement.noting(graph))
 
 
 def _title(graph: Graph) -> str:
-    """Return a title of ``graph`` for messages: its first collective and line."""
+    """Return a title of ``graph`` for messages: its first collective, with the line."""
     equations = graph.equations
     first = next(filter(is_communication, equations), None)
     name = "a divided program" if first is None else f"'{first.primitive.name}'"
@@ -382,10 +383,10 @@ class CollectiveOrder:
         self._depending: set[Any] = set()  # values that depend on the latest collective
 
     def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
-        """Return ``operands`` of the next equation of the graph, changed for a collective.
+        """Return the operands with which to evaluate ``equation``, the next equation.
 
         If the equation is a collective that does not depend on the previous collective, its first operand is
-        replaced by an equal array that does.
+        replaced by an equal array that depends on the result of the previous collective.
         """
         latest, depends = self._latest, not self._depending.isdisjoint(equation.inputs)
         if is_communication(equation):
@@ -401,7 +402,7 @@ class CollectiveOrder:
         return operands
 
     def mark(self, values: dict[Any, Any]) -> Any:
-        """Return an array of one element that depends on every collective."""
+        """Return an array of one element that depends on every collective in the graph."""
         jax = jax_module()
         latest = None if self._latest is None else values[self._latest.outputs[0]]
         if latest is None or not latest.size:

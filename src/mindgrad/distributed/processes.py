@@ -160,7 +160,7 @@ def broadcast(content: bytes) -> bytes:
 
 
 def entered(name: str) -> None:
-    """Record the call of a function with collectives; messages contain ``name``."""
+    """Record that a call of function ``name``, which has collectives, has begun."""
     global _running
     _running = (name, time.monotonic())
 
@@ -186,9 +186,10 @@ def _size(array: Any) -> int:
 
 
 def waited() -> tuple[str, float] | None:
-    """Return the name and the seconds so far of the running function with collectives.
+    """Return which function with collectives is running, and for how many seconds.
 
-    Returns ``None`` if no such function is running.
+    Returns:
+        The name of the function and the seconds, or ``None`` if no such function is running.
     """
     now = time.monotonic()
     if _running is not None:

@@ -28,7 +28,7 @@ _idle = threading.Condition(_lock)
 
 
 def is_ending() -> bool:
-    """Whether the main thread has ended, so no later call can use a compiled program."""
+    """Whether the main thread has ended, so that compiling is no longer useful."""
     return not threading.main_thread().is_alive()
 
 

@@ -95,14 +95,14 @@ class CallValues:
         return pairs
 
     def _is_own(self, array: Any) -> bool:
-        """Whether ``array`` is a pending array of this call."""
+        """Whether ``array`` is pending and this call will compute it."""
         pendings = self.pendings
         return (
             type(array) is PendingArray and array.number < len(pendings) and pendings[array.number] is array
         )
 
     def is_quick(self, event: Event) -> bool:
-        """Whether NumPy computes an event in negligible time.
+        """Whether NumPy computes the result of ``event`` in negligible time.
 
         This holds for operators on small integer and Boolean arrays outside of recordings.
         """
@@ -152,7 +152,7 @@ class CallValues:
             return False
 
     def _begun(self, structure: Structure) -> Sequence[Segment]:
-        """Return the segments that this call runs.
+        """Return the compiled segments that this call runs.
 
         After the first segment has run, the call keeps its list of segments, even if the structure changes.
         """
@@ -161,11 +161,11 @@ class CallValues:
         return self._program
 
     def change_program(self) -> None:
-        """Forget the segments of this call after its predicted structure has changed."""
+        """Make the call read its segments again, after its predicted structure changed."""
         self._program, self._segment = None, 0
 
     def given_by(self, structure: Structure) -> frozenset[int]:
-        """Return the numbers of the results that the compiled segments compute."""
+        """Return the numbers of the values that the compiled segments compute."""
         program = self._begun(structure)
         return program[-1].known if program else frozenset()
 

@@ -162,9 +162,10 @@ class Deferral:
         self._step(CLOSE, (), scope.index)
 
     def returns(self, scope: DeferredScope, recorded: Any) -> None:
-        """Store a weak reference to ``recorded``, the recording with the scope ``scope``.
+        """Store a weak reference to the recording ``recorded``, whose scope is ``scope``.
 
-        It shows at the end of the call whether the recording outlives the call, as for ``vjp``.
+        The reference shows at the end of the call whether the recording outlives the call. For example, the
+        function that ``vjp`` returns keeps a recording alive.
         """
         self._recordings.append((scope, weakref.ref(recorded)))
 
@@ -201,14 +202,14 @@ class Deferral:
         return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
-        """Return the value of ``tensor`` as a tensor without a derivative."""
+        """Return a tensor with the value of ``tensor`` that is a constant for derivatives."""
         array = tensor._array
         if tensor._scope is None or type(array) is not PendingArray or array.deferral is not self:
             return make_tensor(array, tensor.type)
         return self._step(DETACH, (tensor,), None)[0]
 
     def lifted(self, tensor: Tensor) -> Tensor:
-        """Return a value of a finished recording, for use in the recordings still open."""
+        """Convert a value of a finished recording to a value of the enclosing recording."""
         array = tensor._array
         if type(array) is not PendingArray or array.deferral is not self:
             return tensor
@@ -261,7 +262,7 @@ class Deferral:
     # -- while the call follows the prediction -------------------------------------------------------
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
-        """Whether a tensor from outside the call equals input ``index`` of the prediction.
+        """Whether a tensor from outside the call matches predicted input ``index``.
 
         If it does, it becomes this input of the call.
         """
@@ -333,9 +334,10 @@ class Deferral:
     # -- after the call has diverged from the prediction ---------------------------------------------
 
     def _switched(self) -> bool:
-        """Use another recorded structure that begins like this call as the prediction.
+        """Replace the prediction by another recorded structure that begins like this call.
 
-        If there is none, returns ``False``, and the rest of the call runs operator by operator.
+        Returns:
+            Whether such a structure exists. If not, the rest of the call runs operator by operator.
         """
         before, position = self.structure, self._position
         assert before is not None

@@ -105,7 +105,7 @@ class Event:
 
 
 def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
-    """Return the reason why an operator cannot be deferred, or an empty string."""
+    """Return why an operator cannot be deferred; an empty string if it can."""
     graphs = [x for x in parameters.values() if isinstance(x, Graph)]
     if primitive.effects.calls_back or any(map(calls_back, graphs)):
         return f"'{primitive.name}' calls back into Python"
@@ -115,11 +115,14 @@ def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
 
 
 def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:
-    """Return the events on which values depend, and the recordings of these events.
+    """Return the events that must run to compute the values ``numbers``.
 
     Args:
         events: all events of a call, in order.
         numbers: the numbers of the values.
+
+    Returns:
+        The events in order, and the identifiers of the recordings that they transform.
     """
     needed = set(numbers)
     chosen: list[Event] = []

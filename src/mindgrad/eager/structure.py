@@ -63,7 +63,7 @@ class Leaf:
         )
 
     def is_unlike(self, array: Any) -> bool:
-        """Whether ``array`` differs from this input in ``is_infinite`` (host arrays only)."""
+        """Whether either a host ``array`` or this input, but not both, is not finite."""
         return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not self.is_infinite
 
 

@@ -118,14 +118,14 @@ class Tier:
         return line
 
     def moves(self, state: str, reason: str) -> None:
-        """Change the compilation state of the kind; print it if ``MINDGRAD_LOG=eager``."""
+        """Set the compilation state, and print it if ``MINDGRAD_LOG=eager``."""
         if (state, reason) != (self.state, self.reason):
             self.state, self.reason = state, reason
             if os.environ.get("MINDGRAD_LOG") == "eager":
                 sys.stderr.write(f"mindgrad eager: {self.title}: {state}: {reason}\n")
 
     def stays(self, reason: str) -> None:
-        """Run all further calls of the kind operator by operator."""
+        """Run all further calls of this kind operator by operator."""
         self.is_final = True
         self.structures = []
         self.moves("not compiled", reason)
@@ -239,9 +239,9 @@ def _call(
 def _compared(
     tier: Tier, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], start: float
 ) -> Any:
-    """Run a call, and compare its operators with the recordings.
+    """Run a call, and compare its operators with the recordings in ``tier``.
 
-    If they differ from all recordings, the call is recorded.
+    If no recording has the same operators, the call is recorded.
     """
     predicted = tier.structures[0] if tier.structures else None
     is_compiled = predicted is not None and predicted.program is not None

@@ -152,9 +152,10 @@ def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permut
 
 
 def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
-    """Return source text of ``x`` with inserted axes of size 1: ``x[:, None]``.
+    """Return source text of ``x`` with inserted axes of size 1, as in ``x[:, None]``.
 
-    It then broadcasts to ``shape``. ``dims`` are the axes of ``shape`` that correspond to the axes of ``x``.
+    The result broadcasts to ``shape``. ``dims`` are the axes of ``shape`` that correspond to the axes of
+    ``x``.
     """
     missing = [axis for axis in range(len(shape)) if axis not in dims]
     if not dims or max(missing, default=-1) < dims[0]:
@@ -294,7 +295,7 @@ def contraction(
 
 
 def _fits(rank: int, count: int) -> bool:
-    """Whether an array of ``rank`` axes, ``count`` of them batch axes, fits ``@``."""
+    """Whether ``@`` supports an operand of ``rank`` axes with ``count`` batch axes."""
     return rank == count + 2 if count else rank >= 2
 
 

@@ -66,7 +66,7 @@ class JaxTarget(NumpyTarget):
         return f"jnp.asarray({text})"
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """Return source text that calls a ``jax.lax`` function or a lowering."""
+        """Return source text that calls ``jax.lax`` or the XLA rule of the primitive."""
         lowering = equation.primitive.xla
         if isinstance(lowering, str):
             static = [self.definitions.value(v, k) for k, v in equation.parameters.items()]

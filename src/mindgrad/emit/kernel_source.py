@@ -56,7 +56,10 @@ class Definitions:
         self._alive: list[Any] = []
 
     def share(self, names: set[str]) -> None:
-        """Use ``names`` as the set of reserved names; add the names reserved so far."""
+        """Share the set ``names`` of reserved names with another object.
+
+        Names that are already reserved are added to it.
+        """
         names |= self._reserved
         self._reserved = names
 
@@ -69,11 +72,11 @@ class Definitions:
         return candidate
 
     def value(self, value: Any, name: str) -> str:
-        """Return an expression for ``value``, a static parameter of a kernel."""
+        """Return source text that evaluates to ``value``, a static parameter of a kernel."""
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:
-        """Return an expression for ``kernel``, as source text.
+        """Return source text that evaluates to the function ``kernel``.
 
         If the kernel is a function of mindgrad, its definition gets the name ``name``, if this name is free.
         """
@@ -206,7 +209,7 @@ class Definitions:
         return own_name
 
     def global_value(self, value: Any, name: str, read: Callable[[str], Any]) -> str:
-        """Return an expression for ``value``, the global variable ``name`` of a kernel."""
+        """Return source text for ``value``, which a kernel reads as global ``name``."""
         if isinstance(value, np.ufunc) and value.__name__.endswith(_VECTORIZED):
             inner = value.__name__.removesuffix(_VECTORIZED)
             function = self._expression(read(inner)[0], inner)
@@ -233,7 +236,7 @@ class _Substitution(ast.NodeTransformer):
         self.renamed: dict[str, str] = {}
 
     def of(self, node: Any) -> Any:
-        """Replace the variables in ``node``, a syntax tree, by names of the new module."""
+        """Replace the variables in the syntax tree ``node`` by names of the new module."""
         self.local = set(_assigned(node))
         roots = set()
         for inner in ast.walk(node):
@@ -260,7 +263,7 @@ class _Substitution(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replace ``p.numpy``, where p is a primitive, by an expression for its kernel."""
+        """Replace ``p.numpy``, where p is a primitive, by source text of its NumPy kernel."""
         if isinstance(node.value, ast.Name) and node.value.id not in self.local | self.replaced.keys():
             try:
                 row = self.read(node.value.id)[0]

@@ -100,9 +100,9 @@ def cropped(x: Any, axis: int, start: int, end: int) -> Any:
 
 
 def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
-    """Move the axes ``batch`` and ``axes`` of ``x`` to the front, and merge them.
+    """Merge the axes ``batch`` and ``axes`` of ``x`` to one leading axis of *rows*.
 
-    The merged axis is the axis of rows. Returns the array, the permutation, and the shape before merging.
+    Returns the array, the permutation, and the shape before merging.
     """
     order = (*batch, *axes, *[k for k in range(len(x.shape)) if k not in axes and k not in batch])
     count = len(axes) + len(batch)
@@ -226,9 +226,10 @@ def convolved(
 
 
 def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> Any:
-    """Return, for each input position, whether a live window reads it.
+    """Return, for each input position, whether some selected window contains it.
 
-    ``live`` contains one Boolean for each window. Where ``skips`` is true, the result is true.
+    ``live`` selects windows: it contains one Boolean for each window. Where ``skips`` is true, the result is
+    true, too.
     """
     lead = live.shape[: len(live.shape) - len(window)]
     x = live.reshape(-1, 1, *live.shape[len(lead) :]).astype("float32")
@@ -244,7 +245,7 @@ def solve(ops: Any, a: Any, b: Any, transpose: bool = False) -> Any:
 
 
 def argsort(ops: Any, x: Any, axis: int, descending: bool) -> Any:
-    """Return the indices that sort x."""
+    """Return the indices that sort ``x`` along ``axis``."""
     return ops.argsort(x, axis, descending).astype("int32")
 
 

@@ -116,7 +116,7 @@ class MindsporeTarget(NumpyTarget):
         return scope["Tensor"](array)
 
     def loaded(self, text: str) -> str:
-        """Return source text that converts an array of a saved program."""
+        """Return source text that converts ``text``, a loaded NumPy array, to a Tensor."""
         return f"ms.Tensor({text})"
 
     def builtins(self) -> dict[str, Any] | None:

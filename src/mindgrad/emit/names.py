@@ -39,7 +39,7 @@ def identifier(text: str) -> str:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether ``name`` has the form of the names that :meth:`Names.temporary` returns."""
+    """Whether ``name`` is ``v`` and a number, as :meth:`Names.temporary` returns."""
     return re.fullmatch(r"v\d+", name) is not None
 
 
@@ -66,7 +66,7 @@ class Names:
                 return name
 
     def temporary(self) -> str:
-        """Return a numbered name for a value without a name in the source."""
+        """Return a new numbered name, for a value that has no name in the user's source."""
         number = self._counts.get("", 0)
         while True:
             number += 1
@@ -124,7 +124,7 @@ _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMu
 
 @lru_cache(maxsize=64)
 def _operations(file: str) -> dict[int, str]:
-    """Map each line of a file to the outermost operator of its statement."""
+    """Map each line of a file to the outermost operator or call in its statement."""
     tree = _parsed(file)
     operations: dict[int, str] = {}
     for node in ast.walk(tree):
@@ -151,7 +151,7 @@ def _choices(file: str) -> dict[int, str]:
 
 
 def operation_of(source: Source) -> str | None:
-    """Return the outermost operator of the statement at a source line."""
+    """Return the outermost operator or call in the statement at a source line."""
     return _operations(source[0]).get(source[1])
 
 
@@ -187,7 +187,7 @@ def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
 
 
 def attribution(source: Any) -> Any:
-    """Return the line, the Cell, and the derivative flag of a source, as a key."""
+    """Return the key ``(line, Cell, whether it is a derivative)`` of a source."""
     return source, type(source), getattr(source, "cell", "")
 
 
@@ -238,7 +238,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
 
 
 def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
-    """Group adjacent equations of one source line; skip equations of derivatives."""
+    """Group successive equations of one source line, the *runs*; skip derivatives."""
     run: list[Equation] = []
     for equation in equations:
         if not _is_primal(equation.source):
@@ -252,9 +252,9 @@ def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
 
 
 def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
-    """Whether the source line of a run occurs again after a call of an inner Cell.
+    """Whether a call of an inner Cell interrupts the source line of run ``number``.
 
-    Then this run computes only a part of the line, such as an argument of the inner Cell.
+    Then run ``number`` computes only a part of the line, such as an argument of the inner Cell.
     """
     source = runs[number][0].source
     cell = getattr(source, "cell", "")
@@ -266,7 +266,7 @@ def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
 
 
 def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -> dict[Variable, str]:
-    """Suggest the path of a layer, such as ``blocks_0_dense``, for its output."""
+    """Suggest the path of a layer, such as ``blocks_0_dense``, to name its output."""
     names: dict[Variable, str] = {}
     for (_, layer), run in groupby(graph.equations, key=lambda e: (e.source, getattr(e.source, "layer", ""))):
         inside = set(run)
@@ -280,7 +280,7 @@ def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -
 
 
 def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool:
-    """Whether a value is an output, or an equation that is not ``inside`` reads it.
+    """Whether a value is an output, or an equation outside of ``inside`` reads it.
 
     Equations of derivatives do not count.
     """
@@ -288,7 +288,7 @@ def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool
 
 
 def _of_control(equation: Equation) -> Sequence[str | None]:
-    """Suggest names for results of a branch or loop, from the names in its graphs."""
+    """Suggest names for results of a branch or loop, from names inside its graphs."""
     parameters = equation.parameters
     if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]
@@ -306,7 +306,7 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
 
 
 def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
-    """Suggest variable names for the parts of a loop's carry."""
+    """Suggest variable names for the components of a loop's carry."""
     parameters = equation.parameters
     body, condition, consts = parameters["body"], parameters.get("condition"), parameters["consts"]
     known = suggestions(body)

@@ -129,7 +129,10 @@ class NumpyTarget:
         return array
 
     def loaded(self, text: str) -> str:
-        """Return source text that converts an array of a saved program."""
+        """Return source text that converts ``text``, a NumPy array loaded from a file.
+
+        The result is an array of the library.
+        """
         return text
 
     def builtins(self) -> dict[str, Any] | None:
@@ -162,22 +165,22 @@ class NumpyTarget:
         return call(f"{self.module}.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """Return source text that creates an empty array, whose rows a loop assigns."""
+        """Return source text of an uninitialized array. A loop then assigns its rows."""
         return call(f"{self.module}.empty", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def row(self, name: str, index: str, text: str) -> str:
-        """Return the statement that assigns ``text`` to a row of the array ``name``."""
+        """Return the statement ``name[index] = text``, which stores a row of an array."""
         return f"{name}[{index}] = {text}"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """Write the statement after the loop that stacks the rows.
+        """Return the statement after a loop that stacks its rows to an array.
 
-        Returns ``None`` if the rows are already in an array.
+        Returns ``None`` if no statement is needed, because the loop has assigned the rows of an array.
         """
         return None
 
     def wrapped(self, text: str) -> str:
-        """Return source text of the right-hand side of an assignment."""
+        """Return source text of the right-hand side of an assignment of ``text``."""
         return text
 
     # -- equations ------------------------------------------------------------------------------
@@ -198,7 +201,7 @@ class NumpyTarget:
         return self.by_kernel(equation, [self.typed(x) for x in operands])
 
     def typed(self, x: Expression) -> str:
-        """Return the source text of a kernel's operand as a full array, not a literal."""
+        """Return source text of ``x``, an operand of a kernel, as an array of its type."""
         if x.is_literal:
             return self.filled(x.text, x.type)
         return self.spread(x.text, x.type) if x.is_spread else x.text
@@ -217,7 +220,7 @@ class NumpyTarget:
         return [f"{k}={self.definitions.value(v, k)}" for k, v in equation.parameters.items()]
 
     def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
-        """Return one expression for each result of a primitive, or ``None``.
+        """Return source text for each of several results; ``None`` for other primitives.
 
         For example, the results of ``unstack`` are ``x[0]`` and ``x[1]``.
         """

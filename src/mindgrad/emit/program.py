@@ -119,7 +119,7 @@ class Writer:
         return Expression(self.target.array(atom), atom.type, is_name=True)
 
     def whole(self, x: Expression) -> Expression:
-        """Return ``x`` as a full array, for example instead of a literal."""
+        """Return ``x`` as an array of its full shape; a literal is broadcast to it."""
         if x.is_literal:
             return Expression(self.target.filled(x.text, x.type), x.type)
         if x.is_spread:
@@ -183,16 +183,16 @@ class Writer:
         return [run.variable(y) for y in graph.outputs]
 
     def run_inline(self, graph: Graph, operands: Sequence[Expression]) -> list[Expression]:
-        """Write the equations of ``graph``; return its outputs as any expressions.
+        """Write the equations of ``graph``; return an expression for each output.
 
-        In contrast, :meth:`run` assigns each output to a variable.
+        In contrast to :meth:`run`, the outputs are not assigned to variables.
         """
         run = _Run(self, graph, operands, ())
         return [run.read(y) for y in graph.outputs]
 
 
 class _Run:
-    """The state while one graph is written: values, readers, and suggested names.
+    """Writes one graph; contains its values, their readers, and suggested names.
 
     Constructing it writes all equations of the graph.
     """
@@ -224,7 +224,10 @@ class _Run:
         return value
 
     def settled(self, atom: Any) -> Expression:
-        """Return ``atom`` as a name or a literal; write a pending expression first."""
+        """Return ``atom`` as a name or a literal.
+
+        If its expression is pending, write it first as an assignment.
+        """
         value = self.values.get(atom)
         if isinstance(value, _Pending):
             value = self.values[atom] = self.writer.assigned(value.expression, value.name, value.source)
@@ -282,7 +285,10 @@ class _Run:
         return Equation(equation.primitive, equation.inputs, parameters, left, equation.source)
 
     def text(self, equation: Equation) -> tuple[str, int]:
-        """Write an equation; if it does not fit a line, assign long operands before it."""
+        """Return source text of an equation and its precedence.
+
+        If the text is too long for a line, first write assignments of its long operands.
+        """
         result = equation.outputs[0].type if equation.outputs else None
         while True:
             operands = self.operands(equation)
@@ -310,7 +316,7 @@ class _Run:
         return operands
 
     def broadcast(self, equation: Equation) -> None:
-        """Write a broadcast, unless all its readers are pointwise and broadcast, too."""
+        """Write a broadcast, unless all equations that read it broadcast implicitly."""
         (x,), result = equation.inputs, equation.outputs[0]
         inner = self.settled(x)
         shape, dims = equation.parameters["shape"], equation.parameters["dims"]

@@ -104,7 +104,7 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
 
 
 def cotangent_names(equation: Equation, constants: Operands, suggested: Names) -> list[str | None]:
-    """Name the results of a loop's pullback, such as ``d_w`` for a variable ``w``.
+    """Suggest names for the results of a loop's pullback: ``d_w`` for variable ``w``.
 
     First are the cotangents of the loop's constants, which are sums over iterations. Then follow the
     cotangents of the carry.

@@ -50,7 +50,7 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Discard all records of equal tensor objects, at the end of a trace."""
+    """Discard all records of tensors that may be the same object; a trace has ended."""
     _local.names.clear()
     _local.given.clear()
 
@@ -64,7 +64,7 @@ def note(first: Tensor, second: Tensor, condition: Condition) -> None:
 
 
 def has_names(tensor: Tensor) -> bool:
-    """Return whether another tensor may be the same object as ``tensor``."""
+    """Return whether some other tensor may be the same object as ``tensor``."""
     return id(tensor) in _local.names
 
 

@@ -47,7 +47,7 @@ class Change(NamedTuple):
 
 
 def change(subject: str, before: Any, after: Any, advice: str) -> Change:
-    """Describe the change of ``subject`` from one value to another."""
+    """Describe the change of an argument, attribute, or variable, called ``subject``."""
     old_text, new_text = shown(before), shown(after)
     if before is MISSING or after is MISSING:
         text = f"{subject} was {'deleted' if after is MISSING else 'defined'}"

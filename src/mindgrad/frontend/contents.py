@@ -310,7 +310,7 @@ def _local_values(generator: Any) -> Any:
 
 
 def _flat(value: Any) -> Any:
-    """Convert a value to nested tuples that ``==`` compares.
+    """Convert a value to nested tuples, so that ``==`` compares its contents.
 
     Containers are compared by their items, numbers and strings by value, and other objects by identity.
     """
@@ -376,7 +376,7 @@ OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 @functools.lru_cache(maxsize=4096)
 def kinds_of(kind: Any) -> tuple[Kind, ...]:
-    """Return the functions with which ``snapshots`` reads instances of a class.
+    """Return how ``snapshots`` reads the contents of instances of a class.
 
     Each :class:`Kind` reads one sort of contents. For example, an instance of a user's subclass of ``list``
     has items and attributes, so the result has two entries.
@@ -411,7 +411,7 @@ _CONTAINERS: list[tuple[Any, Kind]] = [
 
 
 def guarded_kind(value: Any) -> Kind | None:
-    """Return the functions with which guards read and compare the contents of a value.
+    """Return how guards read and compare the contents of a value.
 
     ``None``: guards do not compare its contents, for example because it is a number or a Parameter.
     """

@@ -61,15 +61,18 @@ class Place:
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """Return the current value at the location, or ``UNDEFINED``."""
+        """Return the current value; ``UNDEFINED`` for a missing attribute or variable."""
         return self.own()
 
     def own(self) -> Any:
-        """Return the current value, or ``UNDEFINED``, without class attributes."""
+        """Return the value that the object itself has; class attributes do not count."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def put(self, value: Any) -> None:
-        """Store ``value`` without calling user code. ``UNDEFINED`` deletes the location."""
+        """Store ``value`` without calling user code.
+
+        ``UNDEFINED`` deletes the attribute or variable.
+        """
         raise RuntimeError("a place is an attribute or a variable")
 
     def store(self, value: Any) -> None:
@@ -321,7 +324,7 @@ def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
 
 
 def is_known(owner: Any, name: str) -> bool:
-    """Return whether ``owner.name`` is a graph input, or was assigned in the trace."""
+    """Return whether the trace has assigned ``owner.name``, or it is a graph input."""
     found = _local.watch
     key = (id(owner), name)
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
@@ -346,9 +349,9 @@ def note_read(location: Place, own: bool = False) -> None:
 
 
 def note_assignable(location: Place) -> None:
-    """Record that a function that may run later assigns ``location``.
+    """Record the value of ``location``, which a function that may run later assigns.
 
-    At the end of each traced branch or iteration, a different value shows that the function has run.
+    If the value differs at the end of a traced branch or iteration, the function has run.
     """
     if _local.watch is not None:
         for level in _local.watch.levels:

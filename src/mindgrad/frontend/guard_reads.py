@@ -100,7 +100,7 @@ def read_entry(read: Any, holder: Any, name: str) -> Any:
 def stands(entry: list[Any]) -> bool:
     """Repeat a recorded read, and return whether the value is unchanged.
 
-    An equal value replaces the recorded one.
+    If the new value is equal but a different object, the entry stores the new object.
     """
     read, holder, name, value, _, _ = entry
     now = read_entry(read, holder, name)
@@ -136,9 +136,9 @@ class Reads:
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
-        """Record that ``construct`` of a Cell runs.
+        """Record that the method ``construct`` of a Cell runs.
 
-        :meth:`read_of_cell` records the reads of its attributes when they occur.
+        Its reads of attributes are recorded when they occur (:meth:`read_of_cell`).
         """
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
@@ -283,7 +283,7 @@ class Reads:
                 return
 
     def _hidden(self, kind: type, name: str, label: str) -> None:
-        """Record the class attributes that have the same name as an instance attribute.
+        """Record the class attributes that an instance attribute ``name`` hides.
 
         Guards then detect if the user adds a property of this name to a class, which overrides the instance
         attribute.
@@ -501,7 +501,7 @@ class Reads:
         return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
 
     def compares(self, holder: Any) -> bool:
-        """Return whether guards compare the contents of an object."""
+        """Return whether guards compare the contents of the object ``holder``."""
         return bool(self._entries.get(("value", id(holder))))
 
     def compares_attributes(self, holder: Any) -> bool:
@@ -527,9 +527,9 @@ def is_traced_value(value: Any) -> bool:
 
 
 def _is_computed(entry: list[Any]) -> bool:
-    """Return whether a recorded read runs code, such as a property.
+    """Return whether a recorded read runs code, as the read of a property does.
 
-    Such a read may return a new object each time, so another object does not prove a change.
+    Such a read may return a new object each time, so a different object does not prove a change.
     """
     read, holder, name = entry[:3]
     if read is not getattr or name in getattr(holder, "__dict__", ()):

@@ -213,12 +213,12 @@ class Dependencies(Reads):
     def _bound_cells(self) -> list[list[Any]]:
         """Return the recorded reads of closure cells.
 
-        Reads with an index instead of the cell are omitted (:meth:`detached`).
+        Reads in which :meth:`detached` has replaced the cell by an index are omitted.
         """
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
-        """Return whether all recorded Python state is still as the trace has read it."""
+        """Return whether all Python state that the trace has read is unchanged."""
         ticks = clock.ticks
         if ticks != self._ticks:
             if not all(p.type is type_ for p, type_ in self._typed):
@@ -249,7 +249,7 @@ class Dependencies(Reads):
                 self._frozen = [each for each in self._frozen if each is not entry]
 
     def changes(self) -> Iterator[Change]:
-        """Describe each difference between the recorded and the present state."""
+        """Describe each difference between the recorded and the present Python state."""
         for parameter, type_ in self._typed:
             if parameter.type is not type_:
                 text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"

@@ -104,7 +104,7 @@ def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
 
 
 def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """Apply ``identity`` to the tensors in ``xs`` while a function is differentiated.
+    """Apply the operator ``identity`` to the tensors in ``xs`` during differentiation.
 
     In GRAPH_MODE, warn that the hook ``name`` is not called, and return ``xs``.
     """

@@ -100,7 +100,7 @@ def dropped(name: str, reason: str) -> None:
 
 
 def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
-    """Return line and reason if a branch or loop left the variable without a value."""
+    """Return ``(line, reason)`` if a branch or loop left ``name`` without a value."""
     return _local.dropped.get((code.co_filename, code.co_name, name))
 
 
@@ -207,7 +207,7 @@ def note_uncertain(objects: list[Any]) -> None:
 
 
 def _check_uncertain(container: Any) -> None:
-    """Raise ``CompileError`` if a variable refers to a possibly identical container."""
+    """Raise ``CompileError`` if ``container`` may be the object of another variable."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 

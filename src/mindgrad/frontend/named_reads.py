@@ -80,7 +80,7 @@ class NamedReads:
             self._add([kind])
 
     def note(self, operands: tuple[Any, ...]) -> None:
-        """Record the attributes that the methods read.
+        """Record the attributes that the special methods and properties read.
 
         Args:
             operands: the object on which the methods are called, and their arguments.
@@ -114,7 +114,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Add objects to the search, including their items and functions' variables."""
+        """Add objects, their items, and the variables of functions to the search."""
         while values:
             value = values.pop()
             kind: Any = type(value)
@@ -201,7 +201,7 @@ def _names_of(holder: Any) -> list[str]:
 
 
 def _may_hold(value: Any) -> bool:
-    """Return whether to search the attributes of a value.
+    """Return whether the attributes of ``value`` need to be searched.
 
     Objects of Python's standard library are searched, because user code can assign their attributes.
     """

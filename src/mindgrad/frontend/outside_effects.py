@@ -97,7 +97,7 @@ def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[
 
 
 def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
-    """Raise ``CompileError`` if the trace assigned elements of a tensor from outside.
+    """Raise ``CompileError`` if the trace assigned elements of an outside tensor.
 
     An example is ``x[0] = 1`` for a global tensor ``x``.
     """

@@ -37,7 +37,7 @@ def open_body(owned: dict[int, Any]) -> Iterator[None]:
     """A context for the trace of a function, or of the body of a branch or loop.
 
     Args:
-        owned: the objects that it may change, by ``id``. New objects are added.
+        owned: the objects that the traced code may change, by ``id``. Objects that it creates are added.
     """
     _local.owned.append(owned)
     try:
@@ -95,5 +95,5 @@ def is_own(owner: Any) -> bool:
 
 
 def is_of_program(owner: Any) -> bool:
-    """Return whether ``owner`` was created during the trace."""
+    """Return whether the traced code has created ``owner``."""
     return any(id(owner) in owned for owned in _local.owned)

@@ -171,7 +171,7 @@ def _of_instance(owner: Any) -> _Children:
 
 
 def _of_cell(owner: Any, _: str) -> _Children:
-    """Yield the Cells inside a Cell, and the other attributes of a user's Cell."""
+    """Yield the Cells inside a Cell; for a Cell of a user, also its other attributes."""
     for name, cell in vars(owner)["_cells"].items():
         yield cell, f"the Cell '{name}'"
     if is_users_class(_type(owner)):
@@ -226,7 +226,7 @@ def _nothing(*_: Any) -> _Children:
 
 @functools.lru_cache(maxsize=8192)
 def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
-    """Return how to search instances of a class.
+    """Return how to search instances of a class for the objects to which they refer.
 
     Returns:
         A function that yields the objects that an instance refers to, or ``None`` if the search does not
@@ -295,7 +295,7 @@ def _and_attributes(way: Callable[[Any, str], _Children], is_users: bool) -> Cal
 
 
 def _references(roots: Sequence[tuple[Any, str]]) -> Iterator[tuple[Any, str, bool]]:
-    """Yield each reference to an object that the search from ``roots`` finds.
+    """Search the objects that code can reach from ``roots``; yield each reference.
 
     Yields:
         The object, its label, and whether it is a mutable object that the search finds for the first time.

@@ -78,7 +78,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """Return the location's value, with a symbol for each leaf that is a graph input."""
+        """Return the value, with a symbolic tensor in place of each leaf that is an input."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -168,7 +168,7 @@ class Outcome:
         return [each.place for each in self._inputs if each.numbers != _NUMBERS]
 
     def free(self) -> set[int]:
-        """Return ``id`` of the closure cells whose tensors and floats are graph inputs."""
+        """Return ``id`` of each closure cell whose tensors or floats are graph inputs."""
         return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
 
     def store(self, leaves: Sequence[Any]) -> None:
@@ -184,7 +184,7 @@ class Outcome:
             location.store(unflatten(structure, values))
 
     def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
-        """Copy the outcome for another function with the same code.
+        """Return a copy of this outcome for another function with the same code.
 
         Args:
             cell_of: maps each closure cell (or its index) in the outcome to a cell of that function.
@@ -270,7 +270,7 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
 
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
-    """Check a leaf that the function assigns, and return it as an output of the graph."""
+    """Check a leaf that the function assigns; return the output of the graph for it."""
     refuse_kept(leaf, location.label)
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf

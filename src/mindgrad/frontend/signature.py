@@ -136,7 +136,7 @@ def leaf_signature(leaf: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two constants or functions lead to the same graph in a trace."""
+    """Return whether constants or functions ``a`` and ``b`` lead to the same graph."""
     return a is b or _same(a, b, set(), None)
 
 
@@ -215,7 +215,7 @@ def _freed(snapshot: Any) -> Any:
 
 
 def _type(value: Any) -> Any:
-    """Return the type of a tensor or float, and ``None`` for other values."""
+    """Return the type of a tensor or float; ``None`` for other values."""
     if type(value) is Tensor:
         return None if value.is_traced else value.type
     return float if type(value) is float else None
@@ -447,7 +447,7 @@ def _equal_arrays(a: Any, b: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Describe a constant, function, or object briefly, for messages."""
+    """Describe a constant, function, or other object briefly, for messages."""
     if isinstance(value, Tensor):
         return f"a Tensor {value.type}"
     if isinstance(value, FunctionKey):

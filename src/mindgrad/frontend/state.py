@@ -38,7 +38,7 @@ _stream = 0
 
 
 def stream() -> int:
-    """Return the number of the random stream.
+    """Return the number of the random stream from which generators draw.
 
     Generators with the same seed and different streams draw independent numbers.
     """
@@ -101,7 +101,7 @@ def noted() -> Dependencies | None:
 
 
 def is_from_outside(owner: Any) -> bool:
-    """Return whether guards compare ``owner``, and the trace did not create it."""
+    """Return whether ``owner`` existed before the trace, and guards compare it."""
     record = noted()
     return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
 

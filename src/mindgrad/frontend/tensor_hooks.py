@@ -64,7 +64,7 @@ class _Hooks:
         self.atom: Any = None
 
     def are_behind(self, tensor: Tensor) -> bool:
-        """Return whether ``tensor`` is still the result of the hooks' identity operator.
+        """Return whether ``tensor`` still has the value to which the hooks were applied.
 
         The result is false after code has assigned elements of the tensor.
         """
@@ -233,7 +233,7 @@ def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
 
 
 def _recorded(tensor: Tensor) -> Tensor:
-    """Return the recorded tensor that replaces the pending result of a deferred call.
+    """Return the tensor in the eager recording that replaces a deferred call's result.
 
     If the call was deferred but now runs eagerly, its results have such replacements. Other tensors are
     returned unchanged.
@@ -272,7 +272,7 @@ def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
 
 
 def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
-    """Apply an identity operator to ``tensor`` whose reverse mode calls ``hooks``."""
+    """Apply to ``tensor`` an identity operator whose pullback calls ``hooks``."""
     if isinstance(tensor._scope, GraphScope):
         bprop: Callable[..., Any] = lambda x, out, dout: hooks((dout,))
     else:
@@ -351,7 +351,7 @@ def with_hooks(signature: Any, value: Any) -> Any:
 
 
 def inherit_hooks(symbol: Tensor, argument: Any) -> Tensor:
-    """Copy the hooks of a tensor argument to the symbol that represents it in a trace."""
+    """Copy the hooks of ``argument`` to ``symbol``, which represents it in a trace."""
     if _HOOKS and id(argument) in _HOOKS and symbol is not argument:
         hooks = _HOOKS[id(symbol)] = _Hooks(symbol)
         hooks.functions.update(_HOOKS[id(argument)].functions)

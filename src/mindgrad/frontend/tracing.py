@@ -146,14 +146,14 @@ def _symbol(scope: GraphScope, leaf: Any) -> Any:
 
 
 def kind_of(result: Any) -> Any:
-    """Return ``TENSOR`` or ``NUMBER`` for a computed leaf, ``(leaf,)`` for a constant."""
+    """Return ``TENSOR`` or ``NUMBER`` for a traced leaf, ``(leaf,)`` for a constant."""
     if isinstance(result, Number):
         return NUMBER
     return TENSOR if isinstance(result, Tensor) else (result,)
 
 
 def kind_held(leaf: Any) -> Any:
-    """Return :func:`kind_of` for a leaf of an assigned attribute or variable.
+    """Apply :func:`kind_of` to a leaf of an attribute or variable that was assigned.
 
     In contrast to results, a Parameter or a tensor with a known value is a constant.
     """

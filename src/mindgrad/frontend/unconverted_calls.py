@@ -78,7 +78,7 @@ def _note_reach(function: Any) -> None:
 
 
 def _note_read(owner: Any, is_deep: bool) -> None:
-    """Record that all attributes of an object are read.
+    """Record a read of all attributes of an object.
 
     Args:
         owner: the object.

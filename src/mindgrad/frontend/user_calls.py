@@ -78,7 +78,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _bodies(error: BaseException) -> int:
-    """Count the branches and loops on tensors in the traceback of an error."""
+    """Count the traced branches and loops, nested in each other, that raised an error."""
     count, trace = 0, error.__traceback__
     while trace is not None:
         count += trace.tb_frame.f_code is Traced.__init__.__code__

@@ -59,7 +59,10 @@ def is_of_library(function: Any) -> bool:
 
 
 def is_constant(module: types.ModuleType, value: Any) -> bool:
-    """Return whether an attribute of a module is a function or class of a library."""
+    """Return whether ``value``, an attribute of ``module``, belongs to a library.
+
+    It is then a function or class that the compiled function treats as a constant.
+    """
     return isinstance(value, _CODE) and root(module.__name__) in NOT_THE_USERS
 
 

@@ -34,19 +34,13 @@ def _conjugate(atom: Atom) -> Atom:
 
 
 def reverse_rule(builder: Builder, xs: Atoms, ys: Atoms, cts: Tangents) -> list[Atom]:
-    """Emit ``J(x)ᵀ ct``; a cotangent ``None`` means ones.
-
-    :func:`pull` passes it to ``record.transformed`` as ``transform``.
-    """
+    """Emit ``J(x)ᵀ ct``; a cotangent ``None`` means ones."""
     given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
 def forward_rule(builder: Builder, xs: Atoms, ys: Atoms, ts: Tangents) -> list[Atom]:
-    """Emit ``J(x) t``; a tangent ``None`` means zeros.
-
-    :func:`push` passes it to ``record.transformed`` as ``transform``.
-    """
+    """Emit ``J(x) t``; a tangent ``None`` means zeros."""
     tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
     push_tangents(live_equations(builder.equations, ys), tangents)
     return [tangent_or_zero(y, tangents) for y in ys]

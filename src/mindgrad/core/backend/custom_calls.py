@@ -99,7 +99,7 @@ def is_prepared(description: bytes, graph: Graph | None, platform: str) -> bool:
 
 
 def _candidates(equations: Sequence[Equation]) -> list[int]:
-    """Return the positions of distinct equations, the likeliest custom call first.
+    """Return the positions of distinct equations, likeliest custom calls first.
 
     Equations with equal operators, operand types, and parameters have the same lowered code, so only the
     first one is listed.
@@ -120,7 +120,7 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
 
 
 def _targets_of_equation(equation: Equation) -> set[str]:
-    """Lower one equation separately; return its targets, ``set()`` if lowering fails."""
+    """Return the custom-call targets of one equation; ``set()`` if lowering fails."""
     inputs = [Variable(x.type, tainted=x.tainted) for x in equation.inputs]
     outputs = tuple([Variable(y.type, tainted=y.tainted) for y in equation.outputs])
     alone = Equation(equation.primitive, tuple(inputs), equation.parameters, outputs)

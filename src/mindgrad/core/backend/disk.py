@@ -96,16 +96,13 @@ _written: dict[Path, int] = {}
 
 
 def directory() -> Path | None:
-    """Return the folder of the compile cache; ``None`` if the cache is off.
-
-    :func:`reason_off` returns the reason.
-    """
+    """Return the folder of the compile cache; ``None`` if the cache is off."""
     folder = _chosen()[0]
     return None if folder is None or (str(folder) in _refused and not _is_named()) else folder
 
 
 def reason_off() -> str:
-    """Return why the compile cache is off; ``""`` if it is on."""
+    """Return the reason why the compile cache is off; ``""`` if it is on."""
     folder, reason = _chosen()
     return reason or _refused.get(str(folder), "")
 
@@ -301,7 +298,7 @@ def _is_in_context() -> bool:
 
 
 def _trees(program: GraphProgram) -> tuple[Any, Any]:
-    """Return the JAX tree structures of operands and results of ``Executable.run``."""
+    """Return the JAX tree structures of the operands and results of a program."""
     tree_structure, graph = jax_module().tree_util.tree_structure, program.graph
     given, extra = len(program.donated), len(program.hoisted)
     groups = tuple([[0] * count for count in (len(graph.inputs) - given, given, extra)])
@@ -331,7 +328,7 @@ def _key(program: str | bytes, devices: Sequence[Any], options: Mapping[str, str
 
 @functools.lru_cache(maxsize=1)
 def _machine() -> str:
-    """Return everything except the graph on which machine code depends.
+    """Describe everything on which machine code depends, except the graph.
 
     This includes versions, the instruction set of the CPU, and compiler flags from the environment.
     """

@@ -69,7 +69,7 @@ class Executable:
         return type(self.run) is _LongRun and self.run.seconds > HOST.interrupted_seconds
 
     def run_uninterrupted(self, *operands: object) -> Any:
-        """Call ``run`` without interruptible waiting, for callers that defer signals."""
+        """Call ``run`` and wait without handling Ctrl-C, for callers that defer signals."""
         run = self.run
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 
@@ -148,7 +148,7 @@ def _as_it_is(run: Callable) -> Callable[..., Any]:
 
 
 def to_end(run: Callable) -> Callable[..., Any]:
-    """Wrap ``run`` so that a call returns only after all callbacks, such as printing."""
+    """Wrap ``run`` so that a call returns only after all its callbacks have finished."""
     jax = jax_module()
 
     def wait(*operands: object) -> Any:

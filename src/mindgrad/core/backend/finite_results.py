@@ -35,7 +35,7 @@ _SIGNATURES = 256
 
 
 def traced_plainly(trace: Callable) -> Graph:
-    """Return the graph of ``trace()`` without rewrites.
+    """Call ``trace``, which returns a graph, with rewrites turned off.
 
     :func:`locate_fault` evaluates it, because rewrites may remove or combine the equation that is at fault.
     """
@@ -58,10 +58,7 @@ def are_finite(results: Sequence[Array]) -> bool:
 
 @lru_cache(maxsize=_SIGNATURES)
 def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
-    """Compile a function that checks on the device whether all elements are finite.
-
-    ``types`` are real. The second argument, the device, is part of the cache key.
-    """
+    """Compile a function that checks on the device whether all elements are finite."""
     if not types:
         return lambda arrays: True
     builder = Builder()

@@ -158,10 +158,7 @@ class _Encoder:
         raise _Unknown
 
     def _function(self, function: FunctionType) -> tuple[Any, ...]:
-        """Encode a function with its closure and its defaults.
-
-        It must be defined in one of the packages whose source code is part of the digest.
-        """
+        """Encode a function with its closure and its defaults."""
         code = function.__code__
         if not code.co_filename.startswith(_folders()):
             raise _Unknown
@@ -197,7 +194,7 @@ def _folders() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _source() -> bytes | None:
-    """Return a digest of the sources in ``LOWERING``; ``None`` if they cannot be read."""
+    """Return a digest of the source code of ``LOWERING``, or ``None`` without source."""
     files = unchanged_source(LOWERING)
     if files is None:
         return None

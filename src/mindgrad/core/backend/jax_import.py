@@ -98,10 +98,7 @@ def is_jax_loaded() -> bool:
 
 
 def _raise_loop_limit() -> None:
-    """Raise the size limit below which XLA compiles a loop to one function.
-
-    Nothing changes if JAX is already loaded or ``XLA_FLAGS`` sets options of back ends.
-    """
+    """Raise the size limit below which XLA compiles a loop to one function."""
     flags = os.environ.get("XLA_FLAGS", "").strip()
     names_a_file = bool(flags) and not flags.startswith("-")
     if "jax" in sys.modules or names_a_file or _BACKEND_OPTIONS in flags:
@@ -111,10 +108,7 @@ def _raise_loop_limit() -> None:
 
 
 class _OwnNumbers:
-    """Context in which this thread draws random numbers from its own NumPy generator.
-
-    The import of JAX then draws no numbers from the user's global generator.
-    """
+    """Context in which this thread draws random numbers from its own NumPy generator."""
 
     def __enter__(self) -> None:
         module: Any = np.random

@@ -73,10 +73,11 @@ def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected | None:
-    """Return the constants that the result of ``equation`` inherits from its operands.
+    """Return the collected constants of the result of ``equation``.
 
-    ``operands`` contains the constants of each operand; ``None`` for a constant operand. The equation moves
-    elements, negates them, or adds two values. The result is ``None`` for all other operators.
+    ``operands`` contains the collected constants of each operand; ``None`` for a constant operand. Only
+    operators that move elements, negate them, or add two values pass them on. The result is ``None`` for all
+    other operators.
     """
     primitive, dtype = equation.primitive, equation.outputs[0].type.dtype
     if not operands or operands[0] is None or any(x.type.dtype is not dtype for x in equation.inputs[:1]):
@@ -92,7 +93,7 @@ def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected
 
 
 def _extended(equation: Equation, position: int, constant: Constant, other: _Collected) -> _Collected | None:
-    """Combine operand ``constant`` with the constants of the other operand.
+    """Combine operand ``constant`` with the collected constants of the other operand.
 
     The result is ``None`` if XLA must not combine them, because of overflow, underflow, or cancellation.
     """
@@ -173,10 +174,7 @@ def _unmoved(x: Atom) -> Any:
 
 
 def _is_rounded(divisor: Atom) -> bool:
-    """Return whether ``divisor`` is a float constant that is not a power of two.
-
-    Only the reciprocal of a power of two is exact.
-    """
+    """Return whether ``divisor`` is a float constant that is not a power of two."""
     constant = _unmoved(divisor)
     if type(constant) is not Constant or constant.type.dtype.kind != "float":
         return False

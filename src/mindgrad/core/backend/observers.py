@@ -16,7 +16,7 @@ OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 
 def observe(name: str, graph: Graph, parameters: Sequence[object]) -> None:
-    """Call the observers whose context option, such as ``save_graphs``, is set.
+    """Call each observer whose context option, such as ``save_graphs``, is set.
 
     Args:
         name: name of the compiled function.

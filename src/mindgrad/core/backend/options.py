@@ -72,10 +72,7 @@ def kernel_options(device: Any) -> dict[str, str]:
 
 
 def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
-    """Compile a lowered object of JAX, without unsupported options.
-
-    JAX raises an error for an unsupported option before it compiles, so nothing is compiled twice.
-    """
+    """Compile a lowered object of JAX, without unsupported options."""
     while True:
         supported = {name: value for name, value in options.items() if name not in _unknown}
         try:

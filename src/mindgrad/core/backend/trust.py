@@ -113,10 +113,7 @@ def _state_folder() -> Path:
 
 @functools.lru_cache(maxsize=4)
 def _secret(file: Path) -> bytes:
-    """Return the secret of the user, and create it when it is first needed.
-
-    If several processes create it at the same time, all use the first one.
-    """
+    """Return the secret of the user, and create it when it is first needed."""
     try:
         secret = read_own(file, _OTHERS)
     except FileNotFoundError:

@@ -63,10 +63,7 @@ def _repeated(jax: Module, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """Return the large constants, which become operands of the compiled function.
-
-    Their values are passed as :meth:`Constant.smallest` returns them, before broadcasting.
-    """
+    """Return the large constants, which become operands of the compiled function."""
     return [x for x in _constants(graph) if not x.is_splat and x.smallest().size > costs().inlined_elements]
 
 
@@ -155,10 +152,7 @@ def _constants(graph: Graph) -> dict[Any, None]:
 
 
 def needs_x64(graph: Graph) -> bool:
-    """Return whether a value of ``graph`` has a 64-bit type or type complex128.
-
-    JAX needs ``enable_x64`` for such a graph.
-    """
+    """Return whether a value of ``graph`` has a 64-bit type or type complex128."""
 
     def wide(type: TensorType) -> bool:
         return type.dtype.itemsize * (1 if type.dtype.kind != "complex" else 0.5) > 4
@@ -279,10 +273,7 @@ def _executable(
     mesh: Any,
     pending_results: int,
 ) -> Executable:
-    """Wrap a compiled function in an :class:`Executable`.
-
-    Calls that may take long are interruptible.
-    """
+    """Wrap a compiled function in an :class:`Executable`."""
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
         pending_results = 0  # each call waits for its results, so no results are pending
@@ -297,10 +288,7 @@ def _executable(
 
 
 def _ends_soon(graph: Graph) -> bool:
-    """Return whether a call of ``graph`` ends before a user would press Ctrl-C.
-
-    This is unknown, and taken as false, for graphs with callbacks and for devices other than the CPU.
-    """
+    """Return whether a call of ``graph`` ends before a user would press Ctrl-C."""
     return getattr(_selected(), "platform", "cpu") == "cpu" and not calls_back(graph) and is_short(graph)
 
 
@@ -317,10 +305,7 @@ def lower_ahead(graph: Graph) -> Any:
 
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    """Return one operator as a compiled function of arrays.
-
-    Loops and branches with equal graphs share one compiled function.
-    """
+    """Return one operator as a compiled function of arrays."""
     if primitive.kind == "control":
         parameters = tuple([(k, retained(v) if isinstance(v, Graph) else v) for k, v in parameters])
     return _kernel(primitive, parameters, _selected())
@@ -379,16 +364,13 @@ def use_device(device: object) -> None:
 
 
 def use_device_later(selection: Callable) -> None:
-    """Let ``selection`` set the device at the next compilation.
-
-    Selecting a device starts the runtime of JAX, which must not happen earlier.
-    """
+    """Register a function ``selection`` that sets the device at the next compilation."""
     global _selection
     _selection = selection
 
 
 def _selected() -> Any:
-    """Return the JAX device that compiled functions use; ``None`` for the CPU."""
+    """Return the selected JAX device; ``None`` for the CPU."""
     global _selection
     if _selection is not None:
         selection, _selection = _selection, None
@@ -406,7 +388,7 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable, x64: bool) -> Callable[..., Any]:
-    """Wrap ``function`` so that it runs on the selected device.
+    """Wrap ``function`` so that JAX runs it on the selected device.
 
     If ``x64`` is true, JAX uses 64-bit types in its calls.
     """
@@ -430,10 +412,7 @@ def _scoped(function: Callable, x64: bool) -> Callable[..., Any]:
 
 
 def is_elsewhere(array: Any) -> bool:
-    """Return whether a JAX array is on one device that is not the selected device.
-
-    This happens after the user has selected a different device.
-    """
+    """Return whether a JAX array is on one device that is not the selected device."""
     _used.add(_selected())
     if len(_used) == 1:
         return False

@@ -23,7 +23,7 @@ _NEVER = sys.maxsize >> 32
 
 
 class _Collector:
-    """The thresholds of Python's garbage collector, which code blocks can restrict.
+    """The garbage collector of Python, whose collections code blocks can restrict.
 
     If several threads or nested blocks restrict them at the same time, the strictest restriction applies. The
     end of the last block restores the user's setting, unless the user has changed the thresholds in a block.
@@ -58,10 +58,7 @@ class _Collector:
             set_thresholds(*self._during)
 
     def restored_in_child(self) -> None:
-        """Restore the user's setting in a forked process.
-
-        The threads that would end the blocks do not exist in that process.
-        """
+        """Restore the user's setting in a forked process."""
         self._lock = threading.Lock()
         self._blocks = dict.fromkeys(self._blocks, 0)
         self._set()

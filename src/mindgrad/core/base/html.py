@@ -29,10 +29,7 @@ _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'"
 
 
 def escape(text: str) -> str:
-    """Escape the characters that HTML reserves.
-
-    This does not import Python's module `html`, which has a large table of entities.
-    """
+    """Escape the characters that HTML reserves."""
     for character, entity in _ENTITIES:
         text = text.replace(character, entity)
     return text
@@ -44,7 +41,7 @@ def captioned(caption: str, body: str = "") -> str:
 
 
 def _shown(length: int) -> list[int | None]:
-    """Return the indices of the rows to show; ``None`` marks the gap between them."""
+    """Return the indices of the rows to show; ``None`` represents the omitted rows."""
     if length <= _LONGEST:
         return list(range(length))
     return [*range(_EDGE), None, *range(length - _EDGE, length)]
@@ -118,10 +115,7 @@ def text_table(rows: Sequence[Sequence[str]], sides: Sequence[str], has_head: bo
 
 
 def tree_html(nodes: Iterable[tuple[int, str, str]]) -> str:
-    """Format nodes ``(depth, label, description)`` as an indented table.
-
-    If there are too many nodes, only the first are shown.
-    """
+    """Format nodes ``(depth, label, description)`` as an indented table."""
     listed: Sequence[tuple[int, str, str]] = list(nodes)
     rows = [
         f'<tr><td style="text-align:left;padding-left:{4 + 18 * depth}px">{escape(label)}</td>'

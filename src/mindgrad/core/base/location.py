@@ -160,9 +160,9 @@ class Located:
 
 
 class Attributed:
-    """Use the function ``attribute`` to find the line of a frame, in a block.
+    """A context in which ``attribute(frame)`` determines the source line of operators.
 
-    The function may return a :class:`Line`. Only the current thread is affected.
+    The function returns ``(file, line)`` or a :class:`Line`. Only the current thread is affected.
     """
 
     __slots__ = ("_attribute", "_before")
@@ -179,7 +179,7 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """Mark operators in a block as part of a derivative rule of the user."""
+    """A context that marks operators as part of a user-defined derivative rule."""
     attribute = _thread.attribute
 
     def of_pullback(frame: FrameType) -> Line:
@@ -194,7 +194,7 @@ def pullback_lines() -> Iterator[None]:
 
 
 def located_source() -> tuple[Any] | None:
-    """Return the source of the innermost :class:`Located` as a 1-tuple, or ``None``."""
+    """Return ``(source,)`` of the innermost :class:`Located`, or ``None`` without one."""
     return _thread.source
 
 

@@ -106,9 +106,9 @@ def _characters(text: str, column: int | None) -> int | None:
 
 
 def refuse_selections(values: Iterable[Any]) -> None:
-    """Raise an error if a value is a selection ``x[mask]`` by an unknown mask.
+    """Raise an error if a value is a selection ``x[mask]`` with an unknown mask.
 
-    The shape of such a selection is unknown, so it is not a tensor (``ops.selection``).
+    The mask determines the shape of the selection, so the selection is not a tensor (``ops.selection``).
     """
     for value in values:
         if getattr(type(value), "is_selection", False):
@@ -290,7 +290,7 @@ def _users(first: types.TracebackType | None) -> types.TracebackType | None:
 
 
 def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
-    """Check whether ``inner`` runs in a helper created from the function of ``outer``."""
+    """Check whether ``inner`` runs code generated from the function of ``outer``."""
     code, around = inner.tb_frame.f_code, outer.tb_frame.f_code
     name = code.co_qualname
     return (

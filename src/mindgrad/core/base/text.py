@@ -82,7 +82,7 @@ def _is_shortened(length: int, ndim: int) -> bool:
 
 
 def _shown_values(array: np.ndarray, ndim: int) -> Iterator[Any]:
-    """Yield the values that are shown as Python scalars.
+    """Yield, as Python scalars, the elements that are not replaced by an ellipsis.
 
     Args:
         array: an array, or a part of one.
@@ -99,10 +99,7 @@ def _shown_values(array: np.ndarray, ndim: int) -> Iterator[Any]:
 
 
 def _vector_text(texts: Sequence[str], per_line: int) -> str:
-    """Format a 1-D array without omitting elements.
-
-    Every full line ends with a newline, even the last line.
-    """
+    """Format a 1-D array without omitting elements."""
     lines = [", ".join(texts[start : start + per_line]) for start in range(0, len(texts), per_line)]
     last_is_full = len(texts) % per_line == 0
     return "[" + ", \n ".join(lines) + ("\n ]" if last_is_full else "]")

@@ -67,9 +67,9 @@ def _describe(tree: object, leaves: list) -> Any:
 
 @lru_cache(maxsize=1024)
 def is_record(kind: type) -> bool:
-    """Check whether ``flatten`` enters instances of ``kind`` by their attributes.
+    """Check whether ``flatten`` divides instances of ``kind`` into their attributes.
 
-    It does if ``kind`` is a dataclass without a method ``construct``.
+    This holds if ``kind`` is a dataclass without a method ``construct``.
     """
     return dataclasses.is_dataclass(kind) and not hasattr(kind, "construct")
 

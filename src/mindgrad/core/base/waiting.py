@@ -40,7 +40,7 @@ _IN_WORK = 32
 
 
 class _Job:
-    """A call with its result or error, and a lock that is released at its end."""
+    """A call to run in a worker, its result or error, and a lock released at its end."""
 
     __slots__ = ("arguments", "ended", "error", "function", "result")
 

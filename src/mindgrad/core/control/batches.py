@@ -80,7 +80,7 @@ def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[li
 def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: int) -> Flags:
     """Return for each input of a loop body whether it is batched in some iteration.
 
-    ``flags`` states which inputs are batched in the first iteration. A part of the carry becomes batched if
+    ``flags`` states which inputs are batched in the first iteration. A carry component becomes batched if
     an iteration computes it from a batched value.
     """
     while True:
@@ -99,7 +99,7 @@ def fronted(size: int, xs: Atoms, at: BatchAxes, flags: Flags) -> list[Atom]:
 
 
 def any_of(predicates: Atom) -> Atom:
-    """Return whether at least one sample's predicate is true."""
+    """Return whether the predicate of at least one sample is true."""
     return reduce_any(predicates, axes=(0,))
 
 

@@ -99,8 +99,8 @@ def save(
         slots: number of carries that the buffers hold.
 
     Returns:
-        A tuple of the parts of the last carry, the number of iterations, the period, and one buffer of saved
-        values for each part of the carry.
+        A tuple of the components of the last carry, the number of iterations, the period, and one buffer of
+        saved values for each carry component.
     """
     loop, np = jax.lax.while_loop, jax.numpy
     zero, one = np.int32(0), np.int32(1)
@@ -140,26 +140,26 @@ def save(
 
 
 def _saves_every(buffers: Sequence[Array]) -> bool:
-    """Return whether carries are so large that the forward pass saves the first K."""
+    """Return whether carries are large, so that the first K are saved additionally."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:
-    """Return the stack size that suffices for the carries of 2³¹ iterations."""
+    """Return the number of carries on the stack that suffices for 2³¹ iterations."""
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
 class Iteration(NamedTuple):
     """Functions that compute one iteration and its transposed linearization.
 
-    The *coefficients* of an iteration are the residuals of its linearization. The *needed* parts of the carry
+    The *coefficients* of an iteration are the residuals of its linearization. The *needed* carry components
     are the parts on which the coefficients depend.
 
     Attributes:
         step: function from the carry before an iteration to the carry after it.
-        expensive: function of the needed parts of the carry. It returns intermediate values of the
+        expensive: function of the needed carry components. It returns intermediate values of the
             coefficients that XLA should compute only once.
-        coefficients: function of the needed parts of the carry before each iteration, and of the expensive
+        coefficients: function of the needed carry components before each iteration, and of the expensive
             values. It returns the coefficients of ``rows`` iterations.
         pull: ``pull(coefficients, cts)`` maps the cotangents of the carry after an iteration to the
             cotangents before it. If ``rows`` is 1, it also returns the contribution of the iteration to the
@@ -190,7 +190,7 @@ class ReverseIterations:
         jax: the ``jax`` module.
         iteration: functions of one iteration.
         saved: results of the forward pass (:func:`save`).
-        needed: indices of the parts of the carry on which the coefficients depend.
+        needed: indices of the carry components on which the coefficients depend.
         slots: number of carries that the buffers of the forward pass hold.
         rows: number of iterations in a *chunk*. Their coefficients are computed together, along a leading
             axis of iterations. If ``rows`` is 1, values have no such axis.
@@ -207,7 +207,7 @@ class ReverseIterations:
         self.is_saved = _saves_every(saved.buffers)
 
     def run(self, cotangents: Sequence[Array], sums: Sequence[Array]) -> tuple[Array, ...]:
-        """Return the cotangents of the constants and of the first carry.
+        """Run the reverse pass; return the cotangents of the constants and initial carry.
 
         Args:
             cotangents: cotangents of the last carry.
@@ -231,7 +231,7 @@ class ReverseIterations:
         return (*state[1], *state[2])
 
     def _chunk(self, state: tuple) -> tuple:
-        """Process up to ``rows`` iterations of a block, the last unprocessed ones."""
+        """Process a chunk in reverse: the last ``rows`` unprocessed iterations of a block."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state
@@ -292,7 +292,7 @@ class ReverseIterations:
 
         Args:
             x: the carry before the first of these iterations.
-            saved: buffers for the needed parts of the carry before each iteration.
+            saved: buffers for the needed carry components before each iteration.
             is_block: whether these iterations are the block to process next. Its last iteration is not
                 replayed, because its result is not needed.
             count: number of iterations.

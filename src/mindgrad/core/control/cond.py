@@ -128,7 +128,7 @@ def _linear(
     xs: Atoms, branches: tuple[Graph, Graph], directions: list[Atom], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
 ) -> tuple[Atoms, Atoms]:  # fmt: skip
-    """Emit a ``cond`` for values and residuals, and a linear one for tangents.
+    """Emit one ``cond`` for values and residuals, and a linear ``cond`` for tangents.
 
     Returns:
         The values and the tangents.
@@ -150,7 +150,9 @@ def _linear(
 
 
 def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[int]]]:
-    """Assign a slot to each residual; both branches share slots of equal type.
+    """Assign an output of the ``cond``, a slot, to each residual of its branches.
+
+    Residuals of different branches share slots of equal type, because only one branch runs.
 
     Returns:
         The types of the slots, and for each branch the slot of each of its residuals.
@@ -264,7 +266,7 @@ def _batch(size: int, operands: Atoms, at: BatchAxes, true: Graph, false: Graph)
 
 @memoized
 def zero_graph(graph: Graph) -> Graph:
-    """Return a graph with the input and output types of ``graph`` that returns zeros."""
+    """Return a graph of the same types as ``graph`` whose outputs are zero."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 

@@ -43,7 +43,7 @@ def _split(operands: Sequence, outputs: int, inputs: int) -> tuple[Sequence, Seq
 def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
     """Return the graph ``(*xs, *ys, *at, *extras, *ts) ↦ tangents of ys``.
 
-    It is the transpose of ``pullback``, linearized in the cotangents at the values ``at``.
+    It is the transpose of ``pullback`` after linearization in the cotangents, whose values are ``at``.
     """
     builder = Builder()
     with building(builder):

@@ -87,17 +87,14 @@ class System:
 
     @cached_property
     def transposed(self) -> System:
-        """The system of the transposed matrix."""
+        """The linear system with the transposed matrix."""
         product, pulled, consts, solver, transposed_solver = self._given
         made = System(pulled, product, consts, transposed_solver, solver, self._batches)
         made.__dict__["transposed"] = self
         return made
 
     def batched(self, flags: Flags, size: int) -> System:
-        """Return the system for ``size`` samples.
-
-        Constants whose flag is true have a leading batch axis.
-        """
+        """Return the linear system for a batch of ``size`` samples."""
         return _batched(self, flags, size)
 
 
@@ -110,7 +107,7 @@ def _batched(system: System, flags: Flags, size: int) -> System:
 def linear_system(
     product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
 ) -> System:
-    """Build the system of a graph ``(*consts, *xs) ↦ A x``.
+    """Build the linear system whose matrix A has the product ``(*consts, *xs) ↦ A x``.
 
     If the graph is not linear in ``xs``, ``ValueError`` is raised.
     """
@@ -121,7 +118,7 @@ def linear_system(
 
 @memoized
 def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
-    """Build the system with the matrix ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``.
+    """Build the linear system with matrix ``∂f/∂x`` of a graph ``(*consts, *xs) ↦ f``.
 
     The matrix depends on ``consts`` and ``xs``, so both are constants of the system.
     """

@@ -130,5 +130,5 @@ def lazy_primitive(name: str, expand: Rule, type_rule: TypeRule, taint: Rule) ->
 
 
 def never(*_: object, **__: object) -> tuple:
-    """Raise ``RuntimeError``: lazy equations must be expanded before compilation."""
+    """Raise ``RuntimeError``: a lazy equation has no kernel, so expand it first."""
     raise RuntimeError("a lazy derivative was not expanded before compilation.")

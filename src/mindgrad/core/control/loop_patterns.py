@@ -78,7 +78,7 @@ def looped(run: Propagation, equation: Equation, patterns: list) -> list:
 
 
 def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, first: int, end: int) -> list:
-    """Return sparsity patterns of loop results that hold for any iteration count."""
+    """Return sparsity patterns of the results that are valid for any iteration count."""
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))

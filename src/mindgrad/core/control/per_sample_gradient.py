@@ -52,7 +52,7 @@ def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part
 
 
 def written_out(equation: Equation, operands: Atoms) -> Atom:
-    """Emit the gradient as concatenated columns, each computed by a separate graph."""
+    """Emit the gradient as a concatenation of columns, each from a separate graph."""
     axis = equation.parameters["axis"]
     made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
     return concatenate(*made, axis=axis)

@@ -133,7 +133,7 @@ recomputed: Primitive[tuple[Atom, ...]] = Primitive(
 
 @memoized
 def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]) -> Graph:
-    """Return the pullback of ``body``.
+    """Return the pullback of ``body`` as a graph.
 
     It maps ``(*inputs, *cotangents of active_outputs)`` to the cotangents of the inputs ``active_inputs``.
     """

@@ -90,10 +90,7 @@ def _is_known(atom: Atom) -> bool:
 def _cheapest_plan(
     part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Atom], length: int
 ) -> _Plan:
-    """Choose one of the two plans for a scan of ``length`` iterations.
-
-    The scan stacks its outputs ``ys`` in any case, so a residual among ``ys`` costs nothing.
-    """
+    """Choose one of the two plans for a scan of ``length`` iterations."""
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
     # decide in program order: whether a value can be recomputed depends on decisions about the values before
@@ -151,14 +148,11 @@ class _Plan:
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
-        """Return the number of operations that one iteration recomputes.
-
-        Copying an element counts as one operation.
-        """
+        """Return the number of operations that one iteration recomputes."""
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Atom]) -> None:
-        """By the second plan, make the residuals ``needed`` available to the linear part."""
+        """By the second plan, stack or recompute the residuals ``needed``."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
             outputs = [y for y in equation.outputs if y in waiting]
@@ -174,7 +168,7 @@ class _Plan:
         self.stacked.update(waiting)
 
     def keep(self, x: Atom) -> None:
-        """By the first plan, make the residual ``x`` available to the linear part."""
+        """By the first plan, stack or recompute the residual ``x``."""
         if not self._is_there(x):
             if self._is_free(x):
                 self._make_again(x)
@@ -196,7 +190,7 @@ class _Plan:
         return False
 
     def _is_free(self, x: Atom) -> bool:
-        """Return whether few, cheap equations compute ``x`` from available values."""
+        """Return whether a few cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):
             if not waiting:

@@ -8,7 +8,7 @@ stacks one value per iteration along axis 0. The parameters are:
 
 - ``body``: graph from ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``.
 - ``length``: number of iterations.
-- ``consts``, ``carries``: number of operands that are constants and number of parts of the carry.
+- ``consts``, ``carries``: number of operands that are constants and number of carry components.
 - ``reverse``: whether to run from the last slice to the first.
 
 Forward mode runs one loop over values and tangents. In reverse mode, the loop also stacks the residuals that
@@ -19,8 +19,8 @@ transposed scan accumulates the sum, or one contraction after the loop computes 
 Forward mode costs one loop with 2 to 3 times the work. Reverse mode adds one more loop and stores the
 residuals of every iteration.
 
-In the code, ``moving`` are the indices of the parts of the carry that have a tangent in some iteration.
-``start`` are the indices of the parts of the first carry that have a tangent.
+In the code, ``moving`` are the indices of the carry components that have a tangent in some iteration.
+``start`` are the indices of the components of the initial carry that have a tangent.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _xla(
 
 
 def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[Any]) -> Graph:
-    """Return ``graph`` with its inputs in the order of ``parts``."""
+    """Return a graph with the inputs in ``parts``, concatenated, and ``outputs``."""
     return Graph([v for part in parts for v in part], graph.equations, outputs)
 
 
@@ -137,7 +137,7 @@ class _Fused(NamedTuple):
     outputs have the same order.
 
     Attributes:
-        moving: indices of the parts of the carry that have a tangent in some iteration.
+        moving: indices of the carry components that have a tangent in some iteration.
         wanted: indices of the outputs of the original body that have a tangent.
     """
 
@@ -149,7 +149,7 @@ class _Fused(NamedTuple):
 def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
     """Return the positions of all body inputs that have a tangent.
 
-    They are ``active_inputs``, and the parts ``moving`` of the carry.
+    They are ``active_inputs``, and the carry components ``moving``.
     """
     return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 

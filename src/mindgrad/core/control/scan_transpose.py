@@ -38,7 +38,7 @@ class TransposedIteration(NamedTuple):
             ys) ↦ (*sums, *cotangents of the carry, *cotangents of slices, *leaves that are not yet
             stacked)``.
         summed: positions of the constants whose cotangents are accumulated in the loop.
-        parts: indices of the parts of the carry that have a cotangent.
+        parts: indices of the carry components that have a cotangent.
         sliced: positions of the scanned inputs whose slices have a cotangent.
         deferred: positions of the constants whose cotangents are computed after the loop.
         leaves: indices of the leaves in the list ``(*residual slices, *cotangents of ys, *cotangents of
@@ -120,8 +120,8 @@ def transposed_iteration(
         directions: positions of the inputs in which the body is linear, including the whole carry.
         length: number of iterations.
         consts: number of constants.
-        carries: number of parts of the carry.
-        start: indices of the parts of the last carry whose cotangents are nonzero.
+        carries: number of carry components.
+        start: indices of the components of the last carry whose cotangents are nonzero.
         ys: indices of the stacked outputs whose cotangents are nonzero.
         marks: marks (``ir.graph``) of these cotangents, for ``start``, then for ``ys``.
     """

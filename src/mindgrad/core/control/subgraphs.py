@@ -4,8 +4,8 @@ Each transformation is computed once per graph and choice of active inputs. If a
 in the same way, both derivatives have the same body, and value numbering merges them into one equation.
 
 *Active* inputs have a tangent; active outputs depend on active inputs. A carry is a tuple of tensors, its
-*parts*. A *mark* of a value (``Atom.tainted``, see ``ir.graph``) states whether its elements can be infinite,
-and whether zero times infinity is zero for its zeros.
+*components*. A *mark* of a value (``Atom.tainted``, see ``ir.graph``) states whether its elements can be
+infinite, and whether zero times infinity is zero for its zeros.
 """
 
 from __future__ import annotations
@@ -70,10 +70,7 @@ _local = _Local()
 
 @contextmanager
 def in_loop() -> Iterator[None]:
-    """Mark graphs that are built in this context as parts of a loop body.
-
-    A loop inside a loop body saves fewer carries and uses smaller chunks.
-    """
+    """Mark graphs that are built in this context as parts of a loop body."""
     _local.depth += 1
     try:
         yield
@@ -87,7 +84,7 @@ def is_in_loop() -> bool:
 
 
 def active(ts: Tangents) -> Indices:
-    """Return the positions of the tangents that are nonzero."""
+    """Return the positions of the tangents that are not ``None``, which means zero."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
@@ -95,15 +92,12 @@ def active(ts: Tangents) -> Indices:
 
 
 def marks_of(atoms: Iterable[Atom]) -> Indices:
-    """Return, for each of ``atoms``, the marks that results of operators inherit."""
+    """Return the bit mask of inherited marks, such as ``INFINITE``, of each atom."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """Return the union of the marks of all outputs of ``graphs``.
-
-    They are the marks of the results of a branch or loop with these graphs.
-    """
+    """Return the inherited marks of all outputs of ``graphs``, as one bit mask."""
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
@@ -122,9 +116,10 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Atoms) -> None:
-    """Remove the mark ``DISCARDS`` from values without zeros of slices or lookups.
+    """Remove the mark ``DISCARDS`` from values that turn out to have no such zeros.
 
-    An example is the sum of the cotangents of two slices that together cover a tensor.
+    ``DISCARDS`` means zeros for elements that a slice or lookup did not read. If two slices together cover a
+    tensor, the sum of their cotangents has no such zeros.
     """
     for atom in atoms:
         if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
@@ -132,10 +127,7 @@ def _unmark_covered(atoms: Atoms) -> None:
 
 
 def marked(graph: Graph, operands: Atoms) -> Graph:
-    """Return a copy of ``graph`` whose inputs also have the marks of ``operands``.
-
-    All other values inherit these marks.
-    """
+    """Return a copy of ``graph`` whose inputs also have the marks of ``operands``."""
     flags = tuple([v.tainted | (x.tainted & INHERITED) for v, x in zip(graph.inputs, operands, strict=True)])
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
@@ -215,10 +207,7 @@ def _pushed(
 
 @memoized
 def reach(graph: Graph, active_inputs: Indices) -> Indices:
-    """Return the positions of the outputs that depend on ``active_inputs``.
-
-    These outputs have a tangent if the inputs have one.
-    """
+    """Return the positions of the outputs that depend on ``active_inputs``."""
     *_, outputs, tangents = _pushed(graph, active_inputs)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
@@ -227,14 +216,14 @@ def reach(graph: Graph, active_inputs: Indices) -> Indices:
 def closure(
     body: Graph, consts: int, active_others: Indices, active_carry: Indices, carries: int | None = None
 ) -> Indices:
-    """Return the parts of the carry that have a tangent after some iteration.
+    """Return the carry components that have a tangent after some iteration.
 
     Args:
         body: graph from constants, carry and further inputs to the next carry. Further outputs are ignored.
         consts: number of inputs that are constants of the loop.
         active_others: positions of the constants and further inputs that have a tangent.
-        active_carry: indices of the parts of the first carry that have a tangent.
-        carries: number of parts of the carry. Default: all inputs after the constants.
+        active_carry: indices of the components of the initial carry that have a tangent.
+        carries: number of carry components. Default: all inputs after the constants.
     """
     if carries is None:
         carries = len(body.inputs) - consts
@@ -273,10 +262,7 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
 
 
 def series_operands(xs: Atoms, coefficients: Sequence[Tangents], active_inputs: Iterable[int]) -> list[Atom]:
-    """Return the coefficients of order 1 and higher of the operands ``active_inputs``.
-
-    A coefficient that is ``None`` becomes a constant zero.
-    """
+    """Return the coefficients of order 1 and higher of the operands ``active_inputs``."""
     return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
 
 
@@ -296,7 +282,7 @@ def series_results(
 
 
 def varying(coefficients: Sequence[Tangents]) -> Indices:
-    """Return the positions of operands with a nonzero coefficient of order ≥ 1."""
+    """Return the positions of operands that have a Taylor coefficient of order ≥ 1."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
@@ -345,10 +331,7 @@ class Split:
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
     def linear_graph(self, residuals: Sequence[Variable]) -> Graph:
-        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
-
-        ``residuals`` must contain all inputs and residuals that the linear part uses.
-        """
+        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``."""
         return Graph([*residuals, *self.directions], self.linear, self.tangents)
 
 

@@ -34,7 +34,7 @@ __all__ = ["Totals", "summed_graph"]
 
 
 class Totals:
-    """A plan that sums some values of an iteration over all iterations.
+    """A plan to sum values of a loop body over all iterations of the loop.
 
     Args:
         graph: graph of one iteration of the loop.
@@ -66,10 +66,10 @@ class Totals:
         return type(x) is not Variable or x not in self._varying
 
     def _parts(self, x: Atom) -> tuple[Atom, ...]:
-        """Return the operands that can be summed instead of ``x``.
+        """Return the operands whose sums over the iterations determine the sum of ``x``.
 
-        The sum of ``x`` is then computed from their sums. If the result is empty, ``x`` or its factors must
-        be stacked.
+        For example, they are u and v if x = u + v. If the result is empty, ``x`` or its factors must be
+        stacked.
         """
         equation = self._made_by.get(x)
         if equation is None or x in self._stacked:
@@ -186,7 +186,7 @@ def _contracted(equation: Equation, stacks: Mapping) -> Atom:
 
 
 def _weighed(weights: Tangent, stack: Atom) -> Atom:
-    """Sum ``stack`` over axis 0, by a product with ``weights`` if possible."""
+    """Sum ``stack`` over axis 0, as a product with the vector ``weights`` if possible."""
     shape = stack.shape[1:]
     if weights is None or stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:
         return reduce_sum(stack, axes=(0,))

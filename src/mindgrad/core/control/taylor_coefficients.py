@@ -44,7 +44,7 @@ SERIES = Rewrite(
 
 @memoized
 def expanded(program: Graph, argnum: int, order: int) -> Graph:
-    """Return the graph that computes the K coefficients from the operands."""
+    """Return the graph from the operands to the coefficients of order 1 to ``order``."""
     whole = taylor(program, [argnum], order, 1)
     return expand_lazy(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
 

@@ -92,7 +92,7 @@ def is_short(graph: Graph) -> bool:
 
 
 def _longest(equation: Equation) -> float:
-    """Return an upper bound of the seconds that one run of an equation takes."""
+    """Return an upper bound of the run time of one equation, in seconds."""
     work = equation.primitive.work
     if work.flops is not None:
         return float(work.flops(equation)) * HOST.operation_seconds

@@ -10,7 +10,7 @@ The carry x is a tuple of tensors, its *parts*. The constants c are equal in all
 - ``consts``: number of operands that are constants.
 - ``slots``: number of carries that the loop can save for reverse mode; 0 for none. If it is positive, the
   loop has further results: the number of iterations, the period (number of iterations between two saved
-  carries), and one buffer of saved values for each part of the carry.
+  carries), and one buffer of saved values for each carry component.
 
 Forward mode runs one loop over values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode
 uses a separate primitive, ``while_pullback``. Let K be the number of slots (``control.checkpoints``). Reverse
@@ -18,9 +18,9 @@ mode runs the loop once and saves some carries. It then recomputes each iteratio
 1 + log₂(n / K²) / 2 times on average, and transposes its linearization. It needs memory for about 2 K
 carries, and for the residuals of at most K iterations.
 
-In the code, ``moving`` are the indices of the parts of the carry that have a tangent in some iteration.
-``active_consts`` are the constants that have a tangent. ``start`` are the parts of the first carry that have
-a tangent.
+In the code, ``moving`` are the indices of the carry components that have a tangent in some iteration.
+``active_consts`` are the constants that have a tangent. ``start`` are the components of the initial carry
+that have a tangent.
 
 Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 """
@@ -109,7 +109,10 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
 
 
 def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, ...]:
-    """Return the types of a loop's iteration count, period, and buffers."""
+    """Return the types of the values that a loop saves for its reverse pass.
+
+    They are the iteration count, the period, and the buffers (``control.checkpoints``).
+    """
     if not slots:
         return ()
     return (_COUNT, _COUNT, *[each.with_shape((slots, *each.shape)) for each in carry])
@@ -188,12 +191,13 @@ class Fused(NamedTuple):
     active_carry: Indices
 
     def operands(self, xs: Sequence[Any], of_consts: Sequence[Any], of_carry: dict[int, Any]) -> tuple:
-        """Return the operands of this loop.
+        """Return the operands of the loop that also computes tangents.
 
         Args:
-            xs: operands of the original loop.
+            xs: operands of the loop without tangents.
             of_consts: tangents of ``active_consts``.
-            of_carry: tangents of the first carry, by index of the part. Missing tangents are zero.
+            of_carry: tangents of the initial carry. The keys are the indices of its components; a missing
+                tangent is zero.
         """
         c, x = xs[: self.consts], xs[self.consts :]
         ts = [of_carry[k] if k in of_carry else zeros(x[k].type) for k in self.active_carry]
@@ -243,8 +247,8 @@ def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[in
     """Split the tangents of operands into tangents of constants and of the carry.
 
     Returns:
-        The positions of the constants that have a tangent, their tangents, and a dict from the index of a
-        part of the carry to its tangent.
+        The positions of the constants that have a tangent, their tangents, and a dict that maps the index of
+        each carry component with a tangent to its tangent.
     """
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}

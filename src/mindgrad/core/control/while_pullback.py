@@ -19,7 +19,7 @@ saves its own carries.
 
 Operands are the operands of the loop, then its iteration count, its period, and its buffers of saved carries,
 then the cotangents of the parts ``moving`` of the last carry. Results are the cotangents of the constants
-``active_consts``, then the cotangents of the parts ``moving`` of the first carry.
+``active_consts``, then the cotangents of the components ``moving`` of the initial carry.
 """
 
 from __future__ import annotations

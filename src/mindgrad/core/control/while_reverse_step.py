@@ -45,9 +45,9 @@ class LinearIteration(NamedTuple):
         rows: number of iterations in a chunk.
         outside: graph from the constants of the loop to the values that depend only on constants and that
             ``step`` or ``totals`` uses.
-        expensive: graph ``(*consts, *needed parts of the carry) ↦ expensive subexpressions``. If ``rows``
+        expensive: graph ``(*consts, *needed carry components) ↦ expensive subexpressions``. If ``rows``
             exceeds 1, it has no outputs.
-        coefficients: graph ``(*consts, *needed parts of the carry, *expensive) ↦ coefficients``.
+        coefficients: graph ``(*consts, *needed carry components, *expensive) ↦ coefficients``.
         step: graph ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows``
             is 1, its further results are the contributions to the cotangents of the constants.
         totals: graph ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the
@@ -197,7 +197,7 @@ def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[
 
 
 def _is_plain(graph: Graph) -> bool:
-    """Return whether the graph can be batched over iterations."""
+    """Return whether ``graph`` can be evaluated for a batch of iterations at a time."""
     return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 
@@ -212,7 +212,7 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
             of the next carry.
         first: number of inputs of ``graph`` that are values. The tangents are the inputs after them.
         consts: number of constants of the loop that have tangents.
-        marks: marks of the cotangent of each part of the last carry; ``None`` for a zero cotangent.
+        marks: marks of the cotangent of each component of the last carry; ``None`` for a zero cotangent.
 
     Returns:
         The transposed graph, and the inputs of ``graph`` whose cotangents it computes.
@@ -247,7 +247,7 @@ def linear_iteration(
         body: body of the loop.
         consts: number of constants of the loop.
         active_consts: positions of the constants whose cotangents are computed.
-        moving: indices of the parts of the carry whose cotangents are computed.
+        moving: indices of the carry components whose cotangents are computed.
         slots: maximum number of iterations in a chunk, a power of two.
         marks: marks of the cotangents of the last carry.
     """

@@ -96,7 +96,7 @@ def building(builder: Builder) -> Iterator[Builder]:
 def is_tainted(
     primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics, passed: int | None = None
 ) -> int:
-    """Return the marks of the results of ``primitive`` on the operands ``inputs``.
+    """Return the marks, a bit mask, of the results of ``primitive``.
 
     ``passed`` is the union of the inherited marks of the operands. Default: computed from ``inputs``.
     """
@@ -365,7 +365,7 @@ class Builder:
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Atom) -> None:
-        """Make :meth:`moves` return true for ``atom``, in this and in later derivatives."""
+        """Treat ``atom`` as dependent on the inputs, in this and in later derivatives."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
@@ -392,7 +392,7 @@ class Builder:
     # -- replacement of loops by loops that also compute derivatives -------------------------------
 
     def value(self, atom: Atom) -> Atom:
-        """Return the replacement of ``atom`` (:meth:`rebind`), or ``atom`` itself."""
+        """Return the value with which :meth:`rebind` replaced ``atom``; default: ``atom``."""
         rebound = self._rebound
         while atom in rebound:
             atom = rebound[atom]

@@ -42,5 +42,5 @@ class constants_below:
 
 
 def is_constant(scope: Scope) -> bool:
-    """Return whether code may now read tensors of ``scope`` without a warning."""
+    """Return whether reads of tensors of ``scope`` cause no warning at present."""
     return scope.level <= _local.level

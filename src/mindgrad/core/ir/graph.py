@@ -370,10 +370,7 @@ def _interned(value: object) -> object:
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Atom]) -> list[Equation]:
-    """Return the equations on which ``outputs`` depend, and equations with effects.
-
-    The result has the order of ``equations``.
-    """
+    """Return the equations on which ``outputs`` depend, and equations with effects."""
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
     for equation in reversed(equations):

@@ -89,7 +89,7 @@ class Arrangement(NamedTuple):
 
 
 class Relabeling(NamedTuple):
-    """How to apply an operator to the operands of an :class:`Arrangement`.
+    """How to apply an operator to the reordered operands of an :class:`Arrangement`.
 
     Attributes:
         parameters: the parameters of the new equation.

@@ -169,8 +169,5 @@ def is_mutable(value: object) -> bool:
 
 
 def plain_kind(kind: type) -> type:
-    """Return the ordinary type for the type ``kind`` of a marked container.
-
-    Any other type is returned unchanged.
-    """
+    """Return the builtin type of a marked container: ``list`` for ``MutableList``."""
     return _CONTAINERS.get(kind, kind)

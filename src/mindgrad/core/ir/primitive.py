@@ -222,10 +222,7 @@ class Primitive(Generic[R]):
         REGISTRY[name] = self
 
     def linear_operands(self, count: int) -> Sequence[int]:
-        """Return the positions of the operands in which the operator is jointly linear.
-
-        ``count`` is the number of operands.
-        """
+        """Return the positions of the operands in which the operator is jointly linear."""
         if not self.is_linear and not self.moves:
             return ()
         return range(count) if self.linear_in is None else self.linear_in
@@ -260,7 +257,7 @@ class Primitive(Generic[R]):
         return f"<primitive {self.name}>"
 
     def __call__(self, *operands: rules.Operand, **parameters: object) -> R:
-        """Emit the operator. Python numbers get the type of the first other operand."""
+        """Emit an equation; Python numbers get the type of the first variable or constant."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 operands = lift(operands)
@@ -273,7 +270,7 @@ def _tangents_of(jvp_with_values: rules.JvpWithValues) -> rules.Jvp:
 
 
 def lift(operands: tuple[rules.Operand, ...]) -> tuple[Atom, ...]:
-    """Convert Python numbers to constants with the type of the first other operand."""
+    """Convert Python numbers to constants of the type of the first other operand."""
     like = next(operand for operand in operands if isinstance(operand, (Variable, Constant))).type
     return tuple(
         x if isinstance(x, (Variable, Constant)) else Constant(np.asarray(x, like.dtype.numpy), like)

@@ -75,7 +75,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """Return the number of ``tensor``, a new one if the tensor is from outside."""
+        """Return the number of ``tensor`` in the recording; assign one to outside tensors."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -109,7 +109,7 @@ class Recorder(Scope):
         return tensor
 
     def handed_over(self) -> list[Stored]:
-        """Return the values for the gradient, and remove large values from this scope.
+        """Return all recorded values for a gradient, and drop large ones from this scope.
 
         The gradient frees each value after its last use. If a removed value is needed later, :meth:`lift`
         computes it again.
@@ -124,13 +124,14 @@ class Recorder(Scope):
         return values
 
     def makers(self) -> dict[int, int]:
-        """Return a dict from the number of each result to the index of its entry."""
+        """Return a dict from the number of each result to the index of its operator."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:
-        """Return value ``number`` as a tensor of the next outer scope.
+        """Return value ``number`` as a tensor of the enclosing scope.
 
-        If the value depends on tensors of an outer scope, this scope records the operators that compute it.
+        If the value depends on tensors of the enclosing scope, that scope records the operators that compute
+        it.
         """
         if self._lifted is None:
             self._lifted = dict(self.leaves), self.makers()
@@ -166,10 +167,7 @@ class Recorder(Scope):
 
 
 class LocatedRecorder(Recorder):
-    """Recorder that also stores the source line of each operator.
-
-    The equations of the derivative then have these source lines.
-    """
+    """Recorder that also stores the source line of each operator."""
 
     __slots__ = ("sources",)
 

@@ -109,7 +109,7 @@ def current_deferral() -> Deferral | None:
 
 
 def defer_to(deferral: Deferral | None) -> None:
-    """Let ``deferral`` receive this thread's operators; ``None`` ends the deferral."""
+    """Pass later operators of this thread to ``deferral``; ``None`` ends the deferral."""
     _local.deferral = deferral
 
 
@@ -198,7 +198,7 @@ class opened(Generic[S]):
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """Copy the Tensor object, so that later item assignments do not change the copy."""
+    """Return a copy of ``tensor`` that later ``x[0] = 1`` do not change."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -288,7 +288,7 @@ class Scope:
         self.opaque = False
 
     def still_rebound(self) -> list[Tensor]:
-        """Return the living tensors in ``rebound`` that still have a value of this scope."""
+        """Return the existing tensors in ``rebound`` that have a value of this scope."""
         if not self.rebound:
             return []
         found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
@@ -376,7 +376,7 @@ class GraphScope(Scope):
         self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
 
     def symbol(self, type: TensorType) -> Tensor:
-        """Create an input of the graph that is not captured, such as a loop carry."""
+        """Create an input of the graph that represents no outside tensor, as a loop carry."""
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Atom) -> Tensor:
@@ -411,7 +411,7 @@ class GraphScope(Scope):
         return atom
 
     def close_program(self) -> None:
-        """Set ``opaque`` in the enclosing scope if derivatives were taken in this scope."""
+        """If derivatives were taken in this scope, set ``opaque`` in the enclosing scope."""
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 

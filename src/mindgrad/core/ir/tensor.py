@@ -270,10 +270,7 @@ class Tensor(TensorMembers):
         return array
 
     def _leave(self, how: str) -> None:
-        """Warn that Python code reads the value, because the result has no derivative.
-
-        ``how`` names the call that reads the value.
-        """
+        """Warn that Python code reads the value, because derivatives ignore such a read."""
         if self.is_traced and self._array is not None and not constant_reads.is_constant(self._scope):
             warn_user(
                 f"{how} reads the value of a tensor that is being differentiated, so the result is a "

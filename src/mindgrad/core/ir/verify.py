@@ -29,7 +29,7 @@ VARIABLE = "MINDGRAD_VERIFY"
 
 
 class MalformedGraph(AssertionError):
-    """A graph transformation built an ill-formed graph. This is a bug in mindgrad."""
+    """Raised if a graph transformation built an ill-formed graph, a bug in mindgrad."""
 
 
 def always(switch: bool) -> None:
@@ -38,7 +38,9 @@ def always(switch: bool) -> None:
 
 
 def verify(graph: Graph) -> None:
-    """Check that ``graph`` is well formed. Its inner graphs were checked when they were built.
+    """Check that ``graph`` is well formed.
+
+    Inner graphs are not checked again, because they were checked when they were built.
 
     Raises:
         MalformedGraph: If an invariant is violated. The message contains the equation and the graph.

@@ -73,7 +73,7 @@ LIBRARY = Work("library")
 
 
 def by(flops: Callable[[Equation], float]) -> Work:
-    """Return the cost of a library algorithm with ``flops(equation)`` operations."""
+    """Return the work of an algorithm that takes ``flops(equation)`` operations."""
     return Work("library", flops)
 
 

@@ -25,7 +25,7 @@ __all__ = ["anchored_values"]
 
 
 def anchored_values(graph: Graph, turned: set[Equation]) -> set[Variable]:
-    """Find the values that keep the axis order of the graph's inputs and outputs.
+    """Find the values that must keep the axis order of the graph's inputs and outputs.
 
     Args:
         graph: the graph to search.

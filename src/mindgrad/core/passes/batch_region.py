@@ -58,10 +58,7 @@ def _is_data(atom: Any, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """Divide the equations of ``graph`` into the four kinds of :class:`Region`.
-
-    Each input whose first axis has ``size`` elements is part of the batch.
-    """
+    """Divide the equations of ``graph`` into the four kinds of :class:`Region`."""
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
@@ -92,7 +89,7 @@ def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int =
 
 
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
-    """Return the batch axis of the result; ``None`` if the equation combines samples.
+    """Return the batch axis of the result; ``None`` if the equation mixes samples.
 
     ``at`` contains the batch axis of each operand, or ``None``.
     """
@@ -113,10 +110,7 @@ def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
 
 
 def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
-    """Return the label of the batch axis in the index map of ``equation``.
-
-    The equation belongs to ``region.rows`` or ``region.sums``.
-    """
+    """Return the label of the batch axis in the index map of ``equation``."""
     result = equation.outputs[0]
     if result in region.places:
         return axes.results[0][region.places[result]]
@@ -125,7 +119,7 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find values with a batch axis that are outputs or that equations of kind 4 read."""
+    """Find values with a batch axis that are read after the loop or are outputs."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

@@ -166,10 +166,7 @@ def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """Count the elements of the small product of :func:`repeated_product`.
-
-    This is the product before :func:`repeated_product` broadcasts it to the original shape.
-    """
+    """Count the elements of the small product of :func:`repeated_product`."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(

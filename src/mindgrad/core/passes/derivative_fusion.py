@@ -98,7 +98,7 @@ def _member(equation: Equation) -> Member | None:
 
 
 def _unit(direction: Any) -> int | None:
-    """Return the column in which ``direction`` is 1, if it is 0 in all other columns."""
+    """Return j if ``direction`` is the unit vector e_j, otherwise ``None``."""
     made_by = getattr(direction, "made_by", None)
     if type(direction) is Constant and direction.shape[-1:] == (1,) and direction.is_all(1):
         return 0
@@ -122,7 +122,7 @@ def _unit(direction: Any) -> int | None:
 
 
 def _shortened(graph: Graph) -> Graph:
-    """Drop the coefficients of each Taylor series after the last one that is read."""
+    """Remove the Taylor coefficients of orders higher than any that the graph reads."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -141,7 +141,7 @@ def _shortened(graph: Graph) -> Graph:
 
 
 def _length(equation: Equation, read_atoms: set[Any]) -> int:
-    """Return the number of a series' coefficients up to the last one that is read."""
+    """Return the number of Taylor coefficients up to the last one that is read."""
     order = equation.parameters["order"]
     return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
 
@@ -199,7 +199,7 @@ class _Sum(NamedTuple):
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Find the sums of second derivatives that are not part of a larger sum."""
+    """Find the sums of second derivatives that are not terms of a larger sum."""
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
@@ -259,10 +259,10 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
 def _at_units(
     primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, Any], ...]
 ) -> list[float] | None:
-    """Evaluate a primitive with one operand 1 and all other variable operands 0.
+    """Evaluate a linear primitive at unit vectors, which yields its factors.
 
-    The results are the factors of a linear combination. ``values`` contains the value of each constant
-    operand, and ``None`` for each variable operand. Each operand is 1 in turn.
+    Each operand is 1 in turn, and the other variable operands are 0. For example, ``x − y`` has the factors 1
+    and −1. ``values`` contains the value of each constant operand, and ``None`` for each variable operand.
     """
     factors = []
     with np.errstate(all="ignore"):
@@ -284,7 +284,7 @@ def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _total(sums: Sequence[_Sum | None]) -> _Sum | None:
-    """Add sums of second derivatives; ``None`` if they belong to different families."""
+    """Add sums of second derivatives; ``None`` if they are of different functions."""
     first = sums[0]
     factors: dict[tuple[int, int], float] = {}
     for sum_ in sums:
@@ -331,7 +331,7 @@ def _swept(sum_: _Sum, read: Read) -> Any:
 
 
 def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
-    """Stack one tangent of ``x`` per unit vector; zeros for vectors of other inputs."""
+    """Stack one tangent of ``x`` per unit vector; zeros if it is of another input."""
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
         rows[k, column] = weights[k] if which == argnum else 0

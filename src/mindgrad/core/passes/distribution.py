@@ -144,7 +144,7 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """Write ``x`` as a sum or difference of two much smaller values, if possible."""
+    """Write ``x`` as ± of two broadcasts of much smaller values, or return ``None``."""
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):
@@ -213,7 +213,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     """Emit the product ``A (u ± v)`` as ``[A, r] · [u, 1]`` with ``r = ±A v``.
 
     One of the terms, v, must be equal for all samples, so that r has only axes of A. Returns ``None`` if
-    neither term is, if both are, or if the merged product is not cheaper.
+    this does not hold for exactly one term, or if the merged product is not cheaper.
     """
     free = free_axes(len(operands[k].shape), contract[k], batch[k])
     flat = [all(term.axes[axis] is None for axis in free) for term in (x.first, x.second)]

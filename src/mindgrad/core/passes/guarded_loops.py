@@ -67,7 +67,7 @@ def postpone_guards(graph: Graph) -> Graph:
 
 
 def _is_worth(equation: Equation) -> bool:
-    """Whether an equation is a loop to which the rewrite applies."""
+    """Whether an equation is a loop for which omitting the shields saves time."""
     if equation.primitive is not while_ or equation.parameters.get("slots"):
         return False
     body, limits = equation.parameters["body"], costs()
@@ -96,7 +96,7 @@ def _only_multiplied(body: Graph, values: set[Any]) -> bool:
 
 
 def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Emit the plain loop, then a ``cond`` that runs the original loop after a NaN."""
+    """Emit the loop without shields, then a ``cond``: after a NaN, run the original."""
     parameters = equation.parameters
     condition, body, consts = parameters["condition"], parameters["body"], parameters["consts"]
     start = full(_FLAG, False)
@@ -115,7 +115,7 @@ def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _unless_wrong(condition: Graph) -> Graph:
-    """Build a loop condition that is also false if the NaN flag is set."""
+    """Extend a loop condition, so that the loop also ends if the NaN flag is set."""
     builder = Builder()
     with building(builder):
         inputs, flag = builder.inputs_like(condition.inputs), builder.input(_FLAG)

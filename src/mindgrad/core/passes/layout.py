@@ -332,7 +332,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Return the rank of each entry of ``places`` in ascending order: (5, 2) → (1, 0)."""
+    """Return the rank of each entry in ascending order, as in (5, 2) → (1, 0)."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 
@@ -392,7 +392,7 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 def _uniform(
     equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
-    """Emit an operator whose operands need one axis order, in the most common order."""
+    """Emit an operator whose operands must have equal axis orders."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
     if not orders and axes.kinds:  # a concatenation, the only operator here with an axis that is not parallel
         return None
@@ -411,10 +411,7 @@ def _uniform(
 
 
 def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
-    """Emit an operator for operands in new axis orders, if it supports these orders.
-
-    ``is_turned``: whether to exchange the operands of a matrix product.
-    """
+    """Emit an operator for operands in new axis orders, if it supports these orders."""
     primitive = equation.primitive
     if primitive is dot:
         operands = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]

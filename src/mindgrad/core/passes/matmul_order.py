@@ -164,7 +164,7 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """Return the factors of a tree, as a bit mask, and the cost of computing it."""
+        """Return the leaves of ``tree`` as a bit mask, and the cost of their product."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
@@ -224,7 +224,7 @@ class _Network:
         return product, batch_labels + free, left | right
 
     def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
-        """Emit a product without summed labels as an elementwise product."""
+        """Emit an elementwise product, for factors whose product sums over no label."""
         labels = mine + [label for label in theirs if label not in mine]
         shape = tuple([self.sizes[label] for label in labels])
         sides = []
@@ -242,7 +242,7 @@ def _subsets(count: int) -> Iterator[int]:
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """Iterate over the divisions of a set of factors into two; yield the first."""
+    """Iterate over the divisions of a set of leaves into two; yield the first subset."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -259,7 +259,7 @@ def _intervals(count: int) -> Iterator[int]:
 
 
 def _cuts(leaves: int) -> Iterator[int]:
-    """Iterate over the divisions of a range of factors into two; yield the first."""
+    """Iterate over the divisions of a range of leaves into two; yield the first part."""
     part = leaves & -leaves
     while part != leaves:
         yield part
@@ -299,10 +299,7 @@ def reorder_matmuls(graph: Graph) -> Graph:
 
 
 def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
-    """Return the equation that computes ``atom`` if it can be a node of the tree.
-
-    The tree must be the only reader of ``atom``.
-    """
+    """Return the equation that computes ``atom`` if it can be a node of the tree."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
         return None
@@ -310,6 +307,6 @@ def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
 
 
 def _is_exact(equation: Equation) -> bool:
-    """Whether another order of sums changes only the last digits of the result."""
+    """Whether reordering the sums of ``equation`` changes only rounding errors."""
     dtype = equation.outputs[0].type.dtype
     return dtype.is_inexact and dtype.itemsize >= 4

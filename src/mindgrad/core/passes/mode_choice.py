@@ -90,10 +90,7 @@ class _Cut(NamedTuple):
 def pull_by_series(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """Compute the cotangents of the inputs ``xs`` by forward mode.
-
-    Returns ``None`` if the rule does not apply, or if reverse mode is probably cheaper.
-    """
+    """Compute the cotangents of the inputs ``xs`` by forward mode."""
     if not 1 <= len(xs) <= costs().series_inputs:
         return None
     if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
@@ -217,10 +214,7 @@ def _cuts_off(y: Variable) -> bool:
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """Find a :class:`_Cut` of ``ys`` whose values depend on few columns of ``x``.
-
-    Returns ``None`` if there is no such cut.
-    """
+    """Find a :class:`_Cut` of ``ys`` that depends on few columns of ``x``, if any."""
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
         return None
@@ -248,21 +242,21 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
 
 
 def _is_affordable(columns: int, equations: int) -> bool:
-    """Whether one derivative per column is affordable for a graph of this size."""
+    """Whether computing one derivative per column costs little enough."""
     if columns <= costs().series_columns:
         return True
     return columns <= costs().gradient_columns and columns * equations <= costs().gradient_equations
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """Return on how many columns of ``x`` one element of a value may depend."""
+    """Return how many columns of ``x`` one element of a value may depend on."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
 def _fewest(
     live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
-    """Compute, for each value, the fewest columns on which a cut of it depends.
+    """Compute, for each value, the smallest number of columns on which a cut depends.
 
     A cut of a value is the value itself. If a linear equation computes the value, the cuts of its operands
     are also cuts of the value.
@@ -403,11 +397,11 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
 
 
 def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
-    """Find the equations that compute ``values``, and their inputs except ``xs``.
+    """Return the equations that compute ``values``, and the inputs besides ``xs``.
 
     Equations that do not depend on ``xs`` are included, so that derivatives with respect to different inputs
-    have the same graph. But if any of the equations is control flow, only equations that depend on ``xs`` are
-    returned.
+    have the same graph. If there is a branch or loop among them, only equations that depend on ``xs`` are
+    included.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
     if any(each.primitive.kind == "control" and not each.primitive.is_closed for each in live):

@@ -96,7 +96,7 @@ def _summed(
 
 
 def _divided(x: Any, axis: int, length: int, size: int) -> Any:
-    """Divide ``axis`` of ``x`` into tiles along a new first axis."""
+    """Divide ``axis`` of ``x`` into ``length`` tiles, stacked along a new first axis."""
     missing = length * size - x.shape[axis]
     if missing:
         none = (0,) * len(x.shape)
@@ -194,10 +194,7 @@ class TiledLoop:
         return (*[label for label in labels if label != rows], rows)
 
     def _in_place(self, tile: Any, axis: int) -> Any:
-        """Transpose a value of a tile back to its original axis order.
-
-        ``axis`` is its batch axis in the original order.
-        """
+        """Transpose a value of a tile back to its original axis order."""
         last = len(tile.shape) - 1
         if not self._batch_last:
             return tile
@@ -223,7 +220,7 @@ class TiledLoop:
         return _transposed(made, form.results[0], result)
 
     def _as_whole(self, atom: Any) -> Any:
-        """Return the loop body's input for ``atom``, a value without a batch axis."""
+        """Return the input of the loop body for ``atom``, which is equal for all tiles."""
         if type(atom) is not Variable:
             return atom
         if atom not in self._whole:

@@ -87,7 +87,7 @@ def _products(equations: Iterable[Equation]) -> list[Equation]:
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """Move the axis of a large batch to the end; tile it if it exceeds the cache."""
+    """Move the batch axis of large values to the end; tile the batch if needed."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph
@@ -111,7 +111,7 @@ def _results(region: Region) -> list[Any]:
 
 
 def _count(size: int, stored: int) -> int:
-    """Return the number of tiles of about ``tile_bytes``; 1 to leave the batch whole."""
+    """Return the number of tiles of about ``tile_bytes``; 1 if tiling does not pay."""
     if stored <= costs().whole_bytes:
         return 1
     target = math.ceil(stored / costs().tile_bytes)
@@ -123,7 +123,7 @@ def _count(size: int, stored: int) -> int:
 
 
 def _in_stack_tiles(graph: Graph) -> Graph:
-    """Tile the stacks of tangents of ``graph``, and of the bodies of its loops."""
+    """Tile the samples of stacks of tangents, in ``graph`` and in its loop bodies."""
     if graph.has_effect:
         return graph
     graph = rewrite_inner(graph, _in_stack_tiles)
@@ -152,10 +152,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
 
 
 def _is_stack(equation: Equation, least: int) -> bool:
-    """Whether the result of ``equation`` is a stack of at least ``least`` bytes.
-
-    A stack has axes for samples, directions, and features.
-    """
+    """Whether the result of ``equation`` is a stack of at least ``least`` bytes."""
     y = equation.outputs[0]
     return (
         len(y.type.shape) >= 3
@@ -166,7 +163,7 @@ def _is_stack(equation: Equation, least: int) -> bool:
 
 
 def _in_loops(graph: Graph, most: int) -> Graph | None:
-    """Divide ``graph`` into tiles, in at most ``most`` loops.
+    """Evaluate ``graph`` in tiles, by at most ``most`` loops over the tiles.
 
     If equations after the sums read large values of the first loop, a second loop recomputes these values.
     Returns ``None`` if tiling does not pay.
@@ -240,10 +237,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
 
 
 def _of_products(region: Region) -> set[Any]:
-    """Find the operands and results of products that have a batch axis.
-
-    XLA may fuse all other values, so that they need no memory.
-    """
+    """Find the operands and results of products that have a batch axis."""
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])
     return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}
@@ -295,10 +289,7 @@ def keeps_samples_apart(equations: Sequence[Equation], x: Variable, stack: int) 
 
 
 def tile_of_directions(count: int, stack: int) -> int:
-    """Return how many of ``count`` directions a forward Laplacian computes together.
-
-    For one direction, the largest tangent has ``stack`` bytes.
-    """
+    """Return how many of ``count`` directions a forward Laplacian computes together."""
     model = costs()
     if count * stack <= model.direction_tiles * model.direction_tile_bytes:
         return count

@@ -65,7 +65,7 @@ _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Atom) -> tuple[float, Atom]:
-    """Split ``atom`` into a numeric factor and the remaining value: 2 x into (2, x)."""
+    """Split ``atom`` into a numeric factor and another value: 2 x into (2, x)."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -81,7 +81,11 @@ def scaled(atom: Atom) -> tuple[float, Atom]:
 
 
 def _factor(atom: Atom) -> float | None:
-    """Return the value of a constant that the rules collect as a factor, or ``None``."""
+    """Return the value of a scalar that may be combined with other factors.
+
+    It is a multiple of 1/64 of limited size, so that sums of such factors are exact. Returns ``None`` for all
+    other atoms.
+    """
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
     number = float(atom.value)
@@ -95,7 +99,7 @@ def times(factor: float, atom: Atom) -> Atom:
 
 
 def _collect(c: float, x: Atom, d: float, y: Atom) -> Atom | None:
-    """Return a simpler form of ``c x + d y``, or ``None``: 3 x for 2 x + x."""
+    """Simplify ``c x + d y``, such as 2 x + x to 3 x; ``None`` if it is not simpler."""
     if x is y and c + d != 0:
         return times(c + d, x)
     if c == -1 and d == -1:
@@ -154,10 +158,7 @@ def _simplify_neg(x: Atom) -> Atom | None:
 
 
 def _with_bools(name: str, of_bools: str) -> XlaKernel:
-    """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans.
-
-    XLA cannot add Booleans, but NumPy treats their sum as a logical operator.
-    """
+    """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans."""
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 

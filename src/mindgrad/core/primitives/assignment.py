@@ -2,7 +2,7 @@
 
 The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) needs a
 square cost matrix. Therefore a rectangular matrix is extended by rows or columns. A pair that contains an
-added row or column costs more than any real pair. Therefore the number of real pairs is maximal.
+added row or column costs more than any original pair. Therefore the number of original pairs is maximal.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
 
 
 def _square(numpy: Module, cost: Array, limit: Array | int, maximize: bool) -> tuple[Stored, Array]:
-    """Return the costs of an equivalent square problem, and a mask of its real pairs."""
+    """Pad the costs to a square matrix; also return a mask of the original pairs.
+
+    The costs of added pairs are such that the optimal assignment of the original pairs does not change.
+    """
     rows, columns = cost.shape
     size = max(rows, columns)
     row, column = numpy.arange(size)[:, None] < rows, numpy.arange(size)[None] < numpy.minimum(columns, limit)
@@ -43,7 +46,10 @@ def _square(numpy: Module, cost: Array, limit: Array | int, maximize: bool) -> t
 
 
 def _found(numpy: Module, row_of_column: Array, both: Array, count: int) -> Array:
-    """Return the real pairs, sorted by row; unused entries at the end are −1."""
+    """Return the pairs of the original problem, sorted by row.
+
+    The result has ``count`` columns; unused columns at the end contain −1.
+    """
     column_of_row = numpy.argsort(row_of_column)
     real = numpy.take_along_axis(both, column_of_row[:, None], 1)[:, 0]
     order = numpy.argsort(~real, stable=True)[:count]

@@ -22,7 +22,7 @@ def inserted(values: Sequence, position: int, value: object) -> tuple:
 
 
 def past(axes: Iterable[int], at: int) -> tuple[int, ...]:
-    """Return the indices of ``axes`` after a batch axis is inserted at ``at``."""
+    """Renumber ``axes`` for an array into which a batch axis is inserted at ``at``."""
     return tuple(axis + (axis >= at) for axis in axes)
 
 

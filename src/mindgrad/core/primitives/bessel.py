@@ -72,7 +72,7 @@ def power_sum(factors: list[float], t: Array) -> Array:
 
 
 def _mean(numpy: Module, x: Array, term: Callable, jax: Module | None = None) -> Stored:
-    """Return the mean of ``term(x, angle)`` over the angles of a period."""
+    """Return the mean of ``term(x, t)`` over equidistant angles t in one period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
     # loop over the angles. XLA would fuse a vectorized sum with each of its uses, and recompute it there

@@ -97,7 +97,7 @@ class Callback:
 
 
 class _Slices(NamedTuple):
-    """A function that calls ``function`` for each slice of its batched operands."""
+    """A function of batched arrays that calls ``function`` for each sample."""
 
     function: Kernel
     types: tuple[TensorType, ...]

@@ -136,7 +136,7 @@ def _cotangent(ct: Atom, other: Atom, over: Pair, batch: Pair, current: Shape, o
 
 
 def _ct_axes(a: Atom, b: Atom, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
-    """Return the free axes of the operands, and the axes of the result by origin.
+    """Group the axes of a ``dot`` for its transpose rule.
 
     Returns:
         The free axes of a, the free axes of b, and the axes of the result that come from the batch axes,
@@ -170,7 +170,7 @@ def _cotangent_right(ct: Atom, a: Atom, b: Atom, contract: Pair, batch: Pair) ->
 
 
 def _dot_simplify(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom | None:
-    """Replace a product with a factor whose elements are all equal by a sum."""
+    """If all elements of one operand equal c, replace the product by c times a sum."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
         # do not rewrite a product of two small constants: the builder evaluates it
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
@@ -262,7 +262,7 @@ class _DotAxes(Axes):
 
 
 def _sum_of_products(xs: Atoms, along: Sequence[int], contract: Pair, batch: Pair) -> Atom:
-    """Emit the sum of ``dot`` over slices of both operands as one ``dot``."""
+    """Emit Σ_k dot(a_k, b_k), where a_k and b_k are slices, as one ``dot``."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))

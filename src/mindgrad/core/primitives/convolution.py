@@ -174,10 +174,7 @@ def _channels_exchanged(w: Atom, groups: int) -> Atom:
 
 
 def _samples_exchanged(x: Atom, groups: int) -> Atom:
-    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``.
-
-    Samples then take the role of channels, and channels the role of samples.
-    """
+    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``."""
     if groups == 1:
         return transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     count, channels, *sizes = x.shape
@@ -196,10 +193,7 @@ def _cotangent_input(
     rhs_dilation: Shape,
     groups: int,
 ) -> Atom:
-    """Convolve ``ct``, dilated by the strides, with the reversed kernel.
-
-    The input and output channels of the kernel are exchanged.
-    """
+    """Convolve ``ct``, dilated by the strides, with the reversed kernel."""
     if not ct.type.size:
         return zeros(x.type)
     w = shielded(w, ct, (0,), (len(ct.shape) - len(strides) - 1,))
@@ -226,7 +220,7 @@ def _backwards(
 
 
 def _shielded_input(ct: Atom, x: Atom, w: Atom, groups: int, **window: Static) -> Atom:
-    """Set infinite elements of ``x`` to 0 if all windows with them were discarded."""
+    """Set infinite elements of ``x`` to 0 if all their windows have the cotangent 0."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -302,7 +296,7 @@ def _cotangent_kernel_exchanged(ct: Atom, x: Atom, groups: int, **window: Static
 
 
 def _in_either_order(rule: Callable, slot: int) -> Callable:
-    """Extend a transpose ``rule`` for channels first to operands with channels last."""
+    """Extend ``rule``, a transpose rule for channels-first operands, to channels last."""
 
     def cotangent(ct: Atom, x: Atom, w: Atom, channels_last: bool = False, **window: Static) -> Atom:
         if not channels_last:
@@ -317,7 +311,7 @@ def _in_either_order(rule: Callable, slot: int) -> Callable:
 
 
 def _conv_batch(size: int, xs: Atoms, at: Sequence, groups: int, **window: Static) -> tuple[Atom, int]:
-    """Turn the batch axis into samples, output channels, or groups.
+    """Merge the batch axis of ``vmap`` into the samples, output channels, or groups.
 
     If only the input has a batch axis, it becomes a sample axis. If only the kernel has one, it is merged
     into the output channels. If both have one, each sample becomes a group.
@@ -375,7 +369,7 @@ def _conv_flops(equation: Equation) -> int:
 
 
 def _taps(kernel: Shape, parameters: Statics) -> Shape:
-    """Return the shape of the kernel part that one output element reads."""
+    """Return the shape of the part of ``kernel`` that one output element multiplies."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 

@@ -30,7 +30,7 @@ _WINDOW_ELEMENTS = HOST.window_elements
 
 
 def dilated(sizes: Shape, dilation: Shape) -> Shape:
-    """Return the sizes of axes with ``dilation − 1`` zeros between neighbors."""
+    """Return the sizes of axes after ``dilation − 1`` zeros are put between neighbors."""
     return tuple(n and (n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True))
 
 
@@ -81,7 +81,7 @@ class _Phase(NamedTuple):
 def _phases(
     n: int, window: int, size: int, stride: int, padding: tuple[int, int], zeros: int, distance: int
 ) -> Iterator[_Phase]:
-    """Yield the phases that read the input; the output is 0 in all other phases.
+    """Yield the phases whose windows contain input elements; other outputs are 0.
 
     At output position p, weight k is multiplied by index ``p · stride + k · distance − before`` of the
     dilated input. There is an element, and not a zero, if this index is a multiple of ``zeros``.

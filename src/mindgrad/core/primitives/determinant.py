@@ -50,7 +50,7 @@ _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, compl
 
 
 def _regular_shift(a: Atom) -> Atom:
-    """Compute S = r U Vᴴ, without a derivative.
+    """Compute S = r U Vᴴ, where A = U Σ Vᴴ; derivatives treat S as a constant.
 
     r is the smallest singular value above the rounding error, divided by the number of singular values. For a
     zero matrix, r is 1.

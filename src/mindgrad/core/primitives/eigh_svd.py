@@ -82,7 +82,7 @@ def _between(differences: Atom, level: Atom) -> Atom:
 
 
 def _times(factors: Atom, x: Atom) -> Atom:
-    """Return ``factors ∘ x`` for real factors; a zero of x gives 0 even for NaN."""
+    """Return ``factors ∘ x`` for real factors; 0 if x is 0, even for the factor NaN."""
     if x.dtype.kind == "complex":
         factors = complex(factors, zeros(factors.type))
     return masked_multiply(factors, x)
@@ -92,14 +92,20 @@ def _times(factors: Atom, x: Atom) -> Atom:
 
 
 def _pivots(numpy: Module, v: Array) -> Array:
-    """Return a mask of the first large component of each column (see :data:`_LARGE`)."""
+    """Return a mask of the first component of each column that exceeds :data:`_LARGE`.
+
+    The threshold is relative to the largest component of the column.
+    """
     size = numpy.abs(v)
     large = size >= _LARGE * numpy.max(size, axis=-2, keepdims=True, initial=0)
     return large & (numpy.cumsum(large, axis=-2) == 1)
 
 
 def phases(numpy: Module, v: Array) -> Array:
-    """Return exp(iφ) that makes the first large component of each column positive."""
+    """Return the factor exp(iφ) of each column that makes its pivot positive.
+
+    The pivot is the component that :func:`_pivots` selects.
+    """
     pivot = numpy.sum(numpy.where(_pivots(numpy, v), v, 0), axis=-2, keepdims=True, dtype=v.dtype)
     size = numpy.abs(pivot)
     factor = numpy.conj(pivot) / numpy.where(size == 0, 1, size)
@@ -184,7 +190,7 @@ complement_pivots = constant(
 
 
 def _turn(v: Atom, dv: Atom) -> Atom:
-    """Return iθ for each column v: v̇ − iθ v keeps the first large component real."""
+    """Return iθ for each column v, such that v̇ − iθ v keeps the pivot of v real."""
     where = column_pivots(v)
     axes = (len(v.shape) - 2,)
     size = reduce_sum(masked(real(v), where), axes=axes)

@@ -352,7 +352,7 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
 
 
 def _labels(field: str, hidden: int) -> Labels:
-    """Return the labels of one operand; axes of ``...`` have the labels …, −2, −1."""
+    """Return the labels of one operand; axes of its ellipsis are labeled …, −2, −1."""
     before, dots, after = field.partition("...")
     between = tuple(range(-hidden, 0)) if dots else ()
     return (*before, *between, *after)

@@ -139,7 +139,7 @@ def _nonzeros(builder: Builder, atom: Atom) -> Steps:
 
 
 def has_cuts(atom: Atom) -> bool:
-    """Whether slices or lookups left zeros in ``atom``, for all values of the inputs."""
+    """Whether ``atom`` has zeros for elements that a slice or lookup did not read."""
     builder = current()
     moving, builder.moving = builder.moving, EVERYTHING
     mask = _found(atom)
@@ -259,7 +259,7 @@ def _summed(equation: Equation) -> Steps:
 
 
 def _moved(equation: Equation) -> Steps:
-    """Compute the mask for operators that move or repeat elements, or insert zeros."""
+    """Compute the mask for an operator that moves or repeats elements, or pads."""
     operands, masks = list(equation.inputs), []
     for k in equation.primitive.linear_operands(len(operands)):
         mask = yield operands[k]
@@ -296,10 +296,11 @@ OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
 def unshielded(slope: Atom) -> Atom:
-    """Remove shields of ``slope`` that are not valid in the current derivative.
+    """Remove the outer ``shield`` equations of ``slope`` that are not valid any more.
 
-    An inner derivative adds a shield if a factor does not depend on its inputs, so that zeros of the factor
-    are exact. But the factor may depend on the inputs of the current derivative.
+    An inner derivative emits a shield if zeros of the other factor are exact, because that factor does not
+    depend on the inner inputs. If it depends on the inputs of the current derivative, its zeros are not
+    exact.
     """
     while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
         x, keep = slope.made_by.inputs
@@ -310,7 +311,10 @@ def unshielded(slope: Atom) -> Atom:
 
 
 def _compares_moving(keep: Atom) -> bool:
-    """Whether a mask compares with zero a value that depends on the current inputs."""
+    """Whether ``keep`` is computed by ``x != 0`` from a value x that can change.
+
+    Such an x depends on the inputs of the current derivative.
+    """
     builder, waiting, followed = current(), [keep], set()
     while waiting:
         mask = waiting.pop()
@@ -326,11 +330,11 @@ def _compares_moving(keep: Atom) -> bool:
 
 
 def discarding() -> int:
-    """Return the marks of factors whose zeros make any product zero, even with NaN.
+    """Return the marks of factors whose zeros are exact for any other factor.
 
-    These are zeros of selections (``MASKED``). In a compiled function, the values of inputs are unknown, and
-    any input can contain NaN without having the mark ``INFINITE``. Therefore zeros around slices
-    (``DISCARDS``) are included there.
+    The other factor need not have the mark ``INFINITE``. Zeros of selections (``MASKED``) are always exact.
+    While a function is compiled, an input may contain NaN without having the mark ``INFINITE``. Therefore
+    zeros around slices (``DISCARDS``) are included then.
     """
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 

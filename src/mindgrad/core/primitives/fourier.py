@@ -104,7 +104,11 @@ def _sized(type: TensorType, axis: int, size: int) -> TensorType:
 
 
 def _weighted(spectrum: Atom, axis: int, length: int, inverse: bool) -> Atom:
-    """Multiply half of a spectrum by ``n s``, or divide it by ``n s`` if ``inverse``."""
+    """Multiply the half spectrum of a real transform by n / 2; by n at both ends.
+
+    n is ``length``. If n is odd, the last frequency counts as an inner one. If ``inverse`` is true, divide
+    instead of multiplying.
+    """
     weights = np.full(length // 2 + 1, length / 2)
     weights[0] = length
     if length % 2 == 0:

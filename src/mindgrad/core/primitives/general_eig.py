@@ -62,7 +62,7 @@ def _whole(a: Atom) -> Atom:
 
 
 def _between(values: Atom, like: Atom) -> Atom:
-    """Return 1 / (λ_j − λ_i), NaN for gaps of rounding noise, and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i), NaN if the gap is rounding noise, and 0 on the diagonal."""
     gaps = columns(values, like) - rows(values, like)
     size = abs(stop_gradient(gaps))
     largest = abs(stop_gradient(values))

@@ -67,7 +67,7 @@ class Functions:
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
 
     def integral(self, scale: Array, term: Callable) -> Stored:
-        """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
+        """Return ∫₀^∞ term(w) dw; ``scale`` is the length over which ``term`` decays."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
         # loop over the nodes. XLA would fuse a vectorized sum with each of its uses, and recompute it there
@@ -115,9 +115,10 @@ def orders_type(name: str) -> Callable:
 
 
 def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
-    """Return the requested tail, or its derivative, from the integrated tail.
+    """Return the requested tail of a distribution from the tail that was integrated.
 
-    ``is_it``: whether the integrated tail is the requested one. Both tails add up to 1.
+    If ``is_it`` is true, they are the same tail. Otherwise, they add up to 1, and their derivatives of
+    positive ``order`` add up to 0.
     """
     return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
 
@@ -125,15 +126,15 @@ def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
 def with_ends(
     functions: Functions, value: Array, inside: Array, possible: Array, at_end: Array | float
 ) -> Array:
-    """Return ``value`` inside an interval, ``at_end`` at its ends, and NaN outside."""
+    """Return ``value`` where ``inside``, else ``at_end`` where ``possible``, else NaN."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
 
 
 def _at_end(shape: Atom, order: int) -> Atom:
-    """Return a density at bound 0, up to a factor: 0 to the power ``shape`` − 1.
+    """Return the density at 0 up to a factor, which is 0 to the power ``shape`` − 1.
 
-    For a derivative of positive ``order`` with respect to the shape, return 0.
+    If ``order`` is positive, return its derivative with respect to the shape parameter, which is set to 0.
     """
     zero, one = zeros(shape.type), full(shape.type, 1.0)
     if order:

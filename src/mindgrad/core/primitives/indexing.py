@@ -70,7 +70,7 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
 
 
 def _places(shape: Shape, indices: Array, axes: Shape, batch: Shape) -> tuple[tuple, Array]:
-    """Return the NumPy index of all lookups, and a mask of the lookups in range.
+    """Convert ``indices`` to a NumPy index, and return a mask of the lookups in range.
 
     The index is for an array with the axes (batch, axes, window), see :func:`_arranged`. Out-of-range
     positions are replaced by 0.
@@ -97,7 +97,10 @@ def _arranged(x: Array, axes: Shape, batch: Shape) -> tuple[Array, tuple[int, ..
 
 
 def outside(dtype: NumpyType, fill: str) -> Array:
-    """Return the value that an out-of-range lookup reads."""
+    """Return the value that an out-of-range lookup reads.
+
+    It is NaN for floats, and an extreme value for integers; with ``fill="zero"`` and for Booleans, it is 0.
+    """
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
     if dtype.kind in "iu":

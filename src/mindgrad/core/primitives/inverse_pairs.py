@@ -73,7 +73,7 @@ def is_nonnegative(atom: Atom, depth: int = _DEPTH) -> bool:
 
 
 def _inside(x: Atom, low: float | None, high: float | None) -> Atom:
-    """Return a real ``x`` with NaN outside the domain [``low``, ``high``]."""
+    """Replace elements of a real ``x`` outside [``low``, ``high``] by NaN."""
     if x.dtype.kind == "complex" or low is None:
         return x
     within = greater_equal(x, full(x.type, low))
@@ -116,7 +116,7 @@ def _root_of_square(x: Atom) -> Atom | None:
 
 
 def _size(x: Atom) -> Atom | None:
-    """Simplify |a| and |−a| to ``a`` for a nonnegative ``a``."""
+    """Simplify |x| for x = a or x = −a with a nonnegative a; ``None`` for other x."""
     if not x.dtype.is_float:
         return None
     equation = getattr(x, "made_by", None)
@@ -157,7 +157,7 @@ def _is_nonpositive(atom: Atom) -> bool:
 
 
 def _bounds(total: Atom, x: Atom) -> bool:
-    """Whether ``total`` is the maximum or the logsumexp of ``x``."""
+    """Whether ``total`` is the maximum or the logsumexp of ``x``, possibly broadcast."""
     equation = getattr(total, "made_by", None)
     while equation is not None and equation.primitive in (broadcast_in_dim, reshape):
         equation = getattr(equation.inputs[0], "made_by", None)

@@ -118,12 +118,12 @@ def product(slope: Atom | complex, tangent: Tangent, singular: int = False) -> T
 
 
 def cut(cotangent: Atom) -> Atom:
-    """Mark a cotangent as zero for the elements that a slice or lookup did not read."""
+    """Mark a cotangent that has zeros for elements that a slice or lookup skipped."""
     return marked(cotangent, CUT | DISCARDS)
 
 
 def marked(cotangent: Atom, mark: int) -> Atom:
-    """Set the bit ``mark`` of a cotangent (``ir.graph``), except on a splat constant."""
+    """Set the mark bit ``mark``, such as ``CUT``, except on a splat constant."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:
@@ -132,7 +132,7 @@ def marked(cotangent: Atom, mark: int) -> Atom:
 
 
 def _applied(slope: Partial, tangent: Tangent, singular: bool) -> Tangent:
-    """Multiply a tangent by a partial derivative, which can be a tuple of factors."""
+    """Multiply a tangent by ``slope``, a partial derivative or a tuple of its factors."""
     for factor in reversed(slope) if isinstance(slope, tuple) else (slope,):
         tangent = product(factor, tangent, singular)  # type: ignore[arg-type]  # no factor is None
     return tangent
@@ -361,9 +361,6 @@ def multilinear(
 
 
 def general(name: str, *, jvp: rules.Jvp, **fields: object) -> Primitive:
-    """Create an operator from a JVP rule.
-
-    Reverse mode transposes the equations that this rule emits.
-    """
+    """Create an operator from a JVP rule."""
     fields.setdefault("taint", "passes")
     return Primitive(name, "general", jvp=jvp, **fields)  # type: ignore[arg-type]  # Primitive declares them

@@ -70,7 +70,7 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 def _system_batch(
     name: str, size: int, xs: Atoms, at: Sequence, left: bool, parameters: Statics
 ) -> tuple[Atom, int]:
-    """Join the right-hand sides of a batch, so that their matrix is factored once."""
+    """Batching rule: if samples share the matrix, join their right-hand sides."""
     primitive = REGISTRY[name]
     a, b = xs
     if at[0] is not None:
@@ -95,7 +95,7 @@ def _system_flops(equation: Equation) -> float:
 def _discarded(y: Atom, ct: Atom, left: bool = True) -> Atom:
     """Set infinite and NaN elements of ``y`` to 0 in columns where ``ct`` is zero.
 
-    A singular matrix makes ``y`` infinite, but a solution with a zero cotangent was not used.
+    A singular matrix makes the solution ``y`` infinite, but a column with a zero cotangent was not used.
     """
     if not can_discard(ct, y):
         return y
@@ -105,15 +105,12 @@ def _discarded(y: Atom, ct: Atom, left: bool = True) -> Atom:
 
 
 def _read(a: Atom, lower_part: bool, unit_diagonal: bool) -> Atom:
-    """Return the triangle of a matrix or tangent that a triangular system reads."""
+    """Return the part of a matrix that a triangular system reads; zeros elsewhere."""
     return (lower if lower_part else upper)(a, strict=unit_diagonal)
 
 
 def _triangular_jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: Static) -> Tangent:
-    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y).
-
-    Y op(T) = B is differentiated in the same way.
-    """
+    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])

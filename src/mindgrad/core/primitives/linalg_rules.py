@@ -160,7 +160,7 @@ def upper(x: Atom, strict: bool = False) -> Atom:
 
 
 def on_the_diagonal(x: Atom) -> Atom:
-    """Return the elements on the diagonal, and zeros elsewhere."""
+    """Return the matrix ``x`` with its off-diagonal elements replaced by zeros."""
     return masked(x, equal(*_indices(x.shape)))
 
 
@@ -182,12 +182,12 @@ def _spread(v: Atom, like: Atom, axis: int) -> Atom:
 
 
 def columns(v: Atom, like: Atom) -> Atom:
-    """Return a matrix of the shape of ``like`` whose column j consists of ``v[j]``."""
+    """Repeat a vector as rows: result[i, j] = v[j], in the shape of ``like``."""
     return _spread(v, like, len(like.shape) - 1)
 
 
 def rows(v: Atom, like: Atom) -> Atom:
-    """Return a matrix of the shape of ``like`` whose row i consists of ``v[i]``."""
+    """Repeat a vector as columns: result[i, j] = v[i], in the shape of ``like``."""
     return _spread(v, like, len(like.shape) - 2)
 
 
@@ -215,10 +215,7 @@ def of_matrices(factor: float) -> Work:
 
 
 def _prepared(function: Callable) -> Callable:
-    """Create the argument ``prepare`` of a test sample from ``function``.
-
-    ``function`` runs in double precision.
-    """
+    """Create the argument ``prepare`` of a test sample from ``function``."""
 
     def prepare(x: Array, *rest: Array) -> list[Array]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64

@@ -20,7 +20,7 @@ __all__ = ["GatherAxes", "ScatterAxes", "window_axes"]
 
 
 def window_axes(rank: int, axes: Shape, batch: Shape) -> Shape:
-    """Return the axes of ``x`` that a lookup copies completely."""
+    """Return the window axes of ``x``: the axes that a lookup copies completely."""
     return tuple(axis for axis in range(rank) if axis not in axes and axis not in batch)
 
 
@@ -70,10 +70,7 @@ def _lookups(x: Shape, indices: Shape, axes: Shape, batch: Shape) -> IndexMap:
 
 
 def _relabeled_lookups(old: IndexMap, operands: Sequence[Labels]) -> tuple[dict[str, Shape], Labels] | None:
-    """Return a lookup's parameters for reordered operands, and its window's labels.
-
-    Returns ``None`` if the operator does not support the new order.
-    """
+    """Return the parameters of a lookup for reordered operands, and its window labels."""
     x, indices = operands[:2]
     batch = tuple([label for label in indices if label in x])
     if indices[-1] != old.operands[1][-1] or indices[: len(batch)] != batch:

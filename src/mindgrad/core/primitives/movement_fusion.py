@@ -36,7 +36,7 @@ def _made(x: Atom, name: str) -> Equation | None:
 
 
 def reshaped_twice(x: Atom, shape: Shape) -> Atom | None:
-    """Return ``reshape(x, shape)`` without the reshape that computes ``x``."""
+    """Simplify ``reshape(x, shape)``, where x is a reshape itself, to one reshape."""
     inner = _made(x, "reshape")
     return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
 
@@ -65,7 +65,7 @@ def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
 
 
 def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
-    """Return a slice of a concatenation or of f(x) without computing all elements."""
+    """Simplify a slice of a concatenation, or of f(x), to compute only its elements."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)

@@ -66,7 +66,7 @@ _NEUTRAL: dict[str, Callable[[DType], complex]] = {
 
 
 def padded_map(equation: Equation) -> IndexMap | None:
-    """Return the index map for padded operands; ``None`` if padding may be read."""
+    """Return the index map of an equation whose operands may have padding."""
     primitive = equation.primitive
     if primitive.kind == "control" or primitive.effects is not PURE or primitive.communicates:
         return None
@@ -85,7 +85,7 @@ def padded_map(equation: Equation) -> IndexMap | None:
 
 
 def keeps_apart(equation: Equation, kind: str) -> bool:
-    """Whether padding along an axis of this kind does not affect the other results.
+    """Whether padding an axis of this ``kind`` leaves all other elements unchanged.
 
     If the operator has a neutral element, the padding must contain it.
     """

@@ -102,7 +102,7 @@ def contracted(run: Propagation, equation: Equation, patterns: list) -> list:
 
 
 def _factor(run: Propagation, equation: Equation, k: int, pattern: Pattern) -> Results:
-    """Return the contribution of operand ``k`` to the pattern of a contraction."""
+    """Return the nonzeros that operand ``k`` adds to the pattern of a contraction."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
     mine, theirs = contract[k], contract[1 - k]

@@ -115,7 +115,9 @@ softsign = elementwise(
 
 
 def _shares(first: Atom, second: Atom, ahead: Primitive) -> list[Partial]:
-    """Return the derivatives of maximum or minimum: 1 for the selected operand.
+    """Return the partial derivatives of maximum or minimum.
+
+    The derivative is 1 for the selected operand, and 0 for the other one.
 
     Operands that tie have the derivative 1/2 each. For integers, the first operand has the derivative 1.
     """
@@ -207,7 +209,10 @@ relu6 = elementwise(
 
 
 def _divided(of_floats: Callable, of_integers: Callable) -> tuple[Kernel, XlaKernel]:
-    """Return the NumPy and XLA kernel; for integers, a / 0 is −1 with remainder a."""
+    """Create the NumPy and XLA kernels of a division with remainder.
+
+    For integers, a / 0 is −1 with remainder a.
+    """
 
     def kernel(array: Module, a: Array, b: Array) -> Array:
         if not array.issubdtype(a.dtype, array.integer):

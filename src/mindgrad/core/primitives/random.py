@@ -68,10 +68,7 @@ _TILE = 4096
 
 
 def _injections(key: Sequence[Stored], join: Callable) -> tuple[Array, Array]:
-    """Return the words of the key that are added to the even and to the odd words.
-
-    The results have the shape ``[step, word, 1]``. ``key`` consists of four arrays of one word.
-    """
+    """Return the key words that are added to the even and to the odd words of a block."""
     words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
     even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
     return even, odd + _COUNTED
@@ -80,7 +77,7 @@ def _injections(key: Sequence[Stored], join: Callable) -> tuple[Array, Array]:
 def _group(
     even: Array, odd: Array, rotations: Sequence[int], to_even: Callable, to_odd: Callable, swap: Callable
 ) -> tuple[Array, Array]:
-    """Apply four rounds to the even and the odd words, and then add words of the key."""
+    """Apply four rounds of the cipher to a block, and then add words of the key."""
     for by in rotations:
         even = even + odd
         odd = ((odd << by) | (odd >> (32 - by))) ^ even

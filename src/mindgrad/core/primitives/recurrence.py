@@ -49,7 +49,10 @@ def _times(numpy: Module, a: Array, b: Array) -> Array:
 
 
 def _recurrence_numpy(a: Array, b: Array, axis: int, reverse: bool) -> Array:
-    """Solve by doubling s = 1, 2, 4, … in the relation y_i = a_i y_{i−s} + b_i."""
+    """Solve y_i = a_i y_{i−1} + b_i in log₂ n steps.
+
+    Each step doubles s in the relation y_i = a_i y_{i−s} + b_i.
+    """
     a, b = [np.array(np.moveaxis(x, axis, 0)) for x in (a, b)]
     if reverse:
         a, b = a[::-1], b[::-1]
@@ -142,10 +145,7 @@ def _running_numpy(x: Array, axis: int, reverse: bool) -> Array:
 
 
 def _running_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tangent:
-    """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
-
-    If y_i is infinite, the differences are replaced, because ∞ − ∞ would be NaN.
-    """
+    """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i."""
     (x,) = xs
     if not x.shape[axis]:
         return None

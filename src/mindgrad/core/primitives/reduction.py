@@ -75,7 +75,7 @@ def _spread(y: Atom, x: Atom, axes: Shape) -> Atom:
 
 
 def _over_one(primitive: Callable[[], Primitive]) -> Callable:
-    """Create a simplification: reducing axes of size 1 is a reshape."""
+    """Create a simplification rule: a reduction over axes of size 1 is a reshape."""
 
     def simplify(x: Atom, axes: Shape) -> Atom | None:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
@@ -184,9 +184,9 @@ reduce_prod = general(
 
 
 def _extreme_jvp(beyond: Callable) -> Callable:
-    """Create the rule ẏ = Σ share · ẋ; the elements that equal y have equal shares.
+    """Create the forward rule of a maximum or minimum y over axes: ẏ = Σ w ẋ.
 
-    The shares add up to 1. If y is NaN, all shares are NaN.
+    The weights w of the elements that equal y are equal and add up to 1. If y is NaN, all weights are NaN.
     """
 
     def jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:

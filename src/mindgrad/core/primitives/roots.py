@@ -58,9 +58,9 @@ def _equation(atom: Atom, name: str) -> Equation | None:
 
 
 def _root(atom: Atom) -> tuple[Root, list[Equation]] | None:
-    """Describe ``atom`` as a root, followed by views such as a reshape, if possible.
+    """Find the root, such as √x, that ``atom`` is, possibly reshaped or broadcast.
 
-    Returns the root and the equations of the views, in the order of evaluation.
+    Returns the root and the equations of the views, in the order of evaluation; ``None`` without a root.
     """
     views: list[Equation] = []
     made_by: Equation | None = getattr(atom, "made_by", None)
@@ -85,7 +85,7 @@ Step = tuple[str, Atom]
 
 
 def _power(root: Root, views: Sequence[Equation], dtype: DType, steps: Sequence[Step] = ()) -> Atom:
-    """Emit the power ``degree`` of a root that was multiplied or divided in ``steps``."""
+    """Emit ``root ** degree`` from its radicand, without computing the root."""
 
     def scaled(x: Atom) -> Atom:
         for name, other in steps:
@@ -129,10 +129,7 @@ def squared(x: Atom) -> Atom | None:
 
 
 def product_of_roots(a: Atom, b: Atom) -> Atom | None:
-    """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x.
-
-    Returns ``None`` if it does not.
-    """
+    """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x."""
     if a is b:
         return squared(a)
     for this, other in ((a, b), (b, a)):
@@ -149,9 +146,9 @@ def product_of_roots(a: Atom, b: Atom) -> Atom | None:
 
 
 def _taken_out(product: Atom, factor: Atom, depth: int) -> tuple[int, Atom | None]:
-    """Return the multiplicity of ``factor`` in ``product``, and the other factors.
+    """Split ``product`` into a power of ``factor`` and the other factors.
 
-    The second result is the product of the other factors, or ``None`` if there are none.
+    Returns the exponent, and the product of the other factors (``None`` if there are none).
     """
     if product is factor:
         return 1, None
@@ -204,10 +201,7 @@ _KEEPING_SQUARES = (
 
 
 def is_sum_of_squares(atom: Atom, depth: int = _DEPTH) -> bool:
-    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros.
-
-    Flat means that the derivative is 0.
-    """
+    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or not depth or atom.dtype.kind == "complex":
         return False

@@ -60,7 +60,7 @@ def fixed(values: object) -> Domain:
 
 
 class Case:
-    """One sample call of a primitive: a domain and shape per operand, and parameters."""
+    """One sample call of a primitive: its parameters, and a domain for each operand."""
 
     __slots__ = ("accepts", "domains", "parameters", "prepare")
 
@@ -81,10 +81,7 @@ def case(
 
 
 def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[list, dict]]:
-    """Yield sample calls ``(arrays, parameters)`` of ``primitive``.
-
-    Real numbers are converted to ``dtype``.
-    """
+    """Yield sample calls ``(arrays, parameters)`` of ``primitive``."""
     generator = np.random.default_rng(seed)
     samples = primitive.samples
     if isinstance(samples, tuple):

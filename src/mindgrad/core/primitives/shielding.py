@@ -32,7 +32,10 @@ __all__ = ["can_discard", "finite_or", "met", "shielded"]
 
 
 def can_discard(ct: Atom, other: Atom) -> bool:
-    """Whether zeros of ``ct`` may discard infinite or NaN elements of ``other``."""
+    """Whether ``ct`` can have exact zeros, and ``other`` infinite or NaN elements.
+
+    Their product then must be 0, not NaN.
+    """
     if type(other) is Constant and not other.tainted:
         return False
     if type(ct) is Constant:
@@ -43,7 +46,7 @@ def can_discard(ct: Atom, other: Atom) -> bool:
 
 
 def met(ct: Atom, axes: Shape) -> Atom:
-    """Return the mask ``any(ct != 0)``, reduced over ``axes``."""
+    """Return whether any element of ``ct`` along ``axes`` is nonzero."""
     return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
 
 
@@ -57,7 +60,7 @@ def finite_or(mask: Atom, x: Atom) -> Atom:
 def shielded(other: Atom, ct: Atom, ours: Shape, of_ct: Shape) -> Atom:
     """Replace infinite elements of ``other`` that only zeros of ``ct`` multiply.
 
-    The axes ``ours`` of ``other`` correspond to the axes ``of_ct`` of ``ct``.
+    ``ours`` and ``of_ct`` are the axes of ``other`` and of ``ct`` that correspond to each other.
     """
     if not can_discard(ct, other):
         return other

@@ -70,7 +70,7 @@ def _inside(start: Atom, most: int) -> Atom:
 
 
 def _positions(start: Atom, count: int, size: int, most: int) -> Atom:
-    """Return the positions start[b] + 0 … count − 1 for a batch of starts.
+    """Return the indices start, …, start + count − 1 for each sample of a batch.
 
     The result has the shape (size, count), where ``size`` is the size of the batch.
     """
@@ -79,7 +79,7 @@ def _positions(start: Atom, count: int, size: int, most: int) -> Atom:
 
 
 def _with_zero(starts: Atoms, at: int) -> tuple[Atom, ...]:
-    """Insert the start 0 at position ``at``, for a batch axis that the slice covers."""
+    """Insert the start 0 for a batch axis at position ``at``, which is not sliced."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 

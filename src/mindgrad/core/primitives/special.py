@@ -182,7 +182,7 @@ softplus = elementwise(
 
 
 def _logaddexp_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
-    """Return exp(a − y) as sigmoid(a − b), without subtracting equal infinities.
+    """Return sigmoid(a − b) and sigmoid(b − a), without subtracting equal infinities.
 
     Both derivatives are 0 if a = b = −inf, and 1/2 if a = b = inf.
     """

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def in_double(kernel: Callable) -> Callable:
-    """Wrap a kernel so that it computes all precisions in float64."""
+    """Wrap a kernel to compute in float64, and to round the result to the input dtype."""
 
     def run(*arrays: Array, **parameters: object) -> Array:
         dtype = arrays[0].dtype

@@ -153,10 +153,7 @@ def _form(atom: Atom, forms: dict[Atom, _Form | None]) -> _Form | None:
 
 
 def _result_form(equation: Equation, forms: dict[Atom, _Form | None]) -> _Form | None:
-    """Return how the result of an equation depends on the eigenvalues.
-
-    Returns ``None`` if no :class:`_Form` describes it.
-    """
+    """Return how the result of an equation depends on the eigenvalues."""
     primitive, parameters = equation.primitive, equation.parameters
     inputs: list = [_form(x, forms) for x in equation.inputs]
     if None in inputs or primitive.multiple:
@@ -194,7 +191,7 @@ def _result_form(equation: Equation, forms: dict[Atom, _Form | None]) -> _Form |
 
 
 def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
-    """Return the form after a reshape that adds or removes axes of size 1."""
+    """Translate ``form`` to the axes after a reshape, if it only moves axes of size 1."""
     old, new = [[axis for axis, n in enumerate(shape) if n != 1] for shape in (before, after)]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None

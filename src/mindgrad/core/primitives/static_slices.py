@@ -148,7 +148,7 @@ slice = linear(
 
 
 def _dilated(n: int, interior: int) -> int:
-    """Return the size of ``n`` elements with ``interior`` zeros between neighbors."""
+    """Return the length of ``n`` elements with ``interior`` zeros between neighbors."""
     return n + max(n - 1, 0) * interior
 
 

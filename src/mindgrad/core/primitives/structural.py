@@ -197,7 +197,10 @@ class _ReshapeAxes(Axes):
 
 
 def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]]:
-    """Divide old and new axes into the smallest groups of equal total size."""
+    """Divide the axes before and after a reshape into groups of equal total size.
+
+    The groups are as small as possible: (2, 3, 4) → (6, 2, 2) has the groups (2, 3 | 6) and (4 | 2, 2).
+    """
     mine = [label for label in old if sizes[label] != 1]
     theirs = [label for label in new if sizes[label] != 1]
     groups = []

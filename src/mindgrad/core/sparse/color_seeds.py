@@ -73,15 +73,16 @@ def _made(x: Atom) -> Any:
 
 
 def is_scattered(source: Array) -> bool:
-    """Return whether most successive indices are neither equal nor adjacent."""
+    """Return whether less than half of the steps in the indices ``source`` are 0 or 1."""
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
 
 def seed_of(type: TensorType, colors: Array, color: int) -> Any:
-    """Return the part of the seed of ``color`` that belongs to one value.
+    """Return the tangent of one value that computes the columns of ``color``.
 
-    ``colors`` contains the color of each element, or one color for all elements. ``None`` means zero.
+    It is 1 for elements of this color, and 0 for all others; ``None`` means zero. ``colors`` contains the
+    color of each element, or one color for all elements.
     """
     if np.ndim(colors) == 0:
         return ones(type) if colors == color else None
@@ -92,7 +93,7 @@ def seed_of(type: TensorType, colors: Array, color: int) -> Any:
 
 
 def _seeds(type: TensorType, colors: Array, count: int) -> Any:
-    """Stack the seeds of all colors along a new first axis, omitted for one color."""
+    """Stack the seeds of all colors along a new first axis (none for one color)."""
     if count == 1:
         seed = seed_of(type, colors, 0)
         return zeros(type) if seed is None else seed

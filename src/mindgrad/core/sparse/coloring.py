@@ -54,7 +54,7 @@ def columns(pattern: Pattern, shape: tuple[int, ...]) -> tuple[Any, int]:
 
 
 def _steps(pattern: Pattern, shape: tuple[int, ...], most: int) -> Any:
-    """Find the steps: differences between grid positions of the nonzeros in a row.
+    """Find the differences (steps) between the grid positions of nonzeros in a row.
 
     ``shape`` is the shape of the grid, and ``most`` is the largest number of nonzeros in a row. Returns
     ``None`` if there are too many nonzeros or steps.

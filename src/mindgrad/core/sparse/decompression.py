@@ -35,14 +35,14 @@ __all__ = ["Structure", "compressed"]
 
 
 class Structure:
-    """The structure of a sparse matrix, which does not depend on its values.
+    """The sparsity structure of a Jacobian or Hessian, without its values.
 
     Attributes:
-        blocks: list of lists ``blocks[output][input]`` of ``csr_array``. They have the indices of the
-            entries, and zeros as data.
-        colors: number of tangents or cotangents that compute the matrix.
-        is_dense: whether the matrix is computed like a dense matrix, because compression has no benefit.
-        way: name of the strategy that computes the matrix, for messages.
+        blocks: ``blocks[output][input]`` is a ``csr_array`` with the row and column indices of the nonzeros.
+            Its data are zeros.
+        colors: number of tangents or cotangents from which the matrix is computed.
+        is_dense: whether nearly every column, or row, needs a separate tangent or cotangent.
+        way: name of the strategy, for messages.
     """
 
     __slots__ = ("blocks", "colors", "is_dense", "way")
@@ -87,10 +87,10 @@ def compressed(
 
 
 def _parts(way: Way, xs: Atoms) -> list[Any]:
-    """Return the tensors z that the function reads from its inputs ``xs``.
+    """Return the parts of z, which are read from the inputs ``xs``.
 
-    If the elements of a z are scattered over one input, they are gathered from it in one step. The function
-    itself may use two steps: it first reads whole rows of a table, and then a few elements.
+    If the elements of a part are scattered over one input, one gather reads them. The original function may
+    need two steps: it first reads whole rows of a table, and then a few of their elements.
     """
     ends = np.cumsum([0, *[x.type.size for x in xs]])
     parts = []
@@ -179,7 +179,7 @@ def _arranged(
 
 
 def _total(way: Way) -> int:
-    """Return the number of elements of all pieces of a strategy."""
+    """Return the total number of elements in all products that a strategy computes."""
     return sum(piece.type.size for piece in way.graph.outputs)
 
 
@@ -209,7 +209,7 @@ def _blocks(
 
 
 def _picked(pieces: Atoms, way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
-    """Read the entries of each block of the matrix from the pieces."""
+    """Read the nonzeros of each block of the matrix from the products ``pieces``."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:
         return [zeros(type.with_shape((0,))) for type in blocks]

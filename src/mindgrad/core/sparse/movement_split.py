@@ -108,7 +108,7 @@ def _numbered(atoms: Atoms) -> list[Any]:
 
 
 def _stacked(numbers: Sequence[Array]) -> Any:
-    """Concatenate ``numbers`` and -1, so that the index -1 (a constant) yields -1."""
+    """Concatenate ``numbers`` and -1, which the index -1 (a constant) reads."""
     return np.concatenate([*numbers, [-1]])
 
 

@@ -23,7 +23,7 @@ __all__ = ["along_axes"]
 
 
 def along_axes(run: Propagation, equation: Equation, patterns: list, axes: IndexMap) -> list[Any]:
-    """Return the patterns of the results of an operator with the index map ``axes``."""
+    """Return the sparsity patterns of the results, from the operator's index map."""
     if ORDERED in axes.kinds.values():
         return _accumulated(run, equation, patterns)
     return [
@@ -57,7 +57,7 @@ def _accumulated(run: Propagation, equation: Equation, patterns: list) -> list[A
 def _through(
     run: Propagation, x: Atom, pattern: Pattern, labels: Labels, axes: IndexMap, y: Atom, results: Labels
 ) -> Any:
-    """Return the contribution of the operand ``x`` to the pattern of the result ``y``."""
+    """Return the entries of the sparsity pattern of ``y`` that operand ``x`` causes."""
     carried = [k for k, label in enumerate(labels) if axes.kind(label) == PARALLEL and label in results]
     meeting = [k for k in range(len(labels)) if k not in carried]
     reduced, numbers = run.collapsed(x, pattern, meeting)

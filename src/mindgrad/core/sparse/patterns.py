@@ -33,7 +33,7 @@ def check(count: int) -> None:
 
 
 class Patterns:
-    """Operations on patterns with the same columns.
+    """Operations on sparsity patterns with the same number of columns.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -74,7 +74,7 @@ class Patterns:
         return pattern[source]
 
     def grouped(self, pattern: Pattern, group: Array, count: int) -> Any:
-        """Return the pattern whose row g is the union of all rows i with ``group[i] = g``."""
+        """Unite the rows of each group; row i of ``pattern`` is in group ``group[i]``."""
         group = np.ravel(group)
         if count == 1:
             return self.one_row(np.unique(pattern.indices))
@@ -97,7 +97,7 @@ class Patterns:
         return self.sparse.csr_array((np.ones(len(columns), bool), columns, ends), (1, self.width))
 
     def mixed(self, patterns: Sequence[Pattern], outputs: Sequence[Variable]) -> list[Any]:
-        """Return the patterns of an operator that mixes all elements of its operands.
+        """Return the sparsity patterns of ``outputs`` of an operator that mixes elements.
 
         Each element of the outputs depends on every input element in one of ``patterns``.
         """
@@ -113,7 +113,7 @@ class Patterns:
         return self.sparse.csr_array((size, self.width), dtype=bool)
 
     def collapsed(self, x: Atom, pattern: Pattern, axes: Sequence[int]) -> tuple[Any, Any]:
-        """Return the pattern of a sum of ``x`` over ``axes``.
+        """Return the sparsity pattern of the sum of ``x`` over ``axes``.
 
         Returns:
             tuple: the pattern, and its row numbers as an array of the shape of the sum (``axes`` have size

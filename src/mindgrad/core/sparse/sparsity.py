@@ -37,7 +37,10 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """Return ``flags``, with False for operands that are not moved, such as indices."""
+    """Return ``flags``, set to False for operands in which the operator is not linear.
+
+    An example is the operand ``indices`` of a gather.
+    """
     holders = equation.primitive.linear_operands(len(flags))
     return [flag and k in holders for k, flag in enumerate(flags)]
 
@@ -65,7 +68,7 @@ class Known:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a pattern has used one of the values that may change between calls."""
+        """Whether a pattern depends on a value that may change between calls."""
         return bool(self.asked)
 
     def ask(self, variable: Variable) -> None:
@@ -73,7 +76,12 @@ class Known:
         self.asked.append(variable)
 
     def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
-        """Return these values for a copy of the graph whose variables are ``after``."""
+        """Translate the values to a copy of the graph.
+
+        Args:
+            before: variables of the graph.
+            after: the variables of the copy that correspond to ``before``.
+        """
         copy_of = dict(zip(before, after, strict=True))
         values, constants = (
             {copy_of[v]: array for v, array in arrays.items() if v in copy_of}
@@ -100,7 +108,7 @@ def known_values(graph: Graph, input_values: dict[Variable, Stored], atoms: Atom
 def dependence(
     sparse: Module, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
-    """Compute the pattern of each output of ``graph``; ``None`` if it has no entries.
+    """Return the sparsity pattern of each output; ``None`` if it has no nonzeros.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -146,7 +154,7 @@ def _carriers(graph: Graph) -> set[Equation]:
 
 
 class Propagation(Patterns):
-    """The analysis: propagates patterns through one graph.
+    """Propagation of sparsity patterns through one graph.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -174,7 +182,7 @@ class Propagation(Patterns):
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Atom) -> Any:
-        """Return the pattern of ``atom``; ``None`` if it has no entries."""
+        """Return the sparsity pattern of ``atom``; ``None`` if it has no nonzeros."""
         return self._patterns.get(atom) if type(atom) is Variable else None
 
     def push(self) -> None:
@@ -191,7 +199,7 @@ class Propagation(Patterns):
             )
 
     def note(self, equation: Equation) -> None:
-        """If all operands of ``equation`` are known, mark its results as computable."""
+        """If all operands of ``equation`` have known values, mark its results as known."""
         if equation.has_effect or equation.primitive.kind == "control":
             return
         if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
@@ -200,27 +208,25 @@ class Propagation(Patterns):
                 self._given.update(equation.outputs)
 
     def is_given(self, atom: Atom) -> bool:
-        """Return whether the value of ``atom`` may differ in the next call."""
+        """Return whether ``atom`` depends on arguments, so that its value may change."""
         return atom in self._given
 
     def value(self, atom: Atom) -> Any:
         """Return the value of ``atom``, or ``None`` if it is not known.
 
-        If the value may differ in the next call, record that the pattern has used it.
+        If the value may differ in the next call, record that the sparsity pattern is valid only for this
+        value.
         """
         if self._known is not None and atom in self._given:
             self._known.ask(atom)
         return self._evaluated(atom)
 
     def constant(self, atom: Atom) -> Any:
-        """Return the value of ``atom`` if it is equal in every call, otherwise ``None``."""
+        """Return the value of ``atom`` if it is equal in every call, else ``None``."""
         return None if atom in self._given else self._evaluated(atom)
 
     def known(self, atom: Atom) -> tuple[Any, bool] | None:
-        """Return the value of ``atom``, and whether it may differ in the next call.
-
-        Returns ``None`` if the value is not known.
-        """
+        """Return the value of ``atom``, if known, and whether it may differ later."""
         array = self._evaluated(atom)
         return None if array is None else (array, atom in self._given)
 
@@ -290,7 +296,10 @@ class Propagation(Patterns):
     # -- inner graphs, such as branches and loop bodies --------------------------------------------
 
     def by_inputs(self, graph: Graph, active: Sequence[int]) -> list[Any]:
-        """Return the patterns of the outputs of ``graph`` for its inputs ``active``."""
+        """Return the sparsity patterns of the outputs of ``graph``.
+
+        The columns are the elements of its inputs ``active``.
+        """
         return dependence(self.sparse, graph, active)
 
     def inside(

@@ -150,7 +150,7 @@ class _Level:
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
     def _propagated(self, environment: Known) -> Any:
-        """Compute the sparsity pattern of φ with respect to the parts z."""
+        """Compute the sparsity pattern of the Jacobian or Hessian of φ with respect to z."""
         graph, first = self.graph, self._constants
         # `step` has copied the graph for a Hessian. The copy has new variables in the same order, so rename
         # the variables of the environment
@@ -169,7 +169,7 @@ class _Level:
         return pattern
 
     def _projected(self, width: int) -> Any:
-        """Convert a pattern with respect to z to a pattern with respect to x."""
+        """Return the sparsity pattern with respect to x, which has ``width`` elements."""
         moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
             (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)
@@ -183,7 +183,7 @@ class _Level:
     # -- forwards ----------------------------------------------------------------------------------
 
     def forwards_singly(self) -> Way | None:
-        """Build the strategy that computes the tangent of each color separately."""
+        """Build the strategy that computes the tangent of each column color separately."""
         if not self._is_straight():
             return None
         colors, count = self._colored(self.pattern, self._parts)
@@ -203,7 +203,7 @@ class _Level:
         return self._singly(f"{count} tangents, each by itself", push, self._results, entries, count)
 
     def forwards(self) -> Way | None:
-        """Build the strategy that computes the tangents of all colors as a batch."""
+        """Build the strategy that computes one tangent per column color, all as one batch."""
         colors, count = self._colored(self.pattern, self._parts)
         by_element = _spread(colors, self._parts)
         if len(self._parts) > 1:
@@ -239,9 +239,10 @@ class _Level:
         return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
 
     def _forward_entries(self, color: Array) -> Places:
-        """Choose the product T[k] from which each entry is read.
+        """Choose the tangent T[k] from which each nonzero of the matrix is read.
 
-        ``k`` is the color of the column of the entry. In a symmetric matrix, it may be the color of the row.
+        k is the color of the column of the nonzero. If the matrix is symmetric, k may also be the color of
+        the row.
         """
         rows, elements, indices = self._coordinates()
         if not self.is_symmetric:
@@ -263,7 +264,7 @@ class _Level:
     # -- backwards ---------------------------------------------------------------------------------
 
     def backwards_singly(self) -> Way | None:
-        """Build the strategy that computes the cotangent of each color of rows separately."""
+        """Build the strategy that computes the cotangent of each row color separately."""
         if not self._is_straight() or self.pattern.nnz > costs().single_entries:
             return None
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
@@ -285,7 +286,7 @@ class _Level:
         return self._singly(f"{count} cotangents, each by itself", pull, self._parts, entries, count)
 
     def backwards(self) -> Way | None:
-        """Build the strategy that computes the cotangents of all colors as a batch."""
+        """Build the strategy that computes one cotangent per row color, all as one batch."""
         if self.pattern.nnz > costs().single_entries:
             return None
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
@@ -304,7 +305,7 @@ class _Level:
     # -- shared steps ------------------------------------------------------------------------------
 
     def _is_straight(self) -> bool:
-        """Return whether colors can be computed separately.
+        """Return whether the graph permits a separate computation for each color.
 
         The graph must have no branches and loops, few inputs, and few results.
         """
@@ -349,7 +350,7 @@ class _Level:
         return colors, max([high for _, high in spans], default=0)
 
     def _coordinates(self) -> tuple[Any, Any, Any]:
-        """Return each entry's row in the matrix, row in the pattern, and column."""
+        """Return, for each entry, its row in the matrix, row in the pattern, and column."""
         pattern = self.pattern
         if self._second:
             rows = elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
@@ -404,9 +405,10 @@ class _Level:
     def _at_once(
         self, name: str, rule: Callable, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """Build a strategy that computes all colors as a batch.
+        """Build a strategy that computes the products of all colors as one batch.
 
-        ``rule`` returns one piece for each derivative, which contains the derivatives of all colors in order.
+        For each output, ``rule`` returns one array with the products of all colors, in the order of the
+        colors.
         """
         sizes = np.array([type.size for type in derived], np.int64)
         before = np.cumsum([0, *sizes])[:-1] * count
@@ -416,13 +418,13 @@ class _Level:
 
 
 def _spread(colors: Sequence[Array], types: Sequence[TensorType]) -> Any:
-    """Concatenate the element colors of all values into one array."""
+    """Concatenate the colors of the elements of all values to one vector."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
 
 def _divided(by_element: Array, types: Sequence[TensorType]) -> list[Any]:
-    """Split the colors ``by_element`` into one array for each value."""
+    """Split the vector ``by_element`` of element colors into one array for each value."""
     return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
 
 

@@ -15,7 +15,7 @@ Places = tuple[Any, Any, Any, Any]
 
 
 class Way:
-    """A graph that computes products of the matrix, and the index of each entry.
+    """A strategy: a graph that computes products of a sparse matrix with vectors.
 
     The graph computes, for each color k, the tangents of all results (forward mode) or the cotangents of all
     parts of z (reverse mode), the *derived values*. Its outputs are flat arrays, the *pieces*, which contain

@@ -189,7 +189,7 @@ _DEEPEST = 20
 
 
 class _Within:
-    """A context for the trace of ``bprop`` that detects infinite recursion.
+    """A context for the trace of ``bprop``, which detects infinite recursion.
 
     Recursion occurs if ``bprop`` calls the function whose derivative it computes.
     """
@@ -342,7 +342,7 @@ class custom_vjp:
             ) from None
 
     def __call__(self, *args: Tree) -> Results:
-        """Return the value of the function for these arguments."""
+        """Call the function with ``args``. Its derivative is the user-defined one."""
         return self._derivative(*args)
 
 

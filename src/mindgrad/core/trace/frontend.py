@@ -24,11 +24,11 @@ class Assigned(Protocol):
     leaves: list[Tree]
 
     def store(self, leaves: Sequence[Tree]) -> None:
-        """Replace the leaves of the value at this location."""
+        """Store a value with the same structure and new leaves at this location."""
 
 
 class Frontend:
-    """A frontend that does nothing, and the interface of all frontends."""
+    """The interface of all frontends; this base class calls functions unchanged."""
 
     def call(self, function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
         """Call a user's function while it is traced or recorded."""

@@ -51,12 +51,15 @@ def as_data(
     positions: Sequence[int] | None,
     names: Callable[[], Sequence[str]],
 ) -> tuple[Sequence[Tree], dict[str, Tree]]:
-    """Convert floats in selected arguments to ``mutable`` floats: inputs of the graph.
+    """Convert floats in the selected arguments to ``mutable`` floats.
+
+    They then become inputs of the graph instead of constants.
 
     Args:
-        args, kwargs: the arguments.
-        positions: indices of the selected arguments. ``None``: all positional arguments.
-        names: returns the parameter names of the function, to select keyword arguments by ``positions``.
+        args, kwargs: the arguments of a call.
+        positions: indices of the selected parameters; ``None`` selects all positional arguments.
+        names: function that returns the parameter names, so that ``positions`` also selects arguments that
+            are passed by keyword.
     """
     listed = list(args)
     for position in range(len(listed)) if positions is None else positions:
@@ -81,9 +84,9 @@ def _marked(x: Tree) -> Tree:
 
 
 def as_python(result: Tree) -> Results:
-    """Convert traced numbers in a result to Python numbers.
+    """Convert traced numbers in the result of a derivative to Python numbers.
 
-    While an enclosing function is recorded, nothing is converted.
+    If an enclosing function is being recorded, the result is returned unchanged.
     """
     if open_scopes():
         return result
@@ -94,14 +97,15 @@ def as_python(result: Tree) -> Results:
 
 
 def block(derivative: Tensor, *operands: Tensor) -> Tensor:
-    """Convert a block of a Jacobian or Hessian if some of its operands are numbers.
+    """Give a block of a Jacobian or Hessian its final type.
 
-    If all operands are numbers, the block becomes a number. Otherwise, it gets the dtype of the last tensor
-    operand.
+    If the output and the inputs are all numbers, the block becomes a number. If only some of them are, the
+    block gets the dtype of the last tensor among them. Otherwise, it is returned unchanged.
 
     Args:
         derivative: the block.
-        operands: the output that is differentiated, and the inputs.
+        operands: the output that was differentiated, and the inputs with respect to which it was
+            differentiated.
     """
     tensors = [x for x in operands if type(x) is not Number]
     if len(tensors) == len(operands):

@@ -206,7 +206,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the marks of a cotangent in the enclosing scope, for further derivatives."""
+    """Set the mark bits of a cotangent, for derivatives of higher order."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -268,7 +268,7 @@ class _Slots:
         return len(self._slots)
 
     def of(self, atom: Atom) -> int:
-        """Return the slot of a variable or constant; create the slot if needed."""
+        """Return the index of the slot for a variable or constant; create it if needed."""
         position = self._slots.get(atom)
         if position is not None:
             return position

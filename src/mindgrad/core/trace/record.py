@@ -74,7 +74,7 @@ class Recorded:
 
     @property
     def outputs(self) -> list[Tensor]:
-        """The leaves of the function's result that are tensors."""
+        """The tensors in the result of the function."""
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def result(self, tensors: Sequence[Tensor]) -> Results:
@@ -129,7 +129,7 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """Create a scope that traces, or runs eagerly, like the innermost open scope."""
+    """Create a scope of the same kind as the innermost open scope: traced or eager."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()
@@ -253,10 +253,7 @@ def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple:
 
 
 def shadow(tensor: Tensor) -> Tensor:
-    """Return the tensor of the eager recording that has the value of ``tensor``.
-
-    Returns ``tensor`` itself if it has no such tensor.
-    """
+    """Return the counterpart of a deferred recording's tensor in the eager recording."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
@@ -320,10 +317,10 @@ def _finish_graph(
 def note_derivative(
     scope: GraphScope, equations: Sequence[Equation], xs: Atoms, ys: Atoms, is_suspect: bool
 ) -> None:
-    """Record in the enclosing graph that the function of ``scope`` was differentiated.
+    """Note in the enclosing scope that the function of ``scope`` was differentiated.
 
-    If ``is_suspect`` is true, a derivative may be zero. If the cause are operators such as comparisons, a
-    warning names them.
+    If ``is_suspect`` is true, a derivative may be zero. If operators such as comparisons are the cause, issue
+    a warning that names them.
     """
     if is_suspect:
         warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
@@ -341,10 +338,11 @@ def _by_shortcut(
     vectors: list[Tangent],
     primal: list[Atom],
 ) -> Graph | None:
-    """Build a graph of the ``primal`` values and the derivative by ``shortcut``.
+    """Build a graph of the values ``primal``, and the derivative from ``shortcut``.
 
-    Returns ``None`` if ``shortcut`` does. A trace records a differentiated function at each call. If two
-    recordings are equal, they share one graph.
+    ``shortcut(builder, xs, ys, vectors)`` emits the derivative into ``builder``, or returns ``None`` if it
+    does not apply. In the second case, this function returns ``None``, too. Each call of a differentiated
+    function in a trace is recorded again; equal recordings share one graph.
     """
     scope = innermost()
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
@@ -364,7 +362,9 @@ def _by_shortcut(
 def _improved(
     builder: Builder, groups: tuple[list, ...], captured: list[Tensor]
 ) -> tuple[Builder, tuple[list, ...]]:
-    """Apply the rewrites before differentiation; return a new builder and its values.
+    """Apply the rewrites that run before differentiation to the graph of ``builder``.
+
+    Returns a new builder, and the variables and constants that replace ``groups``.
 
     A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
     tensor, the smaller tensor replaces the broadcast in ``captured``.
@@ -387,7 +387,10 @@ def _improved(
 def _rewritten(
     builder: Builder, groups: tuple[list, ...], rewrite: Callable[[Graph], Graph]
 ) -> tuple[Builder, tuple[list, ...]]:
-    """Apply ``rewrite`` to a builder's graph; return a new builder and its values."""
+    """Apply ``rewrite`` to the graph of ``builder``.
+
+    Returns a new builder, and the variables and constants that replace ``groups``.
+    """
     closed = builder.close([atom for group in groups for atom in group if atom is not None])
     better = rewrite(closed)
     if better is closed:

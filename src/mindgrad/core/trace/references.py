@@ -21,7 +21,7 @@ __all__ = ["Journal", "advance", "compilation", "is_compiling", "is_stored", "jo
 
 
 def read(reference: Tensor) -> Tensor:
-    """Return the current value of a reference in a trace, or another tensor unchanged.
+    """Return the current value of a reference; return other tensors unchanged.
 
     The first read in a compiled function makes the reference an input of the graph.
     """

@@ -43,7 +43,8 @@ def between(builder: Builder, xs: Sequence[Variable], ys: Atoms) -> tuple[Graph,
     """Return the graph ``(*others, *xs) ↦ ys``, and the values of ``others``.
 
     The graph contains the equations of ``builder`` that depend on ``xs``. ``others`` are all other values
-    that they use. The graph has no effects, such as printing, because the equations in ``builder`` have them.
+    that these equations use. Effects such as printing are removed, because the equations in ``builder`` have
+    them already.
     """
     equations, needed = dependent(builder, list(xs), ys)
     return without_effects(Graph([*needed, *xs], equations, ys)), needed

@@ -69,10 +69,10 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
 
 
 def passage(equation: Equation) -> Callable[[int, int, int | None], int | None]:
-    """Return a function that maps axes of operands to axes of results.
+    """Return a function that maps operand axes of ``equation`` to result axes.
 
-    Its arguments are the positions of an operand and of a result, and an axis of the operand. It returns the
-    axis of the result that carries this axis; ``None`` if elements along it are mixed.
+    ``passage(equation)(k, index, axis)`` is the axis of result ``index`` that carries ``axis`` of operand
+    ``k``. It is ``None`` if the operator mixes elements along this axis.
     """
     if (lazy := equation.primitive.lazy) is not None and lazy.passage is not None:
         through = lazy.passage(equation)

@@ -100,9 +100,10 @@ def push_batch(
 def _batched(
     equation: Equation, xs: list[Atom], at: list[int | None], size: int
 ) -> Iterable[tuple[Atom, int | None]]:
-    """Emit ``equation`` on operands ``xs`` with batch axes ``at``.
+    """Emit ``equation`` for a batch of ``size`` samples.
 
-    Returns each output with the position of its batch axis.
+    ``at`` contains the batch axis of each operand in ``xs``; ``None`` if all samples share the operand.
+    Returns pairs ``(output, its batch axis)``.
     """
     primitive, parameters = equation.primitive, equation.parameters
     if all(axis is None for axis in at):
@@ -126,7 +127,7 @@ def _batched(
 def _with_label(
     equation: Equation, xs: list[Atom], at: list[int | None], size: int
 ) -> list[tuple[Atom, int | None]]:
-    """Apply an operator to batched operands; add the batch axis to its index map.
+    """Emit an operator on batched operands, with the batch axis as an additional axis.
 
     If the operator does not accept the batch axis in its current position, move it to the front of each
     operand, or else to the end.

@@ -45,7 +45,7 @@ def equation_tangents(equation: Equation, ys: Atoms, xs: Atoms, ts: Tangents) ->
 
 
 class _LoneEquation:
-    """A copy of one equation in its own builder, to which derivatives are added."""
+    """A builder that contains a copy of one equation, and receives its derivatives."""
 
     def __init__(self, equation: Equation, xs: Atoms) -> None:
         self.equation = equation
@@ -58,12 +58,21 @@ class _LoneEquation:
             self.ys = list(results) if equation.primitive.multiple else [results]
 
     def tangents(self, of: Mapping[int, Atom]) -> list[Tangent]:
-        """Apply the forward rule. ``of`` maps positions of operands to tangents."""
+        """Return the tangents of the outputs; ``of`` maps operand indices to tangents."""
         ts = [of.get(k) for k in range(len(self.xs))]
         return equation_tangents(self.equation, self.ys, self.xs, ts)
 
     def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Variable]:
-        """Add an input for the tangent of each operand in ``moved``."""
+        """Add a graph input for the tangent of each operand whose index is in ``moved``.
+
+        Args:
+            moved: indices of the operands that have a tangent.
+            exact: for each index in ``moved``, whether zeros of the tangent are exact. If not, the tangent
+                counts as a value that depends on the differentiated inputs.
+
+        Returns:
+            The tangents by operand index.
+        """
         tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
         for direction, is_exact in zip(tangents.values(), exact, strict=True):
             if not is_exact:
@@ -72,19 +81,16 @@ class _LoneEquation:
         return tangents
 
     def close(self, outputs: Tangents) -> tuple[Graph, list[bool]]:
-        """Return the graph of the outputs that are not ``None``.
-
-        The second result states for each output whether it is not ``None``.
-        """
+        """Return the graph of the outputs that are not ``None``."""
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 
 def first_derivative(
     equation: Equation, xs: Atoms, moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
-    """Return the graph ``(xs, p) ↦ J p``, and a flag for each output.
+    """Return the graph ``(xs, p) ↦ J p``, and a flag for each output of the equation.
 
-    The flag states whether the tangent of the output is nonzero; the graph returns only nonzero tangents.
+    The flag is false if the tangent of the output is zero for all inputs; the graph omits these tangents.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -96,9 +102,9 @@ def second_derivative(
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p, q) ↦ D²f[p, q]``, and a flag for each output.
 
-    The flag states whether the second derivative of the output is nonzero; the graph returns only these. It
-    is computed by forward mode of the equations that the forward rule emits. ``exact`` contains flags for
-    ``p``, then for ``q``.
+    The flag is false if the second derivative of the output is zero for all inputs; the graph omits these
+    derivatives. The forward rule emits equations for ``J p``, and forward mode differentiates them along
+    ``q``. ``exact`` contains flags for ``p``, then for ``q``.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):

@@ -2,7 +2,8 @@
 
     collapse(G)(x, p, q, c) = (G(x), J p_d, J q_d, Σ_d D²G(x)[p_d, q_d] + J c)
 
-If ``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. With other pairs of
+J is the Jacobian of G at x, D²G its second derivative, and p_d and q_d are the directions number d. If
+``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. With other pairs of
 directions, it is any operator ``Σ a_ij ∂_i ∂_j``. References: R. Li et al., *A computational framework for
 neural network-based variational Monte Carlo with Forward Laplacian*, Nature Machine Intelligence 2024; F.
 Dangel et al., *Collapsing Taylor mode automatic differentiation*, 2025.
@@ -110,7 +111,7 @@ def collapse(
 
 
 class Collapse:
-    """The pass: it emits stacks and second-order terms into the current builder.
+    """Emits stacks of tangents and second-order terms into the current builder.
 
     Args:
         size: number of directions.
@@ -157,7 +158,7 @@ class Collapse:
         return current().value(y)
 
     def second_or_zero(self, y: Atom) -> Atom:
-        """Return the second-order term of ``y``, or a constant zero if it has none."""
+        """Return the second-order term ``c_y``, or a constant zero if ``y`` has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
 
@@ -220,7 +221,7 @@ class Collapse:
     def _stacks(
         self, equation: Equation, xs: Atoms, moved: Sequence[int], side: dict[Atom, Stack]
     ) -> list[Stack | None]:
-        """Return the stack of each output: the forward rule, batched over directions."""
+        """Return the tangents of each output along all directions, from the forward rule."""
         if not moved:
             return [None] * len(equation.outputs)
         stacks = [side[equation.inputs[k]] for k in moved]
@@ -263,7 +264,7 @@ class Collapse:
         return Stack(spread * stack.atom, stack.at)
 
     def _total(self, atom: Atom, at: int | None) -> Atom:
-        """Return the sum of ``atom`` over the axis ``at`` of directions."""
+        """Return the sum of ``atom`` over its axis of directions, ``at``."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
         return self._whole(reduce_sum(atom, axes=(at,)))
@@ -308,10 +309,7 @@ class Collapse:
         return total + self._summed(self.right[a], self.left[b])
 
     def _summed(self, a: Stack, b: Stack) -> Atom:
-        """Return Σ_d a_d b_d.
-
-        If both stacks are broadcast along the same axes, compute the sum before broadcasting.
-        """
+        """Return Σ_d a_d b_d."""
         (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
         repeated, others = repetition(left), repetition(right)
         if repeated and others and repeated[1] == others[1] and at in repeated[1]:
@@ -338,10 +336,7 @@ class Collapse:
         return accumulate(terms)
 
     def _contraction(self, equation: Equation) -> Atom:
-        """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product.
-
-        The contraction also sums over the directions.
-        """
+        """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product."""
         a, b = equation.inputs
         first = self._contracted(equation, self.left[a], self._weighted(b))
         if self.right is self.left:

@@ -20,7 +20,7 @@ __all__ = ["dependent", "linearize"]
 
 
 def linearize(builder: Builder, inputs: Atoms, outputs: Atoms) -> tuple[list[Variable], list[Tangent]]:
-    """Linearize the equations of the current builder ``builder`` at ``inputs``.
+    """Linearize the equations of ``builder``, the current builder, at ``inputs``.
 
     Returns:
         The tangents of ``inputs`` (new linear variables) and the tangents of ``outputs``, where ``None``

@@ -45,7 +45,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
 
 
 def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Atom, Equation]:
-    """Map each value with mixed samples to the equation that mixed the samples."""
+    """Map each value whose samples are mixed to the equation that mixed them."""
     places: dict[Atom, int | None] = {x: axis}
     mixed: dict[Atom, Equation] = {}
     for equation in equations:
@@ -71,10 +71,7 @@ def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict
 
 
 def _meets(equation: Equation, rows: dict[int, int | None]) -> bool:
-    """Return whether an equation sums or accumulates along a sample axis.
-
-    ``rows`` maps positions of operands to their sample axes.
-    """
+    """Return whether an equation sums or accumulates along a sample axis."""
     axes = index_map(equation)
     return axes is not None and any(
         axis is not None and axes.kind(axes.operands[operand][axis]) in _MIXED

@@ -108,7 +108,7 @@ class _Series:
             self._known[variable, k] = atom
 
     def replay(self, equations: Sequence[Equation]) -> list[Atom]:
-        """Let branches and loops that depend on ``s`` also compute coefficients.
+        """Make branches and loops that depend on ``s`` compute coefficients, too.
 
         Returns:
             All values of the graph, in program order.
@@ -157,7 +157,7 @@ class _Series:
         return _depends_on(atom, self._depends, _differentiated)
 
     def _has_rate(self, atom: Atom) -> bool:
-        """Return whether ``atom`` depends on the variable of a rate.
+        """Return whether ``atom`` depends on a variable that represents a rate ẋ.
 
         Such a value is an intermediate result of a forward rule. The variable of a rate has no value, so even
         its coefficient 0 must be computed.
@@ -193,7 +193,7 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Atoms) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
-        """Return coefficient 0 of each value in ``atoms``, without variables of rates."""
+        """Return coefficient 0 of each value in ``atoms``, without variables of rates ẋ."""
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -201,7 +201,7 @@ class _Series:
         return starts
 
     def _replaced(self, equation: Equation) -> list[Atom]:
-        """Emit a branch or loop that also computes coefficients; return its values."""
+        """Emit a branch or loop that also computes coefficients; return its results."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
@@ -294,7 +294,7 @@ def _operands(equation: Equation) -> Atoms:
 
 
 def _differentiated(equation: Equation) -> Atoms:
-    """Return the operands of ``equation``; an empty tuple if its derivative is zero."""
+    """Return the operands of ``equation``, or ``()`` if its derivative is always zero."""
     primitive = equation.primitive
     has_rule = primitive.jvp is not None or primitive.series is not None
     return equation.inputs if has_rule and not primitive.algebra.stops else ()

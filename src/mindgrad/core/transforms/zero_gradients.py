@@ -43,10 +43,7 @@ _Path = Literal["smooth"] | Equation
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A derivative transform whose zero gradients cause no warning.
-
-    It marks functions in which a loop, branch, ``vmap``, or recomputed block takes derivatives.
-    """
+    """A wrapper of a derivative transform that turns off warnings of zero gradients."""
 
     transform: Transform
 
@@ -77,7 +74,7 @@ def steps_of(
 
 
 def warn_of_zeros(steps: Iterable[tuple[Source, str]]) -> None:
-    """Warn at the line of each operator of :func:`steps_of`."""
+    """Issue a warning for each result of :func:`steps_of`, at its source line."""
     for source, name in steps:
         warn_at(
             source,
@@ -90,7 +87,7 @@ def warn_of_zeros(steps: Iterable[tuple[Source, str]]) -> None:
 
 
 def smooth_variables(equations: Sequence[Equation], ys: Atoms) -> set[Atom]:
-    """Return the variables on which ``ys`` depend smoothly."""
+    """Return the variables on which ``ys`` depend smoothly, not only through steps."""
     return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
 
 
@@ -112,17 +109,14 @@ def _atom(scope: GraphScope, tensor: Tensor) -> Atom | None:
 
 
 def _paths(equations: Sequence[Equation], ys: Atoms) -> dict[Atom, _Path]:
-    """Return the path from each variable to the outputs ``ys``, as a dict."""
+    """Return a dict from each variable on which ``ys`` depend to its path to ``ys``."""
     paths: dict[Atom, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
 
 
 def _extend(equations: Sequence[Equation], paths: dict[Atom, _Path]) -> None:
-    """Extend ``paths`` from the results of ``equations`` to their operands.
-
-    The equations are processed from the last to the first.
-    """
+    """Extend ``paths`` from the results of ``equations`` to their operands."""
     for equation in reversed(equations):
         after = [paths.get(y) for y in equation.outputs]
         if all(path is None for path in after) or equation.primitive.algebra.stops:
@@ -134,7 +128,7 @@ def _extend(equations: Sequence[Equation], paths: dict[Atom, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """Combine two paths from one value: one smooth path makes the result smooth."""
+    """Combine two paths from one value; the result is smooth if one of them is."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 
@@ -172,10 +166,7 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
 
 
 def paths_of_branch(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of a branch.
-
-    The predicate is a piecewise constant operand.
-    """
+    """Return the paths of the operands of a branch."""
     branches = [_through(graph, after) for graph in equation.graphs.values()]
     return [equation, *map(_joined, *branches)]
 
@@ -186,10 +177,7 @@ def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_P
 
 
 def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of a ``while`` loop.
-
-    The condition is piecewise constant, and every result depends on it.
-    """
+    """Return the paths of the operands of a ``while`` loop."""
     count = len(equation.parameters["body"].outputs)
     # the results are the carry, the iteration count, the period, and the saved carries
     saved = after[count + 2 :] or [None] * count

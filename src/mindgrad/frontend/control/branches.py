@@ -227,7 +227,7 @@ def _dropped(variables: State) -> str:
 
 
 def _has_left(variables: State, side: Traced) -> bool:
-    """Return whether a branch ends with ``return``, ``break``, or ``continue``.
+    """Return whether branch ``side`` ends with ``return``, ``break``, or ``continue``.
 
     Such a branch skips the code after the ``if``, so its variables may be undefined.
     """

@@ -62,9 +62,10 @@ class TensorRange:
             raise ValueError("range() arg 3 must not be zero")
 
     def contains(self, index: Any) -> Any:
-        """Return whether ``index`` is before the stop, as a bool or a symbolic number.
+        """Return whether the range contains ``index``, as a bool or a symbolic number.
 
-        ``index`` must be the start plus a multiple of the step.
+        ``index`` must be the start plus a nonnegative multiple of the step, so it is compared with the stop
+        only.
         """
         if isinstance(self.step, int):
             return index < self.stop if self.step > 0 else index > self.stop
@@ -91,7 +92,7 @@ class TensorRange:
 
 
 def _number(bound: Any) -> Any:
-    """Convert the bound of a range to an int, or to a graph number if it is unknown."""
+    """Convert the bound of a range to an int, or to a traced number if it is a tensor."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = references.read(bound) if bound.is_parameter else bound
@@ -245,7 +246,7 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 
 
 def _is_of_call(owner: Any) -> bool:
-    """Return whether the object exists only during one call.
+    """Return whether the object ``owner`` exists only during one call.
 
     An example is the context object of a custom derivative. Code may change such an object, except in a
     branch or loop.
@@ -295,7 +296,7 @@ RUNTIME_OF: list[Any] = []
 
 
 def range_of(*bounds: Any) -> Any:
-    """Return a ``range``, or a :class:`TensorRange` if a bound is not known."""
+    """Evaluate ``range(*bounds)``, as a :class:`TensorRange` if a bound is a tensor."""
     return TensorRange(*bounds) if any(map(is_symbolic, bounds)) else range(*bounds)
 
 
@@ -327,7 +328,7 @@ def _is_iterable(x: Any) -> bool:
 
 
 def _decided(is_any: bool, items: Any) -> Any:
-    """Evaluate ``any(items)`` or ``all(items)``."""
+    """Evaluate ``any(items)`` if ``is_any`` is true, otherwise ``all(items)``."""
     runtime, listed, before = RUNTIME_OF[0], [], None
     for item in items:
         if before is not None and (changed := effect_log.changed_since(before)) is not None:

@@ -70,5 +70,5 @@ class Carry:
         return self.symbol is not None and self.symbol._atom is not self.atom
 
     def made(self, tensor: Tensor) -> Tensor:
-        """Convert a value of the carry to a number if the carry represents a number."""
+        """Convert ``tensor`` to a number if the carry represents a Python number."""
         return make_number(tensor) if self.is_number else tensor

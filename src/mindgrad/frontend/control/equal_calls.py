@@ -88,7 +88,10 @@ def _own(result: Any) -> Any:
 
 
 def _reads_values(function: FunctionType) -> bool:
-    """Return whether a function reads only itself, built-in functions, and constants."""
+    """Return whether a function reads no variables except itself and constants.
+
+    Built-in functions count as constants.
+    """
     code, names = function.__code__, dict(function.__globals__)
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:

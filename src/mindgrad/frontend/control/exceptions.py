@@ -49,7 +49,7 @@ class Exceptions:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
-        """Return the current scope and its number of equations, for :meth:`try_end`."""
+        """Return the innermost scope and its number of equations, for :meth:`try_end`."""
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:

@@ -40,7 +40,10 @@ def _items(value: Any) -> list[Any]:
 
 
 def identity_of(value: Any) -> Identity:
-    """Return the lists and dicts in ``value``, nested as in the type ``Identity``."""
+    """Return which list and dict objects ``value`` contains, and where.
+
+    The type ``Identity`` describes the result.
+    """
     if isinstance(value, (list, dict)) and type(value) is not GrowingList:
         return (value, tuple(map(identity_of, _items(value))))
     if isinstance(value, tuple):
@@ -117,7 +120,7 @@ class Contents:
                 self._save(item)
 
     def containers(self) -> list[Any]:
-        """Return the lists and dicts that the body receives itself, not as copies."""
+        """Return the lists and dicts that the body receives as originals, not as copies."""
         return [container for container, _ in self._saved.values()]
 
     def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:
@@ -151,9 +154,10 @@ class Contents:
             self.copies_from_outside.append(copy)
 
     def given(self, before: Any, fresh: Any) -> Any:
-        """Put the items of ``fresh`` into the containers in ``before``. Return ``before``.
+        """Copy the items of the containers in ``fresh`` to the containers in ``before``.
 
-        If a container in ``before`` must not be changed, the new container is returned instead.
+        Returns ``before``. Where a container must not be changed, or its type or size differs, the result
+        contains the container from ``fresh`` instead.
         """
         saved = self._saved.get(id(before))
         is_tuple = isinstance(before, tuple)

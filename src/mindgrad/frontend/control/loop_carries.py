@@ -111,7 +111,10 @@ def _condition_of(body: Graph, consts: int) -> Graph | None:
 
 
 def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
-    """Return whether ``condition`` is ``first`` for the carries before the loop."""
+    """Return whether ``condition`` equals ``first``, the test before the loop.
+
+    ``operands`` contains the carries before the loop.
+    """
     (at_start,) = inline(condition, operands)
     if at_start.is_traced or first.is_traced:
         return identity(at_start) == identity(first)
@@ -164,7 +167,10 @@ def doubles(
 
 
 def _flag_of(name: str) -> str:
-    """Return the flag variable that belongs to a variable with a returned value."""
+    """Return the name of the flag that is set when variable ``name`` is assigned.
+
+    ``name`` is a variable for a returned value, or for a value that a ``break`` passes out of the loop.
+    """
     return f"broke__{name.split('__')[1]}" if name.startswith(LEAVE) else "returned__"
 
 

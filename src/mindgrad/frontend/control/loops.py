@@ -90,7 +90,7 @@ class _Loop:
             pass
 
     def _begin(self, variables: State) -> None:
-        """Reset the carries to the values of the variables before the loop."""
+        """Reset the carries to the values that ``variables`` have before the loop."""
         self.variables = variables
         self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
@@ -174,7 +174,7 @@ class _Loop:
             self._refuse_change(subject, Mismatch(f"a {carry.type}", f"a {value.type}"))
 
     def _grows(self, k: int) -> bool:
-        """Return whether an iteration of a ``scan`` appends items to the list ``k``."""
+        """Return whether a ``scan`` iteration appends items to the list in variable ``k``."""
         after, before = self.body.values[k], self.variables.values[k]
         if not self.runs_an_iteration or type(before) is not list or after is not self.body.given[k]:
             return False
@@ -232,7 +232,7 @@ class _Loop:
         return self._settle_leaves(k, name, body.leaves[k])
 
     def _let_grow(self, k: int, name: str) -> None:
-        """Make the last item of list ``k`` the only carry of this list.
+        """Replace the carries of variable ``k``, a list, by a single carry: its last item.
 
         The items that iterations append become stacked outputs of the ``scan``.
         """

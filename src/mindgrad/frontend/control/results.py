@@ -33,7 +33,7 @@ _LONGEST = 1_000_000
 
 
 def with_items(result: Any) -> Any:
-    """Replace each iterator in ``result`` by a tuple or list of its items."""
+    """Replace each iterator in ``result`` by a tuple or list of its remaining items."""
     leaves, structure = flatten(result)
     if not any(map(_is_lazy, leaves)):
         return result

@@ -346,7 +346,7 @@ class Runtime(Exceptions):
         return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
 
     def text(self, text: Any) -> Any:
-        """Return the value of an f-string.
+        """Return ``text``, the value of an f-string.
 
         If it contains the unknown value of a tensor, operations that read the string raise ``CompileError``.
         """
@@ -359,7 +359,7 @@ class Runtime(Exceptions):
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
-        """Return the new value of ``x`` after ``x op= y``.
+        """Evaluate ``x op= y``, and return the new value of ``x``.
 
         Args:
             sign: the operator, such as ``"+"``.

@@ -99,7 +99,7 @@ class Snapshot:
         self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
 
     def leave_out(self, owners: Sequence[Any]) -> None:
-        """Permit changes of the objects ``owners``, which the caller restores."""
+        """Permit changes of the objects ``owners``, because the caller restores them."""
         for owner in owners:
             self._entries.pop(id(owner), None)
 

@@ -19,7 +19,7 @@ __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
 
 class UnknownText(str):
-    """A string with placeholders (marks) for tensor values that are not known."""
+    """A string with placeholders (*marks*) for tensor values that are not known yet."""
 
     __slots__ = ()
 
@@ -63,12 +63,12 @@ for _name in ("__eq__", "__hash__", "__len__", "__contains__", "__iter__", "__ge
 
 
 def marked_text(text: Any) -> Any:
-    """Convert a string to :class:`UnknownText` if it contains the mark of a tensor."""
+    """Convert a string to :class:`UnknownText` if it has a placeholder for a tensor."""
     return UnknownText(text) if type(text) is str and "<being compiled: " in text else text
 
 
 def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function so that it returns strings with marks as :class:`UnknownText`."""
+    """Wrap a function: it returns strings with placeholders as :class:`UnknownText`."""
 
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:

@@ -140,10 +140,11 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """Extend ``variables`` by attributes and nonlocal variables that bodies assign.
+    """Extend ``variables`` with attributes and nonlocals that ``bodies`` assign.
 
     Returns:
-        The extended variables, or ``None`` if ``variables`` already contains all of them.
+        The extended variables, or ``None`` if ``variables`` already contains all attributes and variables
+        that the bodies assign.
     """
     keys = {location.key for location in variables.places}
     locations = {
@@ -165,7 +166,10 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
 
 
 def _is_named(location: Place, variables: State) -> bool:
-    """Return whether the setter of ``variables`` already assigns the location."""
+    """Return whether ``variables`` already contains ``location`` as a variable.
+
+    Its setter then assigns the variable.
+    """
     if location.key not in variables.cells:
         return False
     return isinstance(location, Local) or location.value() is not UNDEFINED
@@ -189,7 +193,7 @@ def _settled(x: Any) -> Any:
 
 
 def _same(tensor: Tensor) -> Tensor:
-    """Return ``tensor``, or a copy of its value if its recording has ended."""
+    """Return ``tensor``, or a new tensor with its value if its recording has ended."""
     return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
 
 

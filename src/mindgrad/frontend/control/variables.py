@@ -126,11 +126,11 @@ class State:
         self.leaves, self.structures = flattened(self.values)
 
     def restore(self) -> None:
-        """Assign the variables their values before the branch or loop."""
+        """Reset the variables to the values that they had before the branch or loop."""
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """Return a copy with more variables: attributes, and variables of functions."""
+        """Return a copy that also contains the attributes and variables ``places``."""
         count = len(self.names)
 
         def put(values: tuple) -> None:
@@ -286,7 +286,7 @@ def in_place(before: Any, value: Any) -> Any:
 
 
 def blank(x: Any) -> Any:
-    """Return a placeholder of the same type: zeros for a tensor, otherwise ``x``."""
+    """Return a placeholder for a value like ``x``: zeros for a tensor, else ``x``."""
     if isinstance(x, Tensor):
         made = Tensor(np.zeros((), x.dtype.numpy))
         return make_number(made) if type(x) is Number else _zeros(x.type)

@@ -50,7 +50,7 @@ def _role(kind: Any) -> int:
 
 
 def any_array(values: Iterable[Any]) -> bool:
-    """Whether ``values`` or containers in it have an array of any library."""
+    """Whether ``values``, or containers in them, include an array of any library."""
     for x in values:
         kind = type(x)
         if kind is Tensor:

@@ -71,7 +71,7 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
 
 
 def is_data(leaf: Any) -> bool:
-    """Whether an argument is an input of the compiled program, not a constant."""
+    """Whether an argument is an input of the compiled program, and not a constant."""
     if isinstance(leaf, Tensor):
         return not leaf.is_parameter and not is_constant(leaf)
     return type(leaf) in DATA
@@ -263,7 +263,10 @@ def _name(function: Any) -> str:
 
 
 def _owner_of(function: Any) -> str:
-    """Return the name of the gradient API that created ``function``, if any."""
+    """Return the name of the API, such as ``grad``, that created ``function``.
+
+    The name is ``""`` for other functions.
+    """
     waiting = [function]
     for closure in waiting:
         if isinstance(closure, types.FunctionType):
@@ -323,7 +326,10 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
 
 def offered(function: Any) -> Iterator[Any]:
-    """Iterate over the programs offered for the code of ``function``, latest first."""
+    """Iterate over programs that other functions with the same code have offered.
+
+    The latest program comes first.
+    """
     if not _may_be_made_anew(function):
         return
     for each in list(_programs.get(_codes(function), ())):
@@ -385,7 +391,7 @@ def cache_info(fn: Any = None) -> CacheInfo:
 
 
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
-    """Return one line for each kind of eager call of ``fn`` and its gradients.
+    """Return one line of text for each kind of eager call of ``fn`` and its gradients.
 
     If ``fn`` is ``None``, return the lines of all functions.
     """

@@ -102,7 +102,7 @@ def _labels(structure: Any, names: list[str]) -> list[str]:
 
 
 def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
-    """Return ``error``, extended by the names of the argument and the function.
+    """Return an error that also names the argument that caused ``error``.
 
     The argument is a Python value that cannot be part of a cache key, for example because it is not hashable.
     """

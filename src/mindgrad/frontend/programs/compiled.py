@@ -277,10 +277,10 @@ class Compiled:
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
-        """List attributes and variables whose number or tensor changed since a trace.
+        """List attributes and variables whose value has changed since an earlier trace.
 
-        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program. Then further
-        changes need no compilation.
+        Returns two lists: for values that are numbers, and for tensors. The next trace makes these values
+        inputs of the program. Then further changes need no compilation.
         """
         known = self._programs.get(key)
         if known:

@@ -21,7 +21,10 @@ __all__ = ["gathered", "joint_args", "lay_out", "moved"]
 
 
 def moved(tensor: Tensor) -> Any:
-    """Move a tensor's array to the device. Return the new array, which the tensor then stores."""
+    """Move the array of a tensor to the device, and return it.
+
+    The tensor then stores the moved array.
+    """
     array = settled(tensor._array)
     if array is None:
         raise RuntimeError(LEFT_BEHIND)
@@ -74,7 +77,7 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
 
 
 def gathered(tensors: Iterable[Any]) -> bool:
-    """Move the arrays of tensors to the selected device; return whether any has moved.
+    """Move the arrays of tensors to the selected device; return whether any was moved.
 
     Arrays that are divided among devices are gathered.
     """

@@ -84,12 +84,15 @@ class Taken:
 
 
 def settled(array: Any) -> Any:
-    """Return ``array``; wait for the value if it is a placeholder or a pending array."""
+    """Return ``array``; if it is a placeholder or pending, wait for the real array."""
     return resolved(array.wait() if type(array) is Taken else array)
 
 
 def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
-    """Replace each array that is referenced outside the list ``arrays`` by a copy."""
+    """Replace each array to which other objects also refer by a copy.
+
+    A donated array is overwritten, so only the list ``arrays`` may refer to it.
+    """
     usual: Any = array_type()
     are_alone = unshared(arrays)
     if all(are_alone) and set(map(type, arrays)) == {usual}:
@@ -131,10 +134,13 @@ class Donation:
         self.stand_ins = list(map(Taken, parameters))
 
     def arrays(self, takes_parts: bool = False) -> list[Any]:
-        """Return the arrays of the Parameters; wait for placeholders and pending arrays.
+        """Return the arrays of the Parameters.
+
+        If another program is replacing an array, or an array is still being computed, wait for it.
 
         Args:
-            takes_parts: whether the program accepts an array that is divided among processes.
+            takes_parts: whether the program accepts arrays that are divided among processes. If so, do not
+                wait for these arrays.
         """
         originals = [parameter._array for parameter in self.parameters]
         kinds = set(map(type, originals))

@@ -73,7 +73,7 @@ class NumberArguments:
         self.places: tuple[int, ...] = ()
 
     def see(self, values: dict[int, int | str]) -> bool:
-        """Return whether some numbers of a call become inputs.
+        """Compare the numbers of a call; return whether some of them become inputs.
 
         These are the numbers that differ from the first call, unless they must stay constant.
         """
@@ -87,7 +87,7 @@ class NumberArguments:
         self.places = ()
 
     def marked(self, key: Any) -> Any:
-        """Add the types of NumPy scalars that are inputs to the cache key of a program.
+        """Extend the cache key ``key`` by the types of NumPy scalars that are inputs.
 
         A Python float and a NumPy scalar as inputs need different programs.
         """
@@ -190,7 +190,7 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """Replace the numbers at ``places`` in the flattened arguments by inputs."""
+    """Mark the numbers at ``places`` in the flattened arguments as graph inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
@@ -303,7 +303,7 @@ def _of_operator(
 
 
 def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
-    """Whether an operator combines a Python number with a tensor."""
+    """Whether some operands are Python numbers and others are tensors."""
     return any(g is None and type(x) is not Constant for x, g in zip(operands, bits_given, strict=True))
 
 
@@ -389,7 +389,7 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
 
 def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
-    """Whether ``general``, with inputs replaced by ``constants``, equals ``special``."""
+    """Whether ``general`` equals ``special`` if ``constants`` replace its inputs."""
     return _are_equal(_folded(general, constants), _folded(special, {}))
 
 
@@ -404,7 +404,7 @@ def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
 
 
 def _are_equal(first: Graph, second: Graph) -> bool:
-    """Whether two graphs are equal, if constants may be operands of inner graphs.
+    """Whether two graphs are equal, wherever the constants of inner graphs are.
 
     A constant operand of a branch or derivative equals the same constant inside the inner graph.
     """
@@ -439,7 +439,7 @@ def _plain(equation: Equation) -> dict[str, Any]:
 
 
 def _absorbed(equation: Equation) -> tuple[list[Graph], list[Any]]:
-    """Replace inputs of an equation's inner graphs by its constant operands.
+    """Substitute the constant operands of an equation into its inner graphs.
 
     Returns the new graphs and the remaining operands.
     """

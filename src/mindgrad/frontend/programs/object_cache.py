@@ -68,7 +68,7 @@ def memory(owner: Any, make: bool) -> Memory | None:
 
 
 def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """Return the object that ``make()`` creates once for each ``fn`` and ``key``.
+    """Return the object stored for ``fn`` and ``key``; call ``make()`` to create it.
 
     If ``fn`` is a bound method, the object is stored on the instance. A key may contain the ``id`` of a
     Python object only if the stored object keeps that Python object alive.

@@ -66,7 +66,7 @@ class NotOpen(Exception):
 
 
 def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
-    """Return ``shape`` for other ``sizes`` of its open axes."""
+    """Return ``shape`` with its open axes changed to ``sizes``."""
     return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
 
 
@@ -336,7 +336,7 @@ class OpenAxes:
         return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
 
     def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
-        """Return an equation's new parameters for ``sizes``; ``{}`` if they do not change."""
+        """Return the parameters of an equation that change for ``sizes``; may be ``{}``."""
         equation = self.graph.equations[index]
         axes = padded_map(equation)
         results = [] if axes is None else axes.results
@@ -353,7 +353,7 @@ class OpenAxes:
         return dict(parameters) if parameters != equation.parameters else {}
 
     def _masked(self, index: int, operands: list[Any], counts: Mapping[int, Any]) -> list[Any]:
-        """Fill padding that an equation reduces with the neutral element of the reduction."""
+        """Set padding that an equation reduces to the neutral element of the reduction."""
         equation, axes = self.graph.equations[index], padded_map(self.graph.equations[index])
         if axes is None:
             return operands

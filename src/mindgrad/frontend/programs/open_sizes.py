@@ -167,7 +167,7 @@ class _Call:
         return self._structure, tuple(types)
 
     def opens(self) -> list[Opens]:
-        """Return the open size of each axis of each input; ``None`` for a fixed size.
+        """Return, for each axis of each input, its open size; ``None`` for a fixed size.
 
         Each open axis has its own symbol.
         """

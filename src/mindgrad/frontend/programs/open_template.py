@@ -79,7 +79,7 @@ class SharedTrace:
 
 
 def _changes(shapes: Sequence[Any], opens: Sequence[Opens], sizes: Sizes) -> dict[int, Any]:
-    """Compute ``shapes`` for ``sizes``; return those that change, by index."""
+    """Compute ``shapes`` for ``sizes``; return a dict of the changed shapes, by index."""
     changed = [shape_at(shape, each, sizes) for shape, each in zip(shapes, opens, strict=True)]
     return {k: new for k, (old, new) in enumerate(zip(shapes, changed, strict=True)) if old != new}
 
@@ -254,7 +254,7 @@ class Template:
             return builder.close(outputs)
 
     def operands(self, constants: list[Constant], capacities: Sizes) -> list[np.ndarray]:
-        """Convert lifted ``constants`` to operands; pad arrays to ``capacities``."""
+        """Convert the lifted ``constants`` to arrays, padded to the sizes ``capacities``."""
         arrays = []
         for (places, x, y), constant in zip(self._lifted, constants, strict=True):
             if x.is_splat and y.is_splat:

@@ -88,7 +88,7 @@ class Program:
         return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
 
     def detached(self) -> Program:
-        """Return a detached copy of this program, which can serve equal functions.
+        """Return a copy of this program without its function, for use by equal functions.
 
         The copy refers to a snapshot of the function instead of the function itself.
         """
@@ -120,14 +120,14 @@ class Program:
         return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
 
     def counted(self) -> list[Place]:
-        """List the locations of Python numbers that are inputs or changed since the trace.
+        """List attributes and variables whose numbers are inputs, or have changed.
 
         The next trace makes these numbers inputs.
         """
         return [each for each in self._outcome.counted() if type(each.holder) is not int]
 
     def shifting(self) -> list[Place]:
-        """List the locations of tensors that are inputs or changed since the trace.
+        """List attributes and variables whose tensors are inputs, or have changed.
 
         The next trace makes these tensors inputs.
         """

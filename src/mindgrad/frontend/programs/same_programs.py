@@ -46,7 +46,7 @@ def is_equal(x: Constant, y: Constant) -> bool:
 
 
 def form(equation: Equation) -> Any:
-    """Return the operator and the parameters of an equation as a comparison key.
+    """Return the operator and parameters of an equation, in a form for comparisons.
 
     A broadcast that repeats no elements has the same key as a reshape, because both compute the same array.
     """

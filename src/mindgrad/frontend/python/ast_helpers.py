@@ -36,7 +36,7 @@ def at(node: Any, origin: ast.AST, until: ast.AST | None = None) -> Any:
 
 
 def name(identifier: str, origin: ast.AST) -> ast.expr:
-    """Create an expression that reads a variable."""
+    """Create an expression that reads the variable ``identifier``."""
     return at(ast.Name(identifier, ast.Load()), origin)
 
 
@@ -63,7 +63,7 @@ def call(
 
 
 def runtime(method: str, args: Sequence[ast.expr], origin: ast.AST, until: ast.AST | None = None) -> ast.expr:
-    """Create the expression that calls a method of the runtime."""
+    """Create ``mg__.method(*args)``, a call of the runtime."""
     function = at(ast.Attribute(name(RUNTIME, origin), method, ast.Load()), origin, until)
     return call(function, args, origin, until)
 

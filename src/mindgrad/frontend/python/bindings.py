@@ -83,7 +83,7 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """Return the names that ``node`` itself binds, without its children."""
+    """Return the names that ``node`` binds, without the names that its children bind."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)

@@ -64,7 +64,7 @@ def _decided(
     element: Callable[..., Any],
     is_list: bool,
 ) -> Any:
-    """Evaluate ``any`` or ``all`` of a comprehension as a loop.
+    """Evaluate ``any`` or ``all`` of a comprehension as a loop over ``items``.
 
     The loop ends early, except for a list comprehension, which evaluates all its elements.
     """

@@ -86,11 +86,11 @@ class Expressions(ast.NodeTransformer):
         self._lambdas: list[ast.Lambda] = []  # the user's lambdas around the expression
 
     def expression(self, node: Any) -> Any:
-        """Rewrite an optional expression."""
+        """Rewrite an expression; return ``None`` for ``None``, a missing expression."""
         return None if node is None else self.visit(node)
 
     def part(self, node: ast.expr) -> ast.expr:
-        """Rewrite ``node``, and create ``lambda: node``."""
+        """Rewrite the expression ``node``, and return the expression ``lambda: node``."""
         before, self._part = self._part, True
         try:
             return thunk(self.visit(node))
@@ -199,7 +199,10 @@ class Expressions(ast.NodeTransformer):
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
-        """Create the runtime call for ``owner.attribute``. ``owner`` is already rewritten."""
+        """Create the call ``mg__.attribute(owner, name)``, which evaluates ``owner.name``.
+
+        ``owner`` is already rewritten.
+        """
         return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -209,7 +212,10 @@ class Expressions(ast.NodeTransformer):
         return self.item(node.value, node.slice, node)
 
     def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
-        """Create the runtime call for ``owner[key]``. Both operands are already rewritten."""
+        """Create the call ``mg__.item(owner, key)``, which evaluates ``owner[key]``.
+
+        ``owner`` and ``key`` are already rewritten.
+        """
         return runtime("item", [owner, key], place)
 
     # -- calls and containers --------------------------------------------------------------------

@@ -35,7 +35,7 @@ Block = list[ast.stmt]
 
 
 def escapes(body: Sequence[ast.stmt]) -> set[str]:
-    """Return which jumps may leave the statements: "return", "break", and "continue"."""
+    """Return which of "return", "break", and "continue" may leave the statements."""
     kinds: set[str] = set()
     for statement in body:
         match statement:
@@ -181,7 +181,7 @@ class _Lowering:
         self.flagged: set[str] = set()
 
     def block(self, body: Block, context: _Context) -> Block:
-        """Return the statements of ``body`` with all jumps replaced."""
+        """Replace all jumps in ``body``, and return the new statements."""
         done: Block = []
         for index, node in enumerate(body):
             following = body[index + 1 :]

@@ -133,7 +133,7 @@ class _Exits:
 
 
 def _reads(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """Count how often the nodes read, change, or delete each name."""
+    """Count, for each name, how often the nodes read, change, or delete it."""
     counts: Counter[str] = Counter()
     for root in nodes:
         for node in ast.walk(root):
@@ -155,7 +155,7 @@ def _names(target: ast.AST) -> Names:
 
 
 def _of(target: ast.AST | None) -> Names:
-    """Return the variables that an assignment to ``target`` assigns."""
+    """Return the variables in ``target``, the target of an assignment."""
     match target:
         case ast.Tuple() | ast.List():
             return frozenset().union(*map(_of, target.elts))

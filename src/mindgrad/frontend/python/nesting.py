@@ -61,7 +61,7 @@ class _Nesting(ast.NodeTransformer):
 
 
 def _binds(test: ast.expr) -> bool:
-    """Return whether ``and`` or ``or`` may skip a ``:=`` in the test."""
+    """Return whether ``test`` has a ``:=`` that ``and`` or ``or`` may skip."""
     if not isinstance(test, ast.BoolOp):
         return False
     return any(isinstance(node, ast.NamedExpr) for node in within(*test.values[1:]))

@@ -130,7 +130,7 @@ class _Function(Expressions):
         return define(f"set__{identifier}", ["value__"], body, origin)
 
     def _locals(self, origin: ast.AST) -> ast.stmt:
-        """Create the inner function that replaces ``locals()``."""
+        """Create an inner function that returns the local variables, as ``locals()`` does."""
         body: Block = [assign("found__", at(ast.Dict([], []), origin), origin)]
         for identifier in self.variables:
             if identifier in self.scope.locals or identifier in self.scope.nonlocals:
@@ -165,9 +165,10 @@ class _Function(Expressions):
         return at(ast.Try(body, [at(handler, place)], [], []), place)
 
     def _get(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Create the function that returns the values of variables.
+        """Create a getter: a function that returns the values of the variables ``names``.
 
-        It first tries to read all at once. If one is unbound, it reads each in a separate ``try``.
+        The generated function first returns all values as one tuple. If this raises ``NameError``, it reads
+        each variable in a separate ``try``, and returns ``undefined`` for unbound variables.
         """
 
         def values(of: list[str]) -> ast.stmt:
@@ -185,7 +186,10 @@ class _Function(Expressions):
         return define(identifier, [], [*body, values(targets)], origin)
 
     def _put(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Create the function that assigns variables, and deletes those without a value."""
+        """Create a setter: a function that assigns the variables ``names`` from a tuple.
+
+        It deletes each variable whose new value is ``undefined``.
+        """
         if not names:
             return define(identifier, ["values__"], [], origin)
         targets = [at(ast.Name(variable, ast.Store()), origin) for variable in names]
@@ -222,7 +226,7 @@ class _Function(Expressions):
     # -- statements ------------------------------------------------------------------------------
 
     def block(self, body: Block) -> Block:
-        """Rewrite the statements."""
+        """Rewrite the statements of ``body``, and return the new statements."""
         done: Block = []
         for node in body:
             handler = getattr(self, "do_" + type(node).__name__, None)

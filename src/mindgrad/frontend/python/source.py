@@ -232,7 +232,7 @@ def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _statement(lines: Sequence[str]) -> str | None:
-    """Return the longest start of ``lines`` that is one complete statement."""
+    """Return the most of the first ``lines`` that form one complete statement."""
     statement = None
     for count in range(1, len(lines) + 1):
         text = "\n".join(lines[:count]) + "\n"

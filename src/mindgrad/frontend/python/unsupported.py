@@ -28,7 +28,7 @@ def is_generator_function(code: types.CodeType) -> bool:
 
 
 def refuse_generator(function: types.FunctionType) -> NoReturn:
-    """Raise ``CompileError`` because a generator or async function is compiled."""
+    """Raise ``CompileError``: a generator or async function cannot be compiled."""
     code = function.__code__
     location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
