@@ -69,7 +69,7 @@ def trace(
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # if no other graph is being traced around this graph, the Parameters that it reads are its inputs
+        # if no other graph is being traced around this graph, the references that it reads are its inputs
         operands: dict[Atom, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
@@ -77,7 +77,7 @@ def trace(
     operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # clear the scope: tensors keep their scope alive, which would keep the Parameters alive
+    # clear the scope: tensors keep their scope alive, which would keep the references alive
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

@@ -66,7 +66,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # clear the bindings: tensors refer to their scope, which would keep the values of Parameters alive
+        # clear the bindings: tensors refer to their scope, which would keep the values of references alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
