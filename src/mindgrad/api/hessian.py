@@ -24,7 +24,6 @@ from mindgrad.api.jacobian import by_columns, by_rows
 from mindgrad.api.matching import match
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import Run
-from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.control.lazy_hessian import lazy_hessian
 from mindgrad.core.ir.build import Builder, building
@@ -36,9 +35,11 @@ from mindgrad.core.passes.mode_choice import of_vector
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.core.trace import references
+from mindgrad.core.trace.graph_recording import SHORTCUTS
 from mindgrad.core.trace.numbers import block
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import between, step
+from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 from mindgrad.frontend import user_calls
 
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
@@ -123,7 +124,7 @@ def hessian(
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             run = request.run(args, kwargs)
-            outputs, derivatives = transformed(run.recorded, _hessian_rule, (), run.outputs, _deferred)
+            outputs, derivatives = transformed(run.recorded, _hessian_rule, (), run.outputs)
             operands = request.operands(run)
             n = len(operands)
             triples = product(run.outputs, operands, operands)
@@ -390,6 +391,9 @@ def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequenc
         return None
     program, operands, argnum = decomposition
     return [lazy_hessian(*operands, program=program, argnum=argnum, whole=_whole)]
+
+
+SHORTCUTS[_hessian_rule] = _deferred
 
 
 @cache

@@ -18,7 +18,6 @@ from mindgrad.api.arguments import check_flag, explains_keywords
 from mindgrad.api.callables import remembered
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import further
-from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.dtype import int32
@@ -33,6 +32,7 @@ from mindgrad.core.trace.numbers import block
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import directional
 from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 
 __all__ = ["by_columns", "by_rows", "identity", "jacfwd", "jacobian", "jacrev"]
 

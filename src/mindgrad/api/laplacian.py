@@ -27,7 +27,6 @@ from mindgrad.api.laplacian_arguments import (
     points_are_mixed,
 )
 from mindgrad.api.vjp_call import Call, Run
-from mindgrad.core.api.pullback import forward_rule
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.tensor import Tensor
@@ -39,6 +38,7 @@ from mindgrad.core.trace import references
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import between, directional
 from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.rules import forward_rule
 from mindgrad.core.transforms.sample_independence import mixing
 from mindgrad.core.transforms.taylor import taylor
 

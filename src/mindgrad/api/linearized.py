@@ -16,18 +16,20 @@ import numpy as np
 
 from mindgrad.api.callables import is_compiled, remembered
 from mindgrad.api.vjp_call import Inputs, Run
-from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.backend.xla import compile_graph
 from mindgrad.core.base.tree import map_leaves
 from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph, without_effects
 from mindgrad.core.ir.pending import resolved
 from mindgrad.core.ir.scope import GraphScope, as_it_is, open_scopes
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.primitives.kinds import is_zero
+from mindgrad.core.trace.graph_recording import note_derivative
 from mindgrad.core.trace.numbers import as_data
-from mindgrad.core.trace.record import Recorded, inline_here, note_derivative, transformed
+from mindgrad.core.trace.record import Recorded, transformed
 from mindgrad.core.transforms.apply_rule import directional
+from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.frontend.programs.compiled import Compiled
 

@@ -27,6 +27,7 @@ from mindgrad.api.callables import (
 from mindgrad.core.base.refusal import CompileError
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.rewriting import is_rewriting
@@ -48,7 +49,6 @@ from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.trace import references
 from mindgrad.core.trace.closed_program import trace
-from mindgrad.core.trace.record import inline_here
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.frontend import effect_log, state, user_calls
 from mindgrad.frontend.mode import is_graph_mode

@@ -27,7 +27,10 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.mutable import MutableScalar
 from mindgrad.core.ir.scope import GraphScope, opened
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
-from mindgrad.core.trace import references
+from mindgrad.core.trace import (
+    graph_recording,  # noqa: F401 - derivatives inside a trace need it
+    references,
+)
 from mindgrad.core.trace.numbers import DATA
 from mindgrad.frontend import mutation_policy, outside_effects, user_calls
 from mindgrad.frontend.cell_guards import reads_noted

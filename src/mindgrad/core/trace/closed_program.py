@@ -27,7 +27,10 @@ from mindgrad.core.ir.graph import Graph, Variable
 from mindgrad.core.ir.scope import GraphScope, opened
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.trace import references
+from mindgrad.core.trace import (
+    graph_recording,  # noqa: F401 - derivatives inside a trace need it
+    references,
+)
 
 __all__ = ["ClosedProgram", "trace"]
 
