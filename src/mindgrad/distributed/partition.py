@@ -3,10 +3,12 @@
     number of devices = p₀ p₁ … p_k
     number of slices of an array axis = product of p_j over the mesh axes j that divide it
 
-The devices form a mesh whose axes have the prime factors p_j as sizes. All arrays of a function share this
-mesh. Users define layouts with other meshes, or as numbers of slices. These layouts are converted to mesh
-axes, so that XLA's partitioner can propagate all of them together. For an array, ``axes`` contains a tuple of
-mesh axes for each array axis: ``()`` if the axis is not divided, or ``None`` if the partitioner chooses.
+The devices form a mesh. The sizes of the mesh axes are the prime factors p_j of the number of devices. All
+arrays of a function share this mesh. Users define layouts with other meshes, or as numbers of slices. These
+layouts are converted to axes of this mesh, so that XLA's partitioner can propagate all of them together.
+
+``Axes`` describes the layout of one array. It contains, for each array axis, the tuple of mesh axes that
+divide it: ``()`` if the array axis is not divided, or ``None`` if the partitioner chooses.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ ALL = 0
 
 
 class Partition(NamedTuple):
-    """Division of compiled functions among devices.
+    """How the arrays of compiled functions are divided among devices.
 
     Attributes:
         devices: number of devices, or :data:`ALL` for all available devices.
@@ -52,7 +54,7 @@ class Partition(NamedTuple):
 
 
 def current() -> Partition | None:
-    """Return the partition for compiled functions, or ``None`` for one device."""
+    """Return the current partition of compiled functions; ``None`` for one device."""
     partition: Partition | None = settings.options["partition"]
     if partition is None:
         return None
@@ -62,7 +64,10 @@ def current() -> Partition | None:
 
 @contextmanager
 def in_force(partition: Partition | None) -> Iterator[None]:
-    """Use ``partition`` in the ``with`` block; ``None`` changes nothing."""
+    """Use ``partition`` for compiled functions in the ``with`` block.
+
+    If it is ``None`` or has one device, the setting does not change.
+    """
     before = settings.options["partition"]
     if partition is not None and (partition.devices or device_count()) != 1:
         settings.store("partition", partition)
@@ -90,10 +95,13 @@ def mesh_sizes(devices: int) -> tuple[int, ...]:
 
 
 class Allocation:
-    """Allocator of mesh axes, which allocates each axis once.
+    """Allocator of mesh axes for the axes of one array.
+
+    It allocates each mesh axis once.
 
     Args:
         devices: the number of devices.
+        used: mesh axes that are not available.
 
     >>> axes = Allocation(8)
     >>> axes.take(2), axes.take(1), axes.take(4), axes.take(2)
@@ -104,7 +112,10 @@ class Allocation:
         self._free = {k: size for k, size in enumerate(mesh_sizes(devices)) if k not in used}
 
     def take(self, count: int) -> tuple[int, ...] | None:
-        """Allocate axes for ``count`` slices, or return ``None`` if this is impossible."""
+        """Allocate mesh axes that divide an array axis into ``count`` slices.
+
+        Returns ``None`` if the unused mesh axes do not have these sizes.
+        """
         chosen: list[int] = []
         for factor in mesh_sizes(count):
             axis = next((k for k, size in self._free.items() if size == factor and k not in chosen), None)
@@ -117,7 +128,7 @@ class Allocation:
 
 
 def slices(devices: int, axes: tuple[int, ...] | None) -> int:
-    """Return the number of slices of an array axis divided along these mesh axes."""
+    """Return the number of slices of an array axis that the mesh axes ``axes`` divide."""
     sizes, count = mesh_sizes(devices), 1
     for axis in axes or ():
         count *= sizes[axis]
@@ -125,7 +136,7 @@ def slices(devices: int, axes: tuple[int, ...] | None) -> int:
 
 
 def replicated(rank: int) -> Axes:
-    """Return the axes of an array that is whole on every device."""
+    """Return the layout of an array that is copied to every device."""
     return ((),) * rank
 
 

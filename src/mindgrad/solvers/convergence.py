@@ -1,7 +1,8 @@
-"""Warn if a solver did not converge and its caller requests no statistics.
+"""Warnings about solvers that did not converge.
 
-Compiled functions do not warn, because values are unknown during tracing. With ``has_aux=True``, callers can
-check convergence in both modes.
+Solvers call these functions if they do not return statistics (``has_aux=False``). Compiled functions do not
+warn, because values are unknown during tracing. With ``has_aux=True``, callers can check convergence in both
+execution modes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ __all__ = ["warn_unless_converged", "warn_unless_reached"]
 
 
 def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> None:
-    """Warn if ``info``, a ``SolverInfo``, shows that a search did not converge."""
+    """Warn if a search did not converge, according to its ``SolverInfo``."""
     if info.converged._array is None or info.converged:
         return
     steps, error = info.iterations.host_array().item(), info.error.host_array().item()
@@ -29,7 +30,7 @@ def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> No
 
 
 def warn_unless_reached(info: Any, max_steps: int) -> None:
-    """Warn if ``info``, an ``OdeInfo``, shows that ``odeint`` stopped too early."""
+    """Warn if ``odeint`` did not reach the last time, according to its ``OdeInfo``."""
     if info.converged._array is None or info.converged:
         return
     steps = info.steps.host_array().item()

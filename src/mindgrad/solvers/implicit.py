@@ -185,7 +185,7 @@ def fixed_point(
         start, structure = flatten(x)
         values, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
         if shape != structure or [y.type for y in values] != [y.type for y in start]:
-            return unflatten(shape, values)  # let Function raise the error, which contains the reason
+            return unflatten(shape, values)  # `Function` raises an error that explains the difference
         return unflatten(structure, [y - x for y, x in zip(values, start, strict=True)])
 
     function, unknowns, start, structure = _equation(owner, residual, initial_guess, ())
@@ -384,10 +384,11 @@ def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
 def _equation(
     owner: str, f: Callable[..., Any], initial_guess: Any, args: Sequence[Any]
 ) -> tuple[Function, Unknowns, list[Value], Any]:
-    """Trace ``f`` as a function of the unknowns.
+    """Check the arguments of a solver, and trace the equation ``f(x) = 0``.
 
     Returns:
-        tuple: ``f`` as a Function, the unknowns, the tensors of the initial guess, and their structure.
+        tuple: ``f`` as a graph of real tensors, the unknowns, the tensors of the initial guess, and their
+            structure.
     """
     check_callable(owner, f)
     start, structure = as_tensors(owner, "initial_guess", initial_guess)
@@ -417,9 +418,9 @@ def _solver(
 def _passed(
     function: Function, unknowns: Unknowns, xs: Sequence[Value], solver: LinearSolver, structure: Any
 ) -> Any:
-    """Attach the implicit derivative to the solution ``xs``.
+    """Attach the implicit derivative to the solution ``xs``, in its structure.
 
-    The result is differentiable with respect to the captured tensors of ``function``.
+    The result is differentiable with respect to the tensors that ``function`` captures.
     """
     xs = [held(x) for x in xs]
     if function.is_traced:
@@ -438,11 +439,11 @@ def _user_solution(
     structure: Any,
     has_aux: bool,
 ) -> tuple[list[Value], Any]:
-    """Call the user's ``solve``, and return the tensors of its solution and ``aux``."""
+    """Call the argument ``solve``, and return the tensors of its solution and ``aux``."""
     if not callable(solve):
         raise TypeError(f"For '{owner}', the 'solve' must be a function (f, initial_guess) -> x.")
     if references.is_compiling():
-        # trace it as a separate graph of constants, so that no derivative linearizes the solver
+        # trace the solver as a separate graph, and apply it to constants, so that it is never differentiated
         traced = Function(
             owner, "solve", lambda x: user_calls.run(solve, f, x), [x.type for x in start], structure
         )
@@ -468,7 +469,7 @@ def _user_solution(
 
 
 def _gradient(graph: Graph, consts: int) -> Graph:
-    """Return the graph ``(*outside, *xs) ↦ ∇f``."""
+    """Return the graph ``(*outside, *xs) ↦ ∇f``, where ``graph`` computes f."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)

@@ -1,4 +1,4 @@
-"""Building blocks of solvers: loops on tensors, and functions as graphs."""
+"""Building blocks of solvers: loops, checks of arguments, and traced functions."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ from mindgrad.frontend.mode import is_graph_mode
 
 __all__ = ["Function", "Value", "Values", "as_tensors", "check_precision", "chosen", "held", "repeat"]
 
-#: type of a Tensor in annotations: ``Any``, because mypy does not see the arithmetic operators that ``ops``
-#: adds to Tensor
+#: annotation for Tensors. It is ``Any``, because mypy does not see the arithmetic operators that ``ops``
+#: attaches to Tensor
 Value = Any
 Values = list[Any]
 _TYPE_OF_PARTS = {complex64: float32, complex128: float64}
 
 
 def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> tuple[Any, ...]:
-    """Run ``while test(*now): now = body(*now)`` in Python, or as a compiled loop."""
+    """Run the loop ``while test(*now): now = body(*now)``, and return ``now``.
+
+    In a compiled function, it becomes one ``while`` loop.
+    """
     now = tuple(start)
     if not references.is_compiling():
         while test(*now):
@@ -52,7 +55,7 @@ def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> t
 
 
 def held(x: Value) -> Value:
-    """Return ``x`` as a constant for all derivatives."""
+    """Return ``x`` as a constant, with derivative zero."""
     return apply(stop_gradient, x) if x.is_traced else as_it_is(x)
 
 
@@ -67,7 +70,12 @@ def chosen(test: Value, a: Value, b: Value) -> Value:
 
 
 def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
-    """Return the Tensors in ``x``, at least one, and the structure of ``x``."""
+    """Return the Tensors in the container ``x``, and its structure.
+
+    Raises:
+        TypeError: If ``x`` contains something other than a Tensor.
+        ValueError: If ``x`` contains no Tensor.
+    """
     leaves, structure = flatten(x)
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
@@ -81,7 +89,7 @@ def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
 
 
 def check_precision(owner: str, label: str, tensors: Values) -> DType:
-    """Return the real dtype of ``tensors``, or of the parts of complex tensors.
+    """Return the common dtype of the real and imaginary parts of ``tensors``.
 
     Raises:
         TypeError: If a tensor is neither floating-point nor complex, or their precisions differ.
@@ -97,17 +105,18 @@ def check_precision(owner: str, label: str, tensors: Values) -> DType:
 
 
 class Function:
-    """A user's function of tensors as a graph, and the outside tensors that it uses.
+    """A user-defined function of tensors, traced as a graph.
 
     Args:
-        owner: name of the public function, such as ``"grad"``, for error messages.
-        label: name of the user's function, for error messages.
-        fn: user's function of one argument.
-        types, structure: the types of the tensors in the argument, and its structure.
+        owner: name of the public function, such as ``"custom_root"``, for error messages.
+        label: name of the argument ``fn``, such as ``"f"``, for error messages.
+        fn: user-defined function of one argument.
+        types, structure: the types of the tensors in the argument, and its container structure.
         expected: the structure and types that the result of ``fn`` must have. ``None``: any result.
 
     Attributes:
-        graph: ``(*outside, *tensors) ↦ tensors of the result``. Equal functions share a graph.
+        graph: graph ``(*outside, *tensors) ↦ tensors of the result``. Functions with equal graphs share one
+            graph object.
         outside: the captured tensors: Parameters and other tensors that ``fn`` uses but that are not in its
             argument.
         structure: container structure of the result of ``fn``.
@@ -143,18 +152,21 @@ class Function:
         self.outside = [lifted(references.read(tensor)) for tensor in captured.values()]
 
     def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
-        """Return the result at ``xs``, with ``outside`` as the captured tensors."""
+        """Return the result for the tensors ``xs`` of the argument.
+
+        ``outside`` are the values of the captured tensors.
+        """
         return inline_here(self.graph, [*outside, *xs])
 
     def with_graph(self, graph: Graph) -> Function:
-        """Return a Function with the same captured tensors and another graph."""
+        """Return a Function with another graph of the same captured tensors."""
         copy = object.__new__(Function)
         copy.graph, copy.outside, copy.structure = retained(graph), self.outside, self.structure
         return copy
 
     @property
     def is_traced(self) -> bool:
-        """Whether a captured tensor may be differentiated."""
+        """Whether a captured tensor belongs to a differentiated or compiled function."""
         return any(x.is_traced for x in self.outside)
 
 
@@ -168,7 +180,7 @@ def _run(owner: str, fn: Callable[..., Any], argument: Any) -> Any:
 
 
 def _described(structure: Any, count: int) -> str:
-    """Describe the structure of ``count`` tensors."""
+    """Return a description of the structure of ``count`` tensors, for error messages."""
     if not isinstance(structure, tuple):
         return "one Tensor"
     kind = getattr(structure[0], "__name__", "container")

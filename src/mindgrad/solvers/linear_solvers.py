@@ -1,12 +1,12 @@
-"""Linear solvers for systems whose matrix is given by a matrix–vector product.
+"""Linear solvers for systems ``A x = b``, given a function ``x ↦ A x``.
 
     dense       compute all columns of the matrix, and factorize it (LU)
-    diagonal    b / A 1, if the graph of the product is elementwise
+    diagonal    x = b / (A 1), if each element of A x depends only on the same element of x
     cg          conjugate gradients, for symmetric positive definite matrices: Hestenes and Stiefel (1952)
     bicgstab    stabilized biconjugate gradients, for any matrix: H. A. van der Vorst (1992)
 
-A vector is a list of tensors. A solver takes the graph of the product, so one solver object is used for the
-system, its transpose, and the systems of their derivatives.
+A vector is a list of tensors. A solver is a function of the graph of ``x ↦ A x``. One solver object is
+therefore used for the system, its transpose, and the systems of their derivatives.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mindgrad.solvers.real_parts import Unknowns
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
 NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
-#: with at most this many unknowns, the solver "auto" computes and factorizes a dense matrix
+#: maximum number of unknowns for which the solver "auto" computes and factorizes a dense matrix
 _DENSE = 1000
 
 Product = Callable[[Values], Values]
@@ -71,16 +71,18 @@ def split(vector: Value, like: Sequence[Any]) -> Values:
 
 
 class LinearSolver:
-    """A method for linear systems. Equal methods share compiled functions.
+    """A method to solve linear systems, with its options.
+
+    Solvers with equal options are equal, so that they share compiled functions.
 
     Args:
-        how: name of a solver in ``NAMES``, or a user's function ``(matvec, b) ↦ x``.
+        how: name of a solver in ``NAMES``, or a user-defined function ``(matvec, b) ↦ x``.
         unknowns: the unknowns of the system. Systems with complex unknowns are solved for their real and
             imaginary parts.
-        structure: container structure of the vectors that a user's function receives.
-        tol: the relative residual at which an iteration stops. ``None``: ``tolerance`` of the dtype.
-        maxiter: the largest number of iterations. ``None``: 10 for each unknown.
-        owner: name of the public function, such as ``"grad"``, for error messages.
+        structure: container structure of the vectors that a user-defined function receives.
+        tol: the relative residual at which an iteration stops. ``None``: :func:`tolerance` of the dtype.
+        maxiter: the maximum number of iterations. ``None``: 10 for each unknown.
+        owner: name of the public function, such as ``"custom_root"``, for error messages.
     """
 
     def __init__(
@@ -106,7 +108,10 @@ class LinearSolver:
         return self.how if isinstance(self.how, str) else getattr(self.how, "__name__", "a function")
 
     def __call__(self, product: Graph, consts: int) -> Graph:
-        """Return the graph ``(*consts, *bs) ↦ A⁻¹ b``."""
+        """Return the graph ``(*consts, *bs) ↦ A⁻¹ b``.
+
+        ``product`` is the graph ``(*consts, *xs) ↦ A x``.
+        """
 
         def solve(*symbols: Any) -> Values:
             with effect_log.isolated():
@@ -175,14 +180,18 @@ class LinearSolver:
 
 
 def _of_two_by_two(b: Value, u: Value, v: Value) -> Value:
-    """Solve ``x₀ u + x₁ v = b`` for the parts of ``x``, elementwise, by Cramer's rule."""
+    """Solve a 2×2 system for the real and imaginary part of each element.
+
+    The system is ``x₀ u + x₁ v = b``, where ``u`` and ``v`` are the columns of its matrix. It is solved by
+    Cramer's rule.
+    """
     determinant = u[0] * v[1] - v[0] * u[1]
     rows = [b[0] * v[1] - v[0] * b[1], u[0] * b[1] - b[0] * u[1]]
     return apply(concatenate, *[(row / determinant).reshape((1, *row.shape)) for row in rows], axis=0)
 
 
 def _is_diagonal(product: Graph, consts: int) -> bool:
-    """Whether A is diagonal because all operators on ``x`` are elementwise."""
+    """Return whether A is diagonal because all operators on ``x`` are elementwise."""
     if len(product.outputs) != 1:
         return False
     x = product.inputs[consts]
@@ -247,12 +256,12 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         s = _plus(r, -alpha, v)
         t = matvec(s)
         square = dot(t, t)
-        # if the residual is zero after the first half step, omega is 0 and the second half step adds nothing
+        # if the residual is zero after the first half step, t is zero: divide by 1 to avoid 0 / 0
         omega = dot(t, s) / (square + (square == 0).astype(square.dtype))
         y = _plus(_plus(x, alpha, p), omega, s)
         residual = _plus(s, -omega, t)
         after = dot(bs, residual)
-        # at the solution, omega is zero and p is no longer used: replace omega by 1 to avoid 0 / 0
+        # at the solution, omega is zero, and the next p is not used: replace omega by 1 to avoid 0 / 0
         share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
         return (iterations + 1, after, *y, *residual, *_plus(residual, share, _plus(p, -omega, v)))
 

@@ -78,10 +78,15 @@ class OdeInfo(NamedTuple):
 
 
 class _Now(NamedTuple):
-    """State of the solver: the last step, ``t0`` to ``t1``, and the next step size.
+    """State of the solver after a step.
 
-    ``y0``, ``y1``, ``f0``, and ``f1`` are the states and slopes at both ends of the last step. ``bend`` is
-    the last coefficient of its dense output.
+    Attributes:
+        t0, t1: start and end of the last step.
+        h: size of the next step.
+        steps, rejected: numbers of attempted and of rejected steps.
+        y0, y1: solutions at ``t0`` and ``t1``.
+        f0, f1: slopes ``f(y, t)`` at ``t0`` and ``t1``.
+        bend: last coefficient of the dense output, a polynomial that interpolates the solution in the step.
     """
 
     t0: Value
@@ -237,10 +242,10 @@ def _times(t: Any, dtype: DType) -> Value:
 def _solved(
     slope: Slope, ys: Values, times: Value, rtol: float, atol: float, max_steps: int
 ) -> tuple[Any, ...]:
-    """Compute the states at ``times``.
+    """Solve the initial value problem, and return the solution at ``times``.
 
     Returns:
-        tuple: one tensor for each of ``ys``, then the fields of :class:`OdeInfo`.
+        tuple: one tensor for each of ``ys``, with a first axis of times, then the fields of :class:`OdeInfo`.
     """
     start, end = times[0], held(times[-1])
     f0 = slope(ys, start)
@@ -270,8 +275,7 @@ def _solved(
 
         names = ["the state of the solver", *[f"the states {k}" for k in range(len(ys))]]
         if targets.shape[0] > 1:
-            # a scan over the times compiles the solver loop once; an unrolled loop would compile it once for
-            # each time
+            # use a scan over the times, so that XLA compiles the loop over steps once, not once for each time
             scanned(
                 targets.shape[0],
                 [(targets, False)],
@@ -289,7 +293,10 @@ def _solved(
 
 
 def _is_reached(t: Value, target: Value, direction: Value) -> Value:
-    """Whether ``t`` has reached ``target``, up to rounding errors of the sum of steps."""
+    """Return whether ``t`` has reached ``target``, up to rounding errors.
+
+    ``direction`` is positive if time increases, and negative if it decreases.
+    """
     precision = 8 * float(np.finfo(t.dtype.numpy).eps)
     return (target - t) * direction.sign() <= precision * (t.abs() + target.abs())
 
@@ -301,7 +308,10 @@ def _within(now: _Now, target: Value) -> Values:
 def _reach(
     slope: Slope, now: _Now, target: Value, end: Value, rtol: float, atol: float, max_steps: int
 ) -> _Now:
-    """Integrate until a step contains ``target``, and return the state after it."""
+    """Take steps until the last step contains ``target``, and return the solver state.
+
+    ``end`` is the last time of the problem. No step goes beyond it.
+    """
     shortest = 16 * float(np.finfo(target.dtype.numpy).eps)
     direction = now.h
     count = len(now.y0)
@@ -321,7 +331,7 @@ def _reach(
         ratio = _ratio([held(e) for e in step.error], now.y1, step.y, rtol, atol)
         is_good = ratio <= 1
         share = _SAFETY * ratio ** (-0.2)
-        # this also replaces a NaN by _SHRINK, because the comparison is false
+        # the comparison is false for NaN, so a NaN is also replaced by _SHRINK
         share = chosen(share > _SHRINK, share, Tensor(np.array(_SHRINK, share.dtype.numpy)))
         following = chosen(share < _GROW, h * share, h * _GROW)
         steps, rejected = now.steps + 1, now.rejected + (~is_good).astype(int32)
@@ -336,10 +346,10 @@ def _reach(
 
 
 def _packed(now: _Now) -> tuple[Any, ...]:
-    """Convert the solver state to the carry of a loop.
+    """Convert the solver state to a tuple of tensors, the carry of a loop.
 
-    In compiled functions, tensors are stacked into few arrays, because each array of a carry is stored and
-    restored separately.
+    In compiled functions, the tensors are stacked into few arrays, because each array of a carry is saved
+    separately for reverse mode.
     """
     groups = (now.y0, now.y1, now.f0, now.f1, now.bend)
     if not references.is_compiling():
@@ -362,7 +372,11 @@ def _stacked(xs: Sequence[Value]) -> Value:
 
 
 def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: float) -> Value:
-    """Return the root mean square of the errors relative to the tolerances."""
+    """Return the root mean square of the errors divided by the tolerances.
+
+    A step is accepted if this ratio is at most 1. The tolerance of an element is ``atol + rtol max(|a|,
+    |b|)``, where ``a`` and ``b`` are its values before and after the step.
+    """
     total, size = None, 0
     for e, a, b in zip(error, before, after, strict=True):
         a, b = held(a).abs(), held(b).abs()
@@ -375,7 +389,7 @@ def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: floa
 def _first_step(
     slope: Slope, ys: Values, fs: Values, start: Value, end: Value, rtol: float, atol: float
 ) -> Value:
-    """Choose the signed size of the first step (Hairer, Nørsett, and Wanner, II.4)."""
+    """Return the signed size of the first step (Hairer, Nørsett, and Wanner, II.4)."""
     direction = (end - start).sign()
     d0, d1 = (_ratio(x, ys, ys, rtol, atol) for x in (ys, fs))
     is_flat = (d0 < 1e-5) | (d1 < 1e-5)
@@ -401,16 +415,25 @@ def _adjoint(
     atol: float,
     max_steps: int,
 ) -> tuple[Any, ...]:
-    """Compute the gradients of ``(outside, y0, times)`` from the adjoint equation.
+    """Compute the gradients with respect to ``outside``, ``y0``, and ``times``.
 
-    The adjoint equation ``a' = −(∂f/∂y)ᵀ a`` is solved backward in time. It starts with ``a = ∂L/∂y`` at the
-    last time, and ``∂L/∂y`` is added to ``a`` at each earlier time. The gradients are:
+    Let L be the differentiated scalar. The adjoint equation ``a' = −(∂f/∂y)ᵀ a`` is solved backward in time.
+    It starts with ``a = ∂L/∂y`` at the last time, and ``∂L/∂y`` is added to ``a`` at each earlier time in
+    ``times``. The gradients are:
 
-    - ``a`` at the first time, for ``y0``;
-    - ``∫ (∂f/∂p)ᵀ a``, for an outside tensor ``p``, computed in the dtype of ``times``;
-    - ``⟨∂L/∂y, f⟩`` for a time, and ``−⟨a, f⟩`` for the first time.
+    - for ``y0``: ``a`` at the first time;
+    - for an outside tensor ``p``: ``∫ (∂f/∂p)ᵀ a dt``, computed in the dtype of ``times``;
+    - for a time: ``⟨∂L/∂y, f⟩``; for the first time: ``−⟨a, f⟩``.
 
-    Outside tensors of integers, such as the indices of a graph, are constants.
+    Outside tensors of integers, such as indices, are constants.
+
+    Args:
+        graph: graph ``(*outside, *y, t) ↦ f``.
+        outside: the tensors that f captures.
+        times: the times of the solution.
+        rows: the solution at ``times``, one stacked tensor for each tensor of ``y``.
+        cotangents: ``∂L/∂y`` at ``times``, with the shapes of ``rows``.
+        rtol, atol, max_steps: options of :func:`odeint` for the adjoint equation.
     """
     active = [i for i, p in enumerate(outside) if p.dtype.is_inexact]
     count, weights = len(rows), len(active)
@@ -469,7 +492,10 @@ def _of_outside(gradients: Sequence[Value], outside: Sequence[Value]) -> Values:
 
 
 def _conjugate(ct: Value) -> Value:
-    """Convert between a cotangent and the gradient ∂/∂Re + i ∂/∂Im of a ``bprop``."""
+    """Convert a cotangent to the gradient ∂/∂Re + i ∂/∂Im that a ``bprop`` returns.
+
+    The gradient of a complex tensor is the complex conjugate of its cotangent.
+    """
     return apply(conj, ct) if ct.dtype.kind == "complex" else ct
 
 

@@ -1,8 +1,8 @@
-"""Split complex unknowns of solvers into real and imaginary parts.
+"""Convert complex unknowns of solvers to real tensors.
 
     z of shape s  ↔  (Re z, Im z) of shape (2, *s)
 
-The solvers handle real tensors only.
+The solvers handle only real tensors.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["Unknowns", "from_real", "in_real_parts", "real_of"]
 
 
 def real_of(x: Value, dtype: DType) -> Value:
-    """Convert ``x`` to real tensors of ``dtype``.
+    """Convert ``x`` to a real tensor of dtype ``dtype``.
 
-    The real and imaginary parts of a complex tensor are stacked along a new first axis.
+    If ``x`` is complex, its real and imaginary parts are stacked along a new first axis.
     """
     if x.dtype.kind == "complex":
         rows = [x.reshape((1, *x.shape)) for x in (apply(real, x), apply(imag, x))]
@@ -37,14 +37,20 @@ def real_of(x: Value, dtype: DType) -> Value:
 
 
 def from_real(x: Value, dtype: DType, axis: int = 0) -> Value:
-    """Invert :func:`real_of`. ``axis`` is the axis of the two parts, ``dtype`` the original dtype."""
+    """Invert :func:`real_of`: convert ``x`` back to the dtype ``dtype``.
+
+    ``axis`` is the axis of the real and imaginary parts.
+    """
     if dtype.kind == "complex":
         x = apply(complex_of_parts, *[x[(slice(None),) * axis + (part,)] for part in (0, 1)])
     return x if x.dtype is dtype else apply(convert, x, dtype=dtype)
 
 
 def in_real_parts(graph: Graph, first: int, last: int, dtype: DType) -> Graph:
-    """Apply :func:`real_of` to inputs ``first:last`` and to all outputs of ``graph``."""
+    """Return ``graph`` with real tensors as inputs ``first:last`` and as outputs.
+
+    They are the results of :func:`real_of` for the original inputs and outputs.
+    """
     types = [x.type for x in graph.inputs]
     converted = types[first:last]
 
@@ -65,7 +71,7 @@ class Unknowns:
 
     Args:
         types: the types of the unknowns.
-        dtype: the real dtype of the unknowns, or of the parts of complex unknowns.
+        dtype: the dtype of the real tensors.
     """
 
     def __init__(self, types: Sequence[TensorType], dtype: DType) -> None:

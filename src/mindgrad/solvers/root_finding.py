@@ -1,4 +1,4 @@
-"""Built-in solvers: Newton's method with a line search, fixed-point iteration."""
+"""Built-in solvers: Newton's method with a line search, and fixed-point iteration."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from mindgrad.solvers.linear_solvers import LinearSolver, dot
 
 __all__ = ["SolverInfo", "iterated", "minimized", "newton"]
 
-_HALVINGS = 2.0**-20  # smallest fraction of a step in the line search
-_DECREASE = 1e-4  # smallest accepted fraction of the predicted decrease: Armijo's condition
-_ROUNDINGS = 8  # accept an increase of the objective by this many rounding errors
-_FLATTER = 0.25  # accept a short Newton step if it multiplies the squared gradient norm by at most this
+#: the line search fails if it has halved a step to this fraction
+_HALVINGS = 2.0**-20
+#: Armijo's condition: a step must decrease the objective by at least this fraction of the predicted decrease
+_DECREASE = 1e-4
+#: the line search accepts an increase of the objective by at most this many rounding errors
+_ROUNDINGS = 8
+#: a short Newton step is accepted if it multiplies the squared norm of the gradient by at most this factor
+_FLATTER = 0.25
 
 
 class SolverInfo(NamedTuple):
@@ -54,12 +58,13 @@ class SolverInfo(NamedTuple):
 def _largest(xs: Sequence[Value]) -> Value:
     largest = Tensor(0.0, xs[0].dtype)
     for element in [x.abs().max() for x in xs if x.size]:
-        largest = apply(maximum, largest, element)  # maximum propagates NaN, so a NaN in xs is not lost
+        largest = apply(maximum, largest, element)  # `maximum` returns NaN if an operand is NaN
     return largest
 
 
 def _is_small(change: Value, xs: Sequence[Value], tol: float) -> Value:
-    return change < tol * (1 + _largest(xs))  # this comparison is false if both sides are infinite
+    # `<` instead of `<=`, because the result must be false if both sides are infinite
+    return change < tol * (1 + _largest(xs))
 
 
 def newton(
@@ -113,7 +118,7 @@ def minimized(
         is_local = is_down & _is_small(_largest(step), xs, precision ** (1 / 3))
 
         def is_enough(t: Value, after: Value, square_after: Value) -> Value:
-            # a short step may change the objective by less than its rounding error: compare gradients
+            # a short step can change the objective by less than its rounding error, so also compare gradients
             is_flatter = is_local & (square_after <= _FLATTER * square)
             return (after <= now - _DECREASE * t * slope + rounding) | is_flatter
 
@@ -125,13 +130,14 @@ def minimized(
 def _descended(
     descent: Callable[..., Any], start: Sequence[Value], tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
-    """Run a damped iteration from ``start`` until its steps are small.
+    """Run an iteration with a line search from ``start`` until its steps are small.
 
-    ``descent(xs)`` returns a tuple:
+    The line search halves a step until it is accepted. ``descent(xs)`` returns a tuple:
 
     - a step, which is subtracted from ``xs``;
-    - a function that computes the merits of a point, a tuple of numbers;
-    - a function ``(t, *merits)`` that decides whether to accept the fraction ``t`` of the step.
+    - a function from a point to its merits, a tuple of numbers such as the value of the objective;
+    - a function ``(t, *merits)`` that decides whether to accept the fraction ``t`` of the step, given the
+      merits of the new point.
     """
     xs = [held(x) for x in start]
     full_step = Tensor(1.0, xs[0].dtype)
@@ -166,7 +172,7 @@ def _descended(
 def iterated(
     function: Function, start: Sequence[Value], tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
-    """Iterate ``x + function(x)`` until ``x`` no longer changes."""
+    """Repeat ``x ← x + function(x)`` until the change of ``x`` is small."""
     xs = [held(x) for x in start]
     outside = [held(x) for x in function.outside]
 

@@ -2,8 +2,9 @@
 
     y_i = y + h Σ_j a_ij k_j,    k_i = f(y_i, t + c_i h),    error = h Σ_i e_i k_i
 
-In a compiled function, each stage is an iteration of a ``scan`` over the stacked slopes. The compiled code
-then contains f and its derivatives once instead of six times (docs/decisions/0003).
+The k_i are the *slopes* of the stages. The *dense output* is a polynomial that interpolates the solution
+within the step. In a compiled function, the stages are the iterations of a ``scan``. The compiled code then
+contains f and its derivatives once instead of six times (docs/decisions/0003).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _STAGES: tuple[tuple[float, ...], ...] = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-#: weights of the slopes in the error estimate: the solution of order 5 minus the solution of order 4
+#: weights e_i of the slopes in the error estimate, the solution of order 5 minus the solution of order 4
 _ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 #: weights of the slopes in the last coefficient of the dense output
 _DENSE = (
@@ -47,9 +48,12 @@ Slope = Callable[[Values, Value], Values]
 
 
 class Step(NamedTuple):
-    """A step: the state and slope at its end, the error estimate, and ``bend``.
+    """The result of a step.
 
-    ``bend`` is the last coefficient of the dense output.
+    Attributes:
+        y, slope: the solution and its slope at the end of the step.
+        error: the error estimate.
+        bend: the last coefficient of the dense output.
     """
 
     y: Values
@@ -59,14 +63,14 @@ class Step(NamedTuple):
 
 
 def stepped(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> Step:
-    """Compute a step of length ``h`` from the state ``ys`` with slope ``fs`` at ``t``."""
+    """Compute a step of size ``h`` from the solution ``ys`` and slope ``fs`` at ``t``."""
     after, slopes = (_stages_as_loop if references.is_compiling() else _stages)(slope, ys, fs, t, h)
     last = [k[len(_NODES) - 1] for k in slopes]
     return Step(after, last, [h * _sum(_ERROR, k) for k in slopes], [_sum(_DENSE, k) * h for k in slopes])
 
 
 def _stages(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> tuple[Values, list[Any]]:
-    """Return the state after the step, and a list of slopes for each of its tensors."""
+    """Return the solution after the step, and the slopes of each of its tensors."""
     slopes = [[f] for f in fs]
     after = ys
     for node, weights in zip(_NODES[1:], _STAGES[1:], strict=True):
@@ -77,7 +81,7 @@ def _stages(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> tuple[V
 
 
 def _stages_as_loop(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> tuple[Values, list[Any]]:
-    """Compute :func:`_stages` as a loop. The slopes of each tensor are stacked."""
+    """Compute :func:`_stages` as a scan, with the slopes of each tensor in one array."""
     count, kind = len(_NODES), ys[0].dtype.numpy
     weights = np.zeros((count - 1, count), kind)
     for row, terms in zip(weights, _STAGES[1:], strict=True):
@@ -114,7 +118,7 @@ def _dot(weights: Value, slopes: Value) -> Value:
 
 
 def _sum(weights: Sequence[float], slopes: Any) -> Value:
-    """Return the weighted sum of slopes, which are a list or stacked."""
+    """Return the weighted sum of slopes, which are a list or one stacked array."""
     if not isinstance(slopes, list):
         return _dot(Tensor(np.array(weights, slopes.dtype.numpy)), slopes)
     terms = [w * k for w, k in zip(weights, slopes, strict=False) if w]
@@ -124,7 +128,7 @@ def _sum(weights: Sequence[float], slopes: Any) -> Value:
 def interpolated(
     t0: Value, t1: Value, y0: Values, y1: Values, f0: Values, f1: Values, bend: Values, target: Value
 ) -> Values:
-    """Interpolate the state at time ``target`` in the step from ``t0`` to ``t1``."""
+    """Return the dense output at time ``target`` of the step from ``t0`` to ``t1``."""
     h = held(t1 - t0)
     h = h + (h == 0).astype(h.dtype)  # before the first step, h is zero: use 1 to avoid a division by zero
     x = (target - t0) / h

@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: folder of mindgrad, as in the file names of its code objects, in which links are not resolved
-PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+PACKAGE = os.path.join(os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")), "")
 #: files that run the user's script; their frames do not count as frames of mindgrad
 LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 

@@ -1,12 +1,12 @@
-"""Batch branches and loops (``vmap`` of ``cond`` and ``while``).
+"""Functions for the batching rules (``vmap``) of branches and loops.
 
     one predicate for all samples     one branch or loop, whose graphs are batched
     one predicate per sample          run both branches and select; run the loop until all samples have ended
 
-If each sample has a predicate, a branch also computes results for samples that do not take it. These results
-are discarded, but they must be finite: reverse mode multiplies them by zero, and 0 × ∞ is NaN. The branch
-therefore receives, for each such sample, the operands of a sample that takes the branch. The same holds for
-samples whose loop has ended. If no sample takes a branch, the branch does not run.
+If each sample has its own predicate, a branch also computes results for samples that do not take it. These
+results are discarded, but they must be finite: reverse mode multiplies them by zero, and 0 × ∞ is NaN. For
+each such sample, the branch therefore receives the operands of a sample that takes the branch. A loop does
+the same for samples whose iterations have ended. If no sample takes a branch, the branch does not run.
 """
 
 from __future__ import annotations
@@ -43,16 +43,15 @@ Flags = tuple[bool, ...]
 
 
 def _batched_type(type: TensorType, size: int) -> TensorType:
-    """Return the type with a leading batch axis."""
     return type.with_shape((size, *type.shape))
 
 
 @memoized
 def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Graph:
-    """Return ``graph`` with a leading batch axis on the inputs in ``flags``.
+    """Return ``graph`` for a batch of ``size`` samples.
 
-    The outputs in ``out_flags`` also have a leading batch axis. The other outputs must not depend on a
-    batched input.
+    Inputs whose flag in ``flags`` is true have a leading batch axis, and so have outputs whose flag in
+    ``out_flags`` is true. All other outputs must not depend on a batched input.
     """
     builder = Builder()
     with building(builder):
@@ -66,7 +65,7 @@ def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Gr
 
 @memoized
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
-    """Return for each output whether it depends on a batched input."""
+    """Return for each output whether it depends on an input whose flag is true."""
     builder = Builder()
     with building(builder):
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
@@ -81,7 +80,11 @@ def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[li
 
 
 def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: int) -> Flags:
-    """Return for each input of a loop's body whether it is batched in some iteration."""
+    """Return for each input of a loop body whether it is batched in some iteration.
+
+    ``flags`` states which inputs are batched in the first iteration. A part of the carry becomes batched if
+    an iteration computes it from a batched value.
+    """
     while True:
         found = batched_outputs(body, flags, size)[:carries]
         more = tuple(
@@ -93,7 +96,7 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
 
 
 def fronted(size: int, xs: Sequence[Any], at: Sequence[int | None], flags: Flags) -> list[Any]:
-    """Move or add a leading batch axis on each operand whose flag is set."""
+    """Move or add a leading batch axis on each operand whose flag is true."""
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
@@ -103,14 +106,14 @@ def any_of(predicates: Any) -> Any:
 
 
 def chosen(predicates: Any, a: Any, b: Any) -> Any:
-    """Select ``a`` for samples whose predicate is true, and ``b`` for the others."""
+    """Return ``a`` for samples whose predicate is true, and ``b`` for other samples."""
     return select(broadcast_in_dim(predicates, shape=a.shape, dims=(0,)), a, b)
 
 
 def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
-    """Replace the operands of each sample whose predicate is false.
+    """Replace the operands of samples whose predicate is false by safe values.
 
-    The replacement is the operands of the first sample whose predicate is true.
+    These are the operands of the first sample whose predicate is true.
     """
     size = predicates.shape[0]
     if not size or not any(flags):

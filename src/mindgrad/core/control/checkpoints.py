@@ -1,14 +1,14 @@
 """Checkpointing in bounded memory for loops with an unknown number of iterations.
 
 Reverse mode of a ``while`` loop needs the carry before each iteration, in reverse order. The forward pass
-saves some carries. The reverse pass recomputes (*replays*) the others from the saved ones. A buffer has K
-*slots*, each of which holds one carry:
+saves some carries. The reverse pass recomputes the other carries from them; it *replays* iterations. A buffer
+has K *slots*, each of which holds one carry:
 
     forward    save the carries x₀, x_p, x_2p, …, where the period p is K at first. When the slots are full,
                drop every second carry and double p. If a carry is large, save the first K carries too.
-    reverse    process blocks of at most K iterations, last block first. Replay a block from the nearest
+    reverse    process *blocks* of at most K iterations, last block first. Replay a block from the nearest
                saved carry, and store the carry before each of its iterations in another K slots. Then
-               process the iterations of the block in reverse, ``rows`` of them together.
+               process the iterations of the block in reverse, in *chunks* of ``rows`` iterations.
 
 A loop of at most K² iterations replays each iteration once, from the carry at the start of its block. If the
 carry is large, a loop of at most K iterations replays no iteration. In a loop of more than K² iterations, the
@@ -19,8 +19,8 @@ with recursive bisection between them (Griewank & Walther, *Evaluating Derivativ
 It needs memory for 2 K + 34 − 2 log₂ K carries, and for the coefficients of the linearization of ``rows``
 iterations.
 
-The functions of this module receive the ``jax`` module as an argument and emit ``while`` loops of static
-shapes.
+The functions of this module build XLA loops. They receive the ``jax`` module as an argument, because only
+``backend`` imports it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
-#: if a carry has at least this many bytes, the forward pass saves it before each of the first iterations. The
-#: threshold is a plain number, because exported source code contains the function that reads it
+#: minimum bytes of a carry for which the forward pass saves the first K carries too. The threshold is a plain
+#: number, because exported source code contains the function that reads it
 _SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
 def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
-    """Choose the number of slots of a loop, a power of two.
+    """Choose the number of carries that a loop saves, a power of two.
 
     The option ``checkpoint_slots`` of ``set_context`` is an upper bound.
 
@@ -85,14 +85,14 @@ def save(
     carry: Sequence[Any],
     slots: int,
 ) -> tuple[Any, ...]:
-    """Run the loop and save some of its carries: the forward pass.
+    """Emit the forward pass: a loop that saves some of its carries.
 
     Args:
         jax: the ``jax`` module.
         continues: function from a carry to whether the loop runs another iteration.
         step: function from the carry before an iteration to the carry after it.
         carry: the carry before the first iteration.
-        slots: number of carries that the buffer holds.
+        slots: number of carries that the buffers hold.
 
     Returns:
         A tuple of the parts of the last carry, the number of iterations, the period, and one buffer of saved
@@ -136,32 +136,32 @@ def save(
 
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
-    """Return whether each of the first iterations saves its carry."""
+    """Return whether carries are so large that the first K carries are saved too."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:
-    """Return the size of the bisection stack, which suffices for 2³¹ iterations."""
+    """Return the size of the stack of carries, sufficient for 2³¹ iterations."""
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
 class Iteration(NamedTuple):
-    """Functions of one iteration that the reverse pass calls.
+    """Functions that compute one iteration and its transposed linearization.
 
-    The *coefficients* of an iteration are the values that its linear map of tangents contains. The *needed*
-    parts of the carry are those on which the coefficients depend.
+    The *coefficients* of an iteration are the residuals of its linearization. The *needed* parts of the carry
+    are the parts on which the coefficients depend.
 
     Attributes:
-        step: one iteration, as a function from carry to carry.
-        expensive: function of the needed parts of the carry. It returns the values of one iteration that take
-            so long to compute that XLA must not compute them twice.
+        step: function from the carry before an iteration to the carry after it.
+        expensive: function of the needed parts of the carry. It returns intermediate values of the
+            coefficients that XLA should compute only once.
         coefficients: function of the needed parts of the carry before each iteration, and of the expensive
             values. It returns the coefficients of ``rows`` iterations.
-        pull: ``pull(coefficients, cts)`` returns the cotangents of the carry before one iteration. If
-            ``rows`` is 1, it also returns the contribution of the iteration to the cotangents of the
-            constants.
+        pull: ``pull(coefficients, cts)`` maps the cotangents of the carry after an iteration to the
+            cotangents before it. If ``rows`` is 1, it also returns the contribution of the iteration to the
+            cotangents of the constants.
         totals: ``totals(coefficients, cts)`` returns the contribution of ``rows`` iterations to the
-            cotangents of the constants, if ``rows`` exceeds 1.
+            cotangents of the constants. It is called only if ``rows`` exceeds 1.
     """
 
     step: Callable[[Any], Any]
@@ -172,7 +172,7 @@ class Iteration(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """The results of :func:`save` except the last carry."""
+    """The iteration count, period, and buffers that :func:`save` returns."""
 
     iterations: Any
     period: Any
@@ -180,14 +180,14 @@ class Saved(NamedTuple):
 
 
 class ReverseIterations:
-    """Reverse pass of a loop, block by block from the last iteration to the first.
+    """The reverse pass of a loop, block by block from the last iteration to the first.
 
     Args:
         jax: the ``jax`` module.
         iteration: functions of one iteration.
-        saved: carries that the forward pass (:func:`save`) has saved.
+        saved: results of the forward pass (:func:`save`).
         needed: indices of the parts of the carry on which the coefficients depend.
-        slots: number of saved carries that the buffer of the forward pass holds.
+        slots: number of carries that the buffers of the forward pass hold.
         rows: number of iterations in a *chunk*. Their coefficients are computed together, along a leading
             axis of iterations. If ``rows`` is 1, values have no such axis.
     """
@@ -207,7 +207,7 @@ class ReverseIterations:
 
         Args:
             cotangents: cotangents of the last carry.
-            sums: zeros of the types of the constants' cotangents. Each iteration adds its contribution.
+            sums: zeros, one for each cotangent of a constant, to which each iteration adds its contribution.
         """
         jax, np, slots = self.jax, self.np, self.slots
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
@@ -250,19 +250,23 @@ class ReverseIterations:
 
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (iterations_left - one, after))
         if sums:
-            # only the chunk that is processed first can have fewer iterations than `rows`; its unused entries
-            # of `after` are still zero
+            # the sum over the whole buffer `after` is correct: only the chunk that is processed first can
+            # have fewer than `rows` iterations, and its unused entries are still zero
             assert self.totals is not None
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after
 
     def _block(self, state: Any) -> Any:
-        """Process the block that starts at ``first``, or replay iterations before it."""
+        """Process the block that starts at iteration ``first``, or approach it.
+
+        If the carry at the start of the block is not known, replay about half of the blocks between the
+        nearest known carry and the block. Put the resulting carry onto the stack.
+        """
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
-        # remove the carry at the start of the block that was processed before: it is the only carry on the
-        # stack that can be after the start of this block
+        # remove the carry at the start of the block that was processed before, because it is later than this
+        # block. All other carries on the stack are earlier
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // self.period
         carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)
@@ -283,28 +287,34 @@ class ReverseIterations:
     def _replayed(self, x: Any, saved: Any, is_block: Any, count: Any) -> tuple[Any, Any]:
         """Replay ``count`` iterations from the carry ``x``.
 
-        If ``is_block`` is true, they are the iterations of the block itself. The last one is not replayed,
-        because its result is not needed.
+        Args:
+            x: the carry before the first of these iterations.
+            saved: buffers for the needed parts of the carry before each iteration.
+            is_block: whether these iterations are the block to process next. Its last iteration is not
+                replayed, because its result is not needed.
+            count: number of iterations.
 
         Returns:
-            The carry after these iterations, and ``saved`` with the needed parts of the carries before it.
+            The carry after these iterations, and the filled buffers.
         """
         jax, np, zero, rows = self.jax, self.np, self.zero, self.rows
         saved = _put(jax, saved, zero, [x[k] for k in self.needed])
 
         def advance(inner: Any) -> Any:
-            # store the carry after each iteration, because XLA would copy the carry if it was stored before
+            # store the carry after the step, as the carry before the next iteration. If it was stored before
+            # the step, XLA would copy it
             k, x, saved = inner
             x = self.step(x)
             k = k + self.one
             return k, x, _put(jax, saved, k & np.int32(self.slots - 1), [x[part] for part in self.needed])
 
-        # if every carry was saved, no iteration is replayed
+        # if the forward pass has saved every carry, replay nothing
         replayed = np.where(self.iterations > self.slots, count - 1, zero) if self.is_saved else count - 1
         end = np.where(is_block, replayed, count)
         _, x, saved = self.loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:
-            # fill the unused entries of the last chunk with the first carry, so that their values stay finite
+            # fill the unused entries of the last chunk with the first carry of the block, because
+            # coefficients are computed from them too and must be finite
             fill = np.where(is_block, (count + (rows - 1)) // rows * rows, zero)
             _, saved = self.loop(
                 lambda inner: inner[0] < fill,
@@ -315,11 +325,11 @@ class ReverseIterations:
 
 
 def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:
-    """Compute ``compute(xs)`` in a branch, so that XLA does not repeat it.
+    """Return ``compute(xs)``, in a branch so that XLA does not compute it twice.
 
     Args:
         jax: the ``jax`` module.
-        always: a predicate that is always true, although XLA cannot infer this.
+        always: a predicate that is always true, but whose value XLA cannot infer.
         compute: function of ``xs``. It must not refer to other JAX values.
         xs: the operands of ``compute``.
     """

@@ -7,9 +7,9 @@ Operands are ``(predicate, *xs)``, where the predicate is a scalar Bool. The par
 ``false`` are graphs from ``xs`` to results of equal types.
 
 Forward mode emits one ``cond``, whose branches return values and tangents. Reverse mode needs the residuals
-of the branch that ran. Each branch of the ``cond`` therefore returns its residuals as further results. Both
-branches must return equal types, so a result (a *slot*) holds a residual of either branch. A second ``cond``
-on the residuals computes the linear part.
+of the branch that ran. Each branch of the ``cond`` therefore returns its residuals as further results, the
+*slots*. Both branches must return equal types, so a residual of one branch and a residual of the other branch
+share a slot if their types are equal. A second ``cond`` on the residuals computes the linear part.
 
 A ``cond`` costs as much as the branch that runs. In a batch with one predicate per sample, each branch runs
 for all samples if at least one sample takes it.
@@ -125,7 +125,7 @@ def _linear(
     xs: Sequence[Any], branches: tuple[Graph, Graph], directions: list[Any], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Emit one ``cond`` for values and residuals, and a linear ``cond`` for tangents.
+    """Emit a ``cond`` for values and residuals, and a linear one for tangents.
 
     Returns:
         The values and the tangents.
@@ -147,7 +147,7 @@ def _linear(
 
 
 def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[int]]]:
-    """Assign the residuals of both branches to shared slots.
+    """Assign a slot to each residual; both branches share slots of equal type.
 
     Returns:
         The types of the slots, and for each branch the slot of each of its residuals.
@@ -184,7 +184,8 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Any] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
-        # the branch discards an operand that it does not use, as `select` discards elements
+        # one branch does not use this operand, so its cotangent is zero if that branch runs. Mark the zeros
+        # as discarded by a selection, so that their product with an infinite value is zero
         discards = any(is_zero(graph.outputs[at]) for graph in graphs)
         result[1 + k] = marked_as(ct, MASKED) if discards else ct
     return result

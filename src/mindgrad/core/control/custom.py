@@ -2,8 +2,8 @@
 
     custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
 
-The equations of the user's function compute the value ``y`` as usual. The primitive ``custom`` returns ``y``
-unchanged, and its derivative rule replaces the derivative of these equations. Reverse mode inlines the
+The equations of the user-defined function compute the value ``y`` as usual. The primitive ``custom`` returns
+``y`` unchanged, and its derivative rule replaces the derivative of these equations. Reverse mode inlines the
 pullback, so that higher derivatives differentiate the pullback. Forward mode applies the transpose of the map
 ``ȳ ↦ pullback(x, y, ȳ)``. If this map is not linear, as in gradient clipping, it is linearized at ``ȳ = 1``.
 
@@ -38,7 +38,10 @@ def _split(operands: Sequence[Any], outputs: int, inputs: int) -> tuple[Any, Any
 
 @memoized
 def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
-    """Transpose ``pullback``: return ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents."""
+    """Return the graph ``(*xs, *ys, *at, *extras, *ts) ↦ tangents of ys``.
+
+    It is the transpose of ``pullback``, linearized in the cotangents at the values ``at``.
+    """
     builder = Builder()
     with building(builder):
         operands = builder.inputs_like(pullback.inputs)
@@ -68,7 +71,7 @@ def _jvp(
 def _batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
 ) -> Any:
-    # the cotangents of each sample differ, so `ys` and `xs` need a batch axis; extras may have none
+    # `ys` and `xs` get a batch axis, because samples have different cotangents. Extras can be shared
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
     batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
@@ -88,8 +91,8 @@ custom = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    # if equal calls were merged, the pullback would receive the sum of their cotangents ȳ. The result would
-    # differ if the pullback is not linear in ȳ
+    # value numbering must not merge equal calls: the pullback would receive the sum of their cotangents, and
+    # the gradient would be wrong if the pullback is not linear in them
     unique=True,
     runs_graphs=False,
     by_user=True,
@@ -118,8 +121,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t`` of a custom VJP. It exists only while reverse mode builds a graph: transposition
-#: replaces it by the pullback. So no rule other than ``transpose`` is implemented
+#: the linear map ``t ↦ J t`` of a custom VJP. It exists only while reverse mode builds a graph, because
+#: transposition replaces it by the pullback. It therefore has no rule except ``transpose``
 custom_tangent = Primitive(
     "custom_tangent",
     "control",

@@ -2,13 +2,13 @@
 
     hook(*cts) = function(cts), or cts if the function returns None
 
-The primitive ``hook`` calls a Python function with the values of the gradients. This call is an effect, so
-equal calls are not merged. For a batch of gradients, the function is called once per sample. The primitive
-exists only in eager mode. A compiled function raises an error if code attaches a hook in it.
+The primitive ``hook`` calls a Python function with the values of gradients. The call is an effect, so value
+numbering does not merge equal calls. For a batch of gradients, the function is called once per sample. The
+primitive exists only in eager mode. A compiled function raises an error if code attaches a hook in it.
 
 A second derivative needs the derivative of the Python function. If the function object has a method
-``graph(*types)``, the derivative of the graph that this method returns is used. Otherwise a second derivative
-through the hook raises ``RuntimeError``.
+``graph(*types)``, this method returns the graph of the function, and its derivative is used. Otherwise a
+second derivative through the hook raises ``RuntimeError``.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ from mindgrad.core.transforms.reverse import pull_back
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
-#: function of the graph ``(*consts, *xs) ↦ A x`` and the number of ``consts``. It returns the graph that
-#: solves the system: ``(*consts, *bs) ↦ A⁻¹ b``
+#: function that receives the graph ``(*consts, *xs) ↦ A x`` and the number of ``consts``, and returns the
+#: graph ``(*consts, *bs) ↦ A⁻¹ b`` of a solver
 Solver = Callable[[Graph, int], Graph]
 
 
@@ -47,9 +47,9 @@ class System:
         product: graph ``(*consts, *xs) ↦ A x`` for one sample of a batch.
         pulled: graph ``(*consts, *bs) ↦ Aᵀ b`` for one sample of a batch.
         consts: number of operands on which the matrix depends.
-        solver, transposed_solver: build the graphs that solve the system and the transposed system.
-        batches: for each batch axis, innermost first: flags of the constants that have the axis, and its
-            size.
+        solver, transposed_solver: functions that build the graphs of the solvers for ``A`` and ``Aᵀ``.
+        batches: a pair ``(flags, size)`` for each batch axis, innermost first. The flags state which
+            constants have the axis.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class System:
     def batched(self, flags: Flags, size: int) -> System:
         """Return the system for ``size`` samples.
 
-        The constants in ``flags`` have a leading batch axis.
+        Constants whose flag is true have a leading batch axis.
         """
         return _batched(self, flags, size)
 
@@ -107,7 +107,10 @@ def _batched(system: System, flags: Flags, size: int) -> System:
 def linear_system(
     product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
 ) -> System:
-    """Build the system of a graph ``(*consts, *xs) ↦ A x`` that is linear in ``xs``."""
+    """Build the system of a graph ``(*consts, *xs) ↦ A x``.
+
+    If the graph is not linear in ``xs``, ``ValueError`` is raised.
+    """
     _refuse_affine(product, consts)
     pulled = product if symmetric else _pulled(product, consts, with_xs=False)
     return System(product, pulled, consts, solver, transposed_solver)
@@ -115,9 +118,9 @@ def linear_system(
 
 @memoized
 def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
-    """Build the system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``.
+    """Build the system with the matrix ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``.
 
-    Both ``consts`` and ``xs`` are constants of the system.
+    The matrix depends on ``consts`` and ``xs``, so both are constants of the system.
     """
     function = without_effects(function)  # the solver has already run the effects, such as printing
     count = len(function.inputs)
@@ -131,7 +134,7 @@ def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_sol
 
 
 def _refuse_affine(product: Graph, consts: int) -> None:
-    """Raise ``ValueError`` if ``product`` adds a term independent of the vector."""
+    """Raise ``ValueError`` if ``product`` is affine, ``A x + k`` with nonzero ``k``."""
     dependent: set[Any] = set(product.inputs[consts:])
     for equation in product.equations:
         if dependent.isdisjoint(equation.inputs):
@@ -147,9 +150,9 @@ def _refuse_affine(product: Graph, consts: int) -> None:
 
 
 def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
-    """Return the graph ``(*consts, *cts) ↦ (∂f/∂x)ᵀ ct``.
+    """Return the graph ``(*consts, *xs, *cts) ↦ (∂f/∂x)ᵀ ct``.
 
-    If ``with_xs`` is true, its inputs are ``(*consts, *xs, *cts)``.
+    If ``with_xs`` is false, the graph has no inputs ``xs``, because ``f`` must be linear in them.
     """
     builder = Builder()
     with building(builder):
@@ -169,11 +172,11 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
 
 
 def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """Return the tangents of ``graph`` for tangents of ``consts`` and fixed ``xs``.
+    """Emit the tangents of ``graph`` for tangents of ``consts`` at fixed ``xs``.
 
-    The derivative is computed in a separate graph, which is then inlined. If ``graph`` itself was inlined and
-    differentiated, simplification could replace an operand by a value from which the operand was computed.
-    This value would have no tangent.
+    The derivative is built as a separate graph, which is then inlined. If ``graph`` itself was inlined and
+    differentiated, a simplification could replace an operand by a value from which the operand was computed.
+    This value would have no tangent, and the derivative would be wrong.
     """
     moving = active(ts)
     operands = [*consts, *xs]

@@ -2,11 +2,11 @@
 
     lazy[G, …](x) = expand(G, …)(x)
 
-A lazy equation stands for the graph that ``expand`` builds. As long as the derivative is one equation, other
-code can recognize it. For example, a further derivative adds one coefficient to ``taylor_coefficients``, and
-a rewrite finds that only the trace of a ``lazy_hessian`` is used. All other transformations (forward mode,
-batching, Taylor series) transform the expanded graph. Before compilation, :func:`expand_lazy` replaces each
-lazy equation by its graph, and value numbering merges common subexpressions.
+A lazy equation represents the graph that its rule ``expand`` builds. As long as a derivative is one equation,
+rewrites can recognize it. For example, a further derivative adds one coefficient to ``taylor_coefficients``,
+and a rewrite finds that only the trace of a ``lazy_hessian`` is used. All other transformations (forward
+mode, batching, Taylor series) transform the expanded graph. Before compilation, :func:`expand_lazy` replaces
+each lazy equation by its graph, and value numbering merges common subexpressions.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
 
 
 def pushed(graph: Graph, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Sequence[Any]:
-    """Return the tangents of ``ys``."""
+    """Emit the tangents of a lazy equation from its expansion ``graph``.
+
+    ``xs`` and ``ts`` are its operands and their tangents, and ``ys`` are its results.
+    """
     active = tuple([k for k, t in enumerate(ts) if t is not None])
     return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]
 
@@ -78,7 +81,7 @@ def pushed(graph: Graph, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]
 def series(
     graph: Graph, equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
 ) -> list[list[Any]]:
-    """Return the Taylor coefficients of the results."""
+    """Emit the Taylor coefficients of a lazy equation from its expansion ``graph``."""
     moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
     starts = [
         x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)

@@ -1,13 +1,15 @@
 """Sparsity patterns of branches, loops, and custom VJPs.
 
-A pattern lists, for each element of a value, the elements of the inputs on which it depends:
+The *pattern* of a value is a Boolean matrix. Entry (i, j) is true if element i of the value can depend on
+element j of the differentiated inputs. The rules are:
 
     cond     union of the patterns of both branches
     scan     propagate patterns iteration by iteration; for a long loop, as for ``while``
-    while    P ← P ∪ body(P), until nothing is added
+    while    replace the pattern P of the carry by P ∪ body(P) until it does not change
     custom   transpose of the pattern of the pullback with respect to the cotangents
 
-``sparse.sparsity`` calls these rules.
+``sparse.sparsity`` calls these rules. The argument ``run`` is its analysis, which propagates patterns through
+graphs. The argument ``patterns`` contains the pattern of each operand; ``None`` if it has no nonzero entry.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ __all__ = ["branched", "customized", "looped", "scanned"]
 
 
 def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the union of the patterns of both branches."""
+    """Return the patterns of the results of ``cond``."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, patterns[1:], values))
@@ -36,7 +38,7 @@ def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 
 def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the patterns of a scan, iteration by iteration unless it is long."""
+    """Return the patterns of the results of a scan."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
@@ -65,7 +67,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 
 def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the patterns after any number of iterations, and of the saved carries."""
+    """Return the patterns of the last carry and of the buffers of saved carries."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
     carries = len(body.outputs)
@@ -79,7 +81,7 @@ def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 def _settled(
     run: Any, equation: Equation, patterns: list[Any], body: Graph, first: int, end: int
 ) -> list[Any]:
-    """Return the patterns of a loop's outputs after any number of iterations."""
+    """Return the patterns of a loop's results, valid for any number of iterations."""
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
@@ -102,7 +104,7 @@ def _settled(
 
 
 def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the transpose of the pullback's pattern with respect to the cotangents."""
+    """Return the patterns of the results of a custom VJP, from its pullback."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
     cts = range(inputs + outputs, inputs + 2 * outputs)

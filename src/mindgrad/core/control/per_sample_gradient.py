@@ -1,13 +1,14 @@
 """Lazy per-sample gradients: each column can be computed separately.
 
-    per_sample_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of input i
+    per_sample_gradient[G, i](x, ct)[n, j] = Σ ct[n] · ∂G(x)[n] / ∂x_i[n, j]
 
-Each row of input ``i`` is a sample, and each column is an input dimension. If samples are independent, this
-sum is the gradient ``J_G(x)ᵀ ct`` (``passes.mode_choice`` checks this before it emits the equation). If the
-whole gradient is used, the equation expands to reverse mode. If code uses a slice of one column, only this
-column is computed. For example, a loop over the coordinates of a point computes one partial derivative per
-iteration instead of a whole gradient. If the gradient is differentiated again, :func:`written_out` replaces
-the equation by one equation per column.
+The sum is over all output elements that belong to sample n. Each row n of input ``i`` is a sample, and each
+column j is an input dimension. If samples are independent, the result is the gradient ``J_G(x)ᵀ ct``.
+``passes.mode_choice`` emits the equation only in this case. If the whole gradient is used, the equation
+expands to reverse mode. If code uses a slice of one column, only this column is computed. For example, a loop
+over the coordinates of a point computes one partial derivative per iteration instead of a whole gradient. If
+the gradient is differentiated again, :func:`written_out` replaces the equation by a separate graph for each
+column.
 
 Operands are the operands of ``program``, then a cotangent for each of its outputs. The parameters are:
 
@@ -50,7 +51,7 @@ def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part
 
 
 def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
-    """Emit the gradient on ``operands``, with a separate graph for each column."""
+    """Emit the gradient as a concatenation of columns, each from a separate graph."""
     axis = equation.parameters["axis"]
     made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
     return concatenate(*made, axis=axis)
@@ -62,7 +63,7 @@ def _column(equation: Equation, operands: Sequence[Any], j: int) -> Any:
 
 
 def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
-    """Return a slice of the gradient; ``None`` if it spans more than one column."""
+    """Emit a slice of the gradient; return ``None`` if it spans more than one column."""
     axis = equation.parameters["axis"]
     j = start[axis]
     if limit[axis] != j + 1:

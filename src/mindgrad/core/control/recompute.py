@@ -9,10 +9,10 @@ Reverse mode emits the pullback, which contains a second copy of the body. If bo
 equations, XLA's common subexpression elimination would merge them, and the residuals would be stored after
 all. An optimization barrier does not prevent this on a CPU, because XLA removes barriers before its last
 elimination pass. This is why ``jax.checkpoint`` saves no memory on a CPU (measured in
-``docs/decisions/0009-rewrites-of-algebra.md``). The pullback is therefore a branch of a ``cond`` whose
-predicate is always true. The predicate is computed from a value that is unknown at compile time, so that XLA
-cannot remove the branch. The cotangents are operands of the branch, so that it does not run before they are
-computed.
+``docs/decisions/0009-rewrites-of-algebra.md``). The pullback is therefore one branch of a ``cond`` whose
+predicate is always true. The predicate depends on a value that is unknown at compile time, so XLA cannot
+replace the ``cond`` by its branch. The cotangents are operands of the ``cond``, so the recomputation does not
+start before they are computed.
 
 Reverse mode costs one more run of the body. Limits:
 
@@ -149,15 +149,15 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
 
 @memoized
 def _nothing(graph: Graph) -> Graph:
-    """Return a graph with the input and output types of ``graph`` that returns zeros."""
+    """Return the branch that never runs: zeros with the types of ``graph``."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 
 def _always(atoms: Sequence[Any]) -> Any:
     """Emit a predicate that is always true but unknown at compile time.
 
-    It is computed from the first element of one of ``atoms``. The result is ``None`` if all of them are
-    constants or have no elements.
+    It compares the first element of one of ``atoms``: ``a < 1 or a >= 1 or isnan(a)``. The result is ``None``
+    if all atoms are constants or empty.
     """
     for atom in atoms:
         if type(atom) is Constant or not atom.type.size:
@@ -199,7 +199,7 @@ def _never(*_: Any, **__: Any) -> Any:
 
 
 #: the linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph,
-#: because transposition replaces it by the pullback. Therefore ``transpose`` is its only rule
+#: because transposition replaces it by the pullback. It therefore has no rule except ``transpose``
 recomputed_tangent = Primitive(
     "recomputed_tangent",
     "control",

@@ -1,16 +1,17 @@
 """Choose which residuals of a scan are stored and which are recomputed.
 
-Reverse mode of a scan needs residuals: values of the body that the linear part uses. The first plan is:
+Reverse mode of a scan needs residuals: values of the body that the linear part (the map of tangents) uses.
+The first plan is:
 
     values that depend only on constants of the loop   compute them once, before the loop
     slices of scanned operands                         read them again from the operands
     the carry, and expensive values                    stack them over iterations
     cheap pointwise functions of available values      recompute them, for example 1 − y² of tanh
 
-If the stacks of the first plan have more than ``residual_bytes``, which is about the size of the caches, a
-second plan is considered. It stacks only the carry and the values that take long to compute. It recomputes
-sums, products, and copies. Each byte that is not stacked saves one write and one read, and each of them
-counts as ``flops_per_byte`` operations. The second plan is used if this saves more operations than the plan
+If the stacks of the first plan have more than ``residual_bytes``, which is about the size of the processor
+caches, a second plan is considered. It stacks only the carry and the values that take long to compute, and
+recomputes sums, products, and copies. Each byte that is not stacked saves one write and one read. Each of
+these counts as ``flops_per_byte`` operations. The second plan is used if it saves more operations than it
 recomputes.
 
 Both plans are heuristics; neither solves for a minimum cut. The second plan is not tried if the body contains
@@ -32,21 +33,21 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: kinds of work (``ir.work``) of the equations that the second plan recomputes instead of stacking results
+#: kinds of work (``ir.work``) that the second plan recomputes, instead of stacking the results
 _RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 
 class PartialEval:
-    """The linearized body of a loop, with a plan for its residuals.
+    """The linearized body of a scan: one body that stacks residuals, one linear body.
 
     Attributes:
         body: the body, with the residuals to be stacked as further outputs.
         reused: positions of outputs of the original body that are also residuals.
-        stacked_types: types of the further outputs in one iteration.
-        streamed: positions, among the scanned inputs, of those that the linear part uses.
-        outside: graph from the constants of the loop to the residuals that depend only on them.
-        linear: linear iteration ``(*outside, *tangents of constants, *tangents of the carry, *streamed,
-            *reused, *stacked, *tangents of slices) ↦ tangents of the active outputs``.
+        stacked_types: types, in one iteration, of the further outputs of ``body``.
+        streamed: positions, among the scanned operands, of the operands that the linear part reads again.
+        outside: graph from the constants of the loop to the residuals that depend only on constants.
+        linear: body of the scan over tangents: ``(*outside, *tangents of constants, *tangents of the carry,
+            *streamed slices, *reused, *stacked, *tangents of slices) ↦ tangents of the active outputs``.
     """
 
     __slots__ = ("body", "linear", "outside", "reused", "stacked_types", "streamed")
@@ -89,9 +90,9 @@ def _is_known(atom: Any) -> bool:
 def _cheapest_plan(
     part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Any], length: int
 ) -> _Plan:
-    """Choose the plan for a loop of ``length`` iterations.
+    """Choose one of the two plans for a scan of ``length`` iterations.
 
-    The outputs ``ys`` are results of the loop, so stacking them costs nothing.
+    The scan stacks its outputs ``ys`` in any case, so a residual among ``ys`` costs nothing.
     """
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
@@ -106,22 +107,22 @@ def _cheapest_plan(
         return plan
     other = _Plan(part.equations, fixed, scanned)
     other.keep_least(needed)
-    # factor 2, because a value that is not stacked is neither written nor read
+    # factor 2: a value that is not stacked is neither written nor read
     operations = 2 * costs().flops_per_byte * (size - other.stacked_bytes(ys))
     return other if operations > other.operations() - plan.operations() else plan
 
 
 class _Plan:
-    """A plan that divides residuals into stored and recomputed ones.
+    """A plan that assigns each residual to a way of storing or recomputing it.
 
     Each dict is an ordered set of values or equations.
 
     Attributes:
-        streamed: values that are slices of scanned operands.
-        stacked: values that the loop stacks.
-        outside: values that are computed before the loop.
+        streamed: residuals that are slices of scanned operands.
+        stacked: residuals that the loop stacks.
+        outside: residuals that are computed before the loop.
         invariant: equations that depend only on constants of the loop.
-        again: equations that the linear part recomputes.
+        again: equations that the linear part computes again.
     """
 
     def __init__(
@@ -145,18 +146,18 @@ class _Plan:
                 self._fixed.update(equation.outputs)
 
     def stacked_bytes(self, ys: set[Any]) -> int:
-        """Return the bytes that one iteration stacks in addition to ``ys``."""
+        """Return the bytes that one iteration stacks, without the outputs ``ys``."""
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
-        """Return the number of operations that one iteration repeats.
+        """Return the number of operations that one iteration recomputes.
 
         Copying an element counts as one operation.
         """
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Variable]) -> None:
-        """Make ``needed`` available to the linear part, stacking as little as possible."""
+        """Make the residuals ``needed`` available to the linear part by the second plan."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
             outputs = [y for y in equation.outputs if y in waiting]
@@ -172,7 +173,7 @@ class _Plan:
         self.stacked.update(waiting)
 
     def keep(self, x: Any) -> None:
-        """Make ``x`` available to the linear part."""
+        """Make the residual ``x`` available to the linear part by the first plan."""
         if not self._is_there(x):
             if self._is_free(x):
                 self._make_again(x)
@@ -180,10 +181,10 @@ class _Plan:
                 self.stacked[x] = None
 
     def _is_there(self, x: Any) -> bool:
-        """Return whether ``x`` is available without recomputation.
+        """Return whether the linear part can read ``x`` without recomputation.
 
-        If ``x`` depends only on constants, or is a slice of a scanned operand, the plan notes that the linear
-        part uses it.
+        If ``x`` depends only on constants of the loop, add it to ``outside``. If it is a slice of a scanned
+        operand, add it to ``streamed``.
         """
         if type(x) is not Variable or x in self.stacked:
             return True
@@ -194,7 +195,7 @@ class _Plan:
         return False
 
     def _is_free(self, x: Variable) -> bool:
-        """Return whether cheap equations compute ``x`` from available values."""
+        """Return whether a few cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):
             if not waiting:
@@ -221,7 +222,7 @@ class _Plan:
 def partial_eval_body(
     body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, length: int
 ) -> PartialEval:
-    """Linearize a loop body and choose its residuals.
+    """Linearize the body of a scan, and choose which residuals are stored.
 
     Only the inputs ``active_inputs`` and the outputs ``active_outputs`` have tangents.
     """

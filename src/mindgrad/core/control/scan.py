@@ -2,9 +2,9 @@
 
     scan(c, x₀, s) = (x_n, (y_1, …, y_n)),    (x_{i+1}, y_{i+1}) = body(c, x_i, s_i),    n = length
 
-Operands are ``(*consts, *carry, *xs)``. The *scanned* operands ``xs`` have one slice per iteration along axis
-0. Results are ``(*carry, *ys)``, where each of ``ys`` stacks one value per iteration along axis 0. The
-parameters are:
+The carry x is a tuple of tensors, its *parts*. Operands are ``(*consts, *carry, *xs)``. The *scanned*
+operands ``xs`` have one slice per iteration along axis 0. Results are ``(*carry, *ys)``, where each of ``ys``
+stacks one value per iteration along axis 0. The parameters are:
 
 - ``body``: graph from ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``.
 - ``length``: number of iterations.
@@ -12,12 +12,15 @@ parameters are:
 - ``reverse``: whether to run from the last slice to the first.
 
 Forward mode runs one loop over values and tangents. In reverse mode, the loop also stacks the residuals that
-its linear part needs (``remat_policy``). The linear part is a scan over tangents, and its transpose is a scan
-in the opposite direction. The cotangents of the constants are sums over iterations. The transposed scan
-accumulates them, or one contraction after the loop computes them (``sum_hoisting``).
+its linear part needs (``control.remat_policy``). The linear part is a scan over tangents, and its transpose
+is a scan in the opposite direction. The cotangent of a constant is a sum over iterations. Either the
+transposed scan accumulates the sum, or one contraction after the loop computes it (``control.sum_hoisting``).
 
 Forward mode costs one loop with 2 to 3 times the work. Reverse mode adds one more loop and stores the
 residuals of every iteration.
+
+In the code, ``moving`` are the indices of the parts of the carry that have a tangent in some iteration.
+``start`` are the indices of the parts of the first carry that have a tangent.
 """
 
 from __future__ import annotations
@@ -128,9 +131,14 @@ def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[An
 
 
 class _Fused:
-    """The body of the loop over values and tangents.
+    """The loop body of forward mode, which computes values and tangents.
 
-    The tangents of each group (constants, carry, slices, outputs) come directly after its values.
+    Its inputs are ``(*consts, *their tangents, *carry, *its tangents, *slices, *their tangents)``. Its
+    outputs have the same order.
+
+    Attributes:
+        moving: indices of the parts of the carry that have a tangent in some iteration.
+        wanted: indices of the outputs of the original body that have a tangent.
     """
 
     __slots__ = ("body", "moving", "wanted")
@@ -153,7 +161,10 @@ class _Fused:
 
 
 def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
-    """Add the positions of the carry's parts ``moving`` to ``active_inputs``."""
+    """Return the positions of all body inputs that have a tangent.
+
+    They are ``active_inputs``, and the parts ``moving`` of the carry.
+    """
     return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 
 
@@ -184,7 +195,7 @@ def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, An
     return ys, result
 
 
-#: the results of forward mode of a scan: values, positions of the outputs with tangents, and these tangents
+#: results of a forward rule: the values, the indices of the results that have a tangent, and their tangents
 Pushed = tuple[Sequence[Any], Indices, Sequence[Any]]
 
 
@@ -219,7 +230,7 @@ def _forward(
 def _linear(
     operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
 ) -> Pushed:
-    """Emit one scan for values and residuals, and a linear scan for tangents."""
+    """Emit a scan for values and residuals, and a linear scan for tangents."""
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)
@@ -254,7 +265,7 @@ def _transpose(
     cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
 ) -> list[Any]:  # fmt: skip
-    # in a linear scan, every part of the carry is a tangent, even a part whose initial value is zero
+    # this scan is linear, so each part of its carry is a tangent, even if the first carry is a constant zero
     end = consts + carries
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not is_zero(ct)])
@@ -293,9 +304,10 @@ def _transpose(
 def _series_body(
     body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, order: int
 ) -> Graph:
-    """Return the body of the loop over Taylor coefficients.
+    """Return the loop body that computes values and Taylor coefficients.
 
-    The coefficients of each group (constants, carry, slices, outputs) come directly after its values.
+    Its inputs are the constants and their coefficients, the carry and its coefficients, and the slices and
+    their coefficients. Its outputs have the same order.
     """
     series = taylor_body(body, active_inputs, active_outputs, order)
     count = len(body.inputs)

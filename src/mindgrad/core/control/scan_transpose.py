@@ -1,11 +1,13 @@
-"""Transposition of a scan: transpose its body, and choose how to sum cotangents.
+"""Transpose a linear scan: transpose its body, and choose how to sum cotangents.
 
-The cotangent of a constant is a sum over iterations. There are two ways to compute it:
+The cotangent of a constant is a sum c̄ = Σ_t c̄_t over the iterations t. It is computed in one of two ways:
 
-    summed     the loop accumulates c̄ = Σ_t c̄_t in its carry
-    deferred   the loop stacks some values, and a few products after the loop compute c̄ (``sum_hoisting``)
+    summed     the loop accumulates c̄ in its carry
+    deferred   the loop stacks some values, its *leaves*, and one or a few products after the loop compute c̄
+               from the stacks (``control.sum_hoisting``)
 
-The deferred way is chosen if stacking is less work than accumulating, as for the weight of a matrix product.
+A sum is deferred if stacking the leaves is less work than accumulating. For example, the gradient of a weight
+matrix is one product of stacked vectors, instead of one outer product per iteration.
 """
 
 from __future__ import annotations
@@ -27,18 +29,21 @@ Indices = tuple[int, ...]
 
 
 class TransposedIteration:
-    """One iteration of the transposed loop.
+    """One iteration of the transposed scan.
+
+    The *residuals* are the constants and slices in which the original scan is not linear.
 
     Attributes:
-        body: graph ``(*known constants, *sums, *cotangents of the carry, *known slices, *cotangents of ys) ↦
-            (*sums, *cotangents of the carry, *cotangents of slices, *leaves that are not among the slices)``.
+        body: graph ``(*constant residuals, *sums, *cotangents of the carry, *residual slices, *cotangents of
+            ys) ↦ (*sums, *cotangents of the carry, *cotangents of slices, *leaves that are not yet
+            stacked)``.
         summed: positions of the constants whose cotangents are accumulated in the loop.
         parts: indices of the parts of the carry that have a cotangent.
         sliced: positions of the scanned inputs whose slices have a cotangent.
         deferred: positions of the constants whose cotangents are computed after the loop.
-        leaves: the stacks that ``after`` uses, by position in the list of known slices, cotangents of ys,
-            cotangents of slices, and further outputs.
-        after: graph ``(*known constants, *stacked leaves) ↦ cotangents of deferred``.
+        leaves: indices of the leaves in the list ``(*residual slices, *cotangents of ys, *cotangents of
+            slices, *leaves that are not yet stacked)``.
+        after: graph ``(*constant residuals, *stacked leaves) ↦ cotangents of deferred``.
     """
 
     __slots__ = ("after", "body", "deferred", "leaves", "parts", "sliced", "summed")
@@ -108,10 +113,20 @@ def _deferred(
     of_slices: Sequence[Any],
     of_consts: dict[int, Any],
 ) -> Indices:
-    """Return the constants for which stacking is less work than accumulating."""
+    """Return the constants whose cotangents are computed after the loop.
+
+    For these constants, stacking the leaves is less work than accumulating the cotangent.
+
+    Args:
+        iteration: graph of one transposed iteration.
+        varying: inputs of ``iteration`` whose values change between iterations.
+        stacked: inputs of ``iteration`` that are slices of existing stacks.
+        of_slices: outputs of ``iteration`` that the loop stacks in any case.
+        of_consts: the contribution of the iteration to the cotangent of each constant.
+    """
     available = {*stacked, *of_slices}
     chosen: list[int] = []
-    for _ in range(2):  # twice, because a constant may use leaves that are stacked for a later constant
+    for _ in range(2):  # twice, because a constant can share leaves with a constant that is chosen after it
         for k, ct in of_consts.items():
             if k not in chosen:
                 leaves = [x for x in Totals(iteration, varying, [ct], of_slices).leaves if x not in available]
@@ -126,17 +141,16 @@ def transposed_iteration(
     body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices, ys: Indices,
     marks: Indices,
 ) -> TransposedIteration:  # fmt: skip
-    """Transpose one iteration, for given cotangents of the carry and of outputs.
+    """Transpose one iteration of a linear scan.
 
     Args:
-        body: the body of a linear scan.
-        directions: inputs in which the body is linear, including the whole carry.
+        body: the body of the scan.
+        directions: positions of the inputs in which the body is linear, including the whole carry.
         length: number of iterations.
         consts: number of constants.
         carries: number of parts of the carry.
-        start: indices of the parts of the last carry whose cotangents are given.
-        ys: indices of the stacked outputs whose cotangents are given.
-        marks: marks (``ir.graph``) of the given cotangents. For example, ``MASKED`` means that a selection
-            has discarded elements.
+        start: indices of the parts of the last carry whose cotangents are nonzero.
+        ys: indices of the stacked outputs whose cotangents are nonzero.
+        marks: marks (``ir.graph``) of these cotangents, for ``start``, then for ``ys``.
     """
     return TransposedIteration(body, directions, length, consts, carries, start, ys, marks)

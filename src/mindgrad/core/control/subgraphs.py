@@ -3,7 +3,9 @@
 Each transformation is computed once per graph and choice of active inputs. If a loop is differentiated twice
 in the same way, both derivatives have the same body, and value numbering merges them into one equation.
 
-A *mark* (``Atom.tainted``, see ``ir.graph``) states how a product treats the zeros and infinities of a value.
+*Active* inputs have a tangent; active outputs depend on active inputs. A carry is a tuple of tensors, its
+*parts*. A *mark* of a value (``Atom.tainted``, see ``ir.graph``) states whether its elements can be infinite,
+and whether zero times infinity is zero for its zeros.
 """
 
 from __future__ import annotations
@@ -67,7 +69,10 @@ _local = _Local()
 
 @contextmanager
 def in_loop() -> Iterator[None]:
-    """Mark derivatives that are built inside the ``with`` block as parts of a loop."""
+    """Mark graphs that are built in this context as parts of a loop body.
+
+    A loop inside a loop body saves fewer carries and uses smaller chunks.
+    """
     _local.depth += 1
     try:
         yield
@@ -85,16 +90,19 @@ def active(ts: Sequence[Any]) -> Indices:
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
-# -- values that can be infinite or NaN (see ``primitives.kinds``) -------------------------------
+# -- marks of values (see ``ir.graph``) ----------------------------------------------------------
 
 
 def marks_of(atoms: Iterable[Any]) -> Indices:
-    """Return the marks of ``atoms`` that the results of operators inherit."""
+    """Return the marks of each of ``atoms`` that results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """Return all marks that an output of one of ``graphs`` has."""
+    """Return the union of the marks of all outputs of ``graphs``.
+
+    They are the marks of the results of a branch or loop with these graphs.
+    """
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
@@ -113,23 +121,26 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Sequence[Any]) -> None:
-    """Remove the mark ``DISCARDS`` from sums of slices that cover the whole value."""
+    """Remove the mark ``DISCARDS`` from atoms without zeros from slices or lookups.
+
+    An example is the sum of the cotangents of two slices that together cover a tensor.
+    """
     for atom in atoms:
         if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
             atom.tainted &= ~DISCARDS
 
 
 def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
-    """Return ``graph`` after its inputs get the marks of ``operands``.
+    """Return a copy of ``graph`` whose inputs also have the marks of ``operands``.
 
-    The marks are propagated to all values of the graph.
+    All other values inherit these marks.
     """
     flags = tuple([v.tainted | (x.tainted & INHERITED) for v, x in zip(graph.inputs, operands, strict=True)])
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
 
 def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
-    """Apply :func:`marked` to the body of a loop.
+    """Return a copy of a loop body whose inputs also have the marks of ``operands``.
 
     An iteration can add marks to the carry of the next iteration. The marks are therefore propagated until
     they do not change.
@@ -147,12 +158,12 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
         body = _marked(body, tuple(flags))
 
 
-# -- zeros that stay zero when inputs move (see ``primitives.exact_zeros``) -----------------------
+# -- masks of exact zeros (see ``primitives.exact_zeros``) ----------------------------------------
 
 
 @memoized
 def used_inputs(graph: Graph, output: int) -> Indices:
-    """Return the inputs on which the output at position ``output`` depends."""
+    """Return the positions of the inputs on which output number ``output`` depends."""
     y = graph.outputs[output]
     used = {x for e in live_equations(graph.equations, [y]) for x in e.inputs if type(x) is Variable} | {y}
     return tuple([k for k, v in enumerate(graph.inputs) if v in used])
@@ -162,16 +173,18 @@ def used_inputs(graph: Graph, output: int) -> Indices:
 def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> Graph | None:
     """Return a graph that computes which elements of an output are not exactly zero.
 
+    A zero is exact if it stays zero when the differentiated inputs change (``primitives.exact_zeros``).
+
     Args:
         graph: inner graph, such as a branch or the body of a loop.
-        output: position of the output of ``graph`` whose nonzeros are computed.
+        output: position of the output of ``graph``.
         moving: positions of the inputs that depend on the inputs of the derivative.
-        masked: the inputs among ``moving`` for which the caller has a mask of the elements that are not
-            exactly zero.
+        masked: positions, among ``moving``, of the inputs for which the caller passes a mask. The mask is
+            true for elements that are not exactly zero.
 
     Returns:
-        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if the mask would only
-        compare the output with zero.
+        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if the mask is a comparison
+        of the output with zero, which the caller can emit.
     """
     builder = Builder()
     with building(builder):
@@ -201,7 +214,10 @@ def _pushed(
 
 @memoized
 def reach(graph: Graph, active_inputs: Indices) -> Indices:
-    """Return the outputs that have a tangent if the inputs ``active_inputs`` have one."""
+    """Return the positions of the outputs that depend on ``active_inputs``.
+
+    These outputs have a tangent if the inputs have one.
+    """
     *_, outputs, tangents = _pushed(graph, active_inputs)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
@@ -210,13 +226,13 @@ def reach(graph: Graph, active_inputs: Indices) -> Indices:
 def closure(
     body: Graph, consts: int, active_others: Indices, active_carry: Indices, carries: int | None = None
 ) -> Indices:
-    """Return the parts of a loop's carry that have a tangent after some iteration.
+    """Return the parts of the carry that have a tangent after some iteration.
 
     Args:
         body: graph from constants, carry and further inputs to the next carry. Further outputs are ignored.
         consts: number of inputs that are constants of the loop.
-        active_others: the inputs, other than the carry, that have a tangent.
-        active_carry: the parts of the carry that have a tangent before the first iteration.
+        active_others: positions of the constants and further inputs that have a tangent.
+        active_carry: indices of the parts of the first carry that have a tangent.
         carries: number of parts of the carry. Default: all inputs after the constants.
     """
     if carries is None:
@@ -258,17 +274,21 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
 def series_operands(
     xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
 ) -> list[Any]:
-    """Return the coefficients from order 1 on of the operands ``active_inputs``."""
+    """Return the coefficients of order 1 and higher of the operands ``active_inputs``.
+
+    A coefficient that is ``None`` becomes a constant zero.
+    """
     return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
 
 
 def series_results(
     ys: Sequence[Any], count: int, coefficients: Sequence[Any], active_outputs: Sequence[int], order: int
 ) -> list[list[Any]]:
-    """Return the list of coefficients of each of ``count`` outputs.
+    """Return the Taylor coefficients of each of ``count`` outputs.
 
-    Coefficient 0 is the value in ``ys``. For the outputs ``active_outputs``, ``coefficients`` contains the
-    higher coefficients. For other outputs, they are zero.
+    Each list contains the coefficients of order 0 to ``order``. Coefficient 0 is the value in ``ys``. For the
+    outputs ``active_outputs``, ``coefficients`` contains the higher coefficients. For other outputs, they are
+    ``None``, which means zero.
     """
     result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
     for at, k in enumerate(active_outputs):
@@ -277,27 +297,27 @@ def series_results(
 
 
 def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
-    """Return the operands that have a nonzero coefficient after the first."""
+    """Return the operands that have a nonzero coefficient of order 1 or higher."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
 def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
-    """Return each coefficient 0, and whether all of them are the operands ``xs``."""
+    """Return coefficient 0 of each operand, and whether these are the operands ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 
 
 class Split:
-    """A graph that is split into a nonlinear and a linear part.
+    """The linearization of a graph: a nonlinear part and a linear part.
 
     Attributes:
         inputs: inputs of the graph.
         outputs: outputs of the graph.
-        equations: equations that compute the outputs and the residuals.
-        residuals: values that the linear part uses, except inputs and constants.
+        equations: equations of the nonlinear part, which compute the outputs and the residuals.
+        residuals: intermediate values that the linear part uses.
         directions: tangents of the active inputs.
         tangents: tangents of the active outputs.
-        linear: linear equations that compute ``tangents`` from ``directions``.
+        linear: equations of the linear part, which compute ``tangents`` from ``directions``.
     """
 
     __slots__ = ("directions", "equations", "inputs", "linear", "outputs", "residuals", "tangents")
@@ -321,12 +341,15 @@ class Split:
         self.equations = builder.equations
 
     def primal(self, residuals: Sequence[Any]) -> Graph:
-        """Return the nonlinear part: the graph ``inputs ↦ (*outputs, *residuals)``."""
+        """Return the nonlinear part as a graph ``inputs ↦ (*outputs, *residuals)``."""
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
     def linear_graph(self, known: Sequence[Any]) -> Graph:
-        """Return the linear part: the graph ``(*known, *directions) ↦ tangents``."""
+        """Return the linear part as a graph ``(*known, *directions) ↦ tangents``.
+
+        ``known`` must contain all inputs and residuals that the linear part uses.
+        """
         return Graph([*known, *self.directions], self.linear, self.tangents)
 
 
@@ -343,15 +366,14 @@ def transposed_body(
     """Transpose a graph that is linear in the inputs ``directions``.
 
     Args:
-        graph: a graph that is linear in some of its inputs.
+        graph: the graph.
         directions: positions of the inputs in which ``graph`` is linear.
-        present: positions of the outputs whose cotangents are given; all other cotangents are zero. Default:
-            all outputs.
-        marks: marks of the given cotangents. Default: no marks.
+        present: positions of the outputs whose cotangents are nonzero. Default: all outputs.
+        marks: marks of these cotangents. Default: no marks.
 
     Returns:
-        The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the inputs to which these
-        cotangents belong. All other inputs in ``directions`` have cotangent zero.
+        The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the positions of the inputs to
+        which these cotangents belong. All other inputs in ``directions`` have cotangent zero.
     """
     if present is None:
         present = tuple(range(len(graph.outputs)))

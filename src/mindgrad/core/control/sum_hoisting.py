@@ -5,9 +5,9 @@
     Σ_t a_t bᵀ_t = Aᵀ B                A and B stack a_t and b_t over all iterations
     Σ_t v_t                            any other value: stack it over all iterations, then sum
 
-In reverse mode, the cotangent of a weight is a sum over iterations, and its terms are often outer products.
-One matrix product over all iterations is much cheaper than one outer product per iteration. The *leaves* are
-the values that the loop must stack.
+In reverse mode, the cotangent of a weight is a sum over the iterations t, and its terms are often outer
+products. One matrix product over all iterations is much cheaper than one outer product per iteration. The
+loop must stack only the *leaves*, the values from which the sums are computed: v_t, or a_t and b_t.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ __all__ = ["Totals", "summed_graph"]
 
 
 class Totals:
-    """A plan for summing some values of an iteration over all iterations.
+    """A plan that sums some values of an iteration over all iterations.
 
     Args:
         graph: graph of one iteration of the loop.
         varying: inputs of ``graph`` whose values change between iterations.
         outputs: values of one iteration that are summed over all iterations.
-        stacked: values that the loop stacks in any case, so that their sums are not split further.
+        stacked: values that the loop stacks in any case. Each of them is summed directly, because its
+            operands need not be stacked.
 
     Attributes:
-        leaves: values that must be stacked over all iterations.
+        leaves: values that must be stacked over all iterations, as keys of an ordered dict.
     """
 
     def __init__(
@@ -65,9 +66,10 @@ class Totals:
         return type(x) is not Variable or x not in self._varying
 
     def _parts(self, x: Variable) -> tuple[Any, ...]:
-        """Return the operands whose sums determine the sum of ``x``.
+        """Return the operands that can be summed instead of ``x``.
 
-        The result is empty if ``x`` must be stacked.
+        The sum of ``x`` is then computed from their sums. If the result is empty, ``x`` or its factors must
+        be stacked.
         """
         equation = self._made_by.get(x)
         if equation is None or x in self._stacked:
@@ -100,7 +102,7 @@ class Totals:
                     self.leaves.update(dict.fromkeys(equation.inputs))
 
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
-        """Return the graph ``(*inputs, *stacked leaves) ↦ sums``.
+        """Return the graph ``(*inputs, *stacked leaves) ↦ sums`` for ``count`` iterations.
 
         ``inputs`` are the inputs that do not change between iterations.
         """
@@ -117,14 +119,13 @@ class Totals:
             return builder.close(self.emit(known, stacks, count, None))
 
     def emit(self, fixed: dict[Any, Any], stacks: dict[Any, Any], count: int, weights: Any) -> list[Any]:
-        """Emit the sums.
+        """Emit the sums into the current builder.
 
         Args:
-            fixed: atoms of the inputs that are equal in all iterations, and of the values that depend only
-                on these inputs.
-            stacks: atoms of the leaves, stacked along axis 0.
+            fixed: dict from each value that is equal in all iterations to its atom in the current builder.
+            stacks: dict from each leaf to the atom of its stack along axis 0.
             count: number of iterations.
-            weights: atom of ``count`` float32 ones whose value XLA cannot infer. Each stack is summed by a
+            weights: vector of ``count`` float32 ones whose value XLA cannot infer. Each stack is summed by a
                 matrix product with these ones, which is faster than ``reduce_sum``. If XLA could infer the
                 ones, it would convert the product to a sum. ``None``: use ``reduce_sum``.
         """
@@ -163,27 +164,28 @@ class Totals:
 
 
 def _is_product(primitive: Primitive) -> bool:
-    """Return whether a sum of products may become a product with a sum.
+    """Return whether Σ_t (w · v_t) may be replaced by w · Σ_t v_t.
 
-    This is valid only if a finite product implies finite factors.
+    This is valid only if a finite product implies finite factors. An example that does not qualify is
+    ``masked_multiply``, which returns 0 for 0 · ∞.
     """
     return primitive.is_product and primitive.taint == "passes"
 
 
 def _is_contraction(primitive: Primitive) -> bool:
-    """Return whether one equation can compute the sum of products over two stacks."""
+    """Return whether one contraction can compute Σ_t a_t b_t from stacks of a and b."""
     return _is_product(primitive) and primitive.contracted is not None
 
 
 def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
-    """Return the sum of the results of ``equation`` on stacks of its operands."""
+    """Return Σ_t a_t b_t, where a_t and b_t are the operands of ``equation``."""
     xs = [stacks[x] for x in equation.inputs]
     total: Any = equation.primitive.contracted
     return total(xs, (0,) * len(xs), **equation.parameters)
 
 
 def _weighed(weights: Any, stack: Any) -> Any:
-    """Sum over the first axis, as a product with ``weights`` if the dtype permits it."""
+    """Sum ``stack`` over axis 0, by a product with ``weights`` if possible."""
     shape = stack.shape[1:]
     if weights is None or stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:
         return reduce_sum(stack, axes=(0,))
@@ -197,8 +199,8 @@ def _weighed(weights: Any, stack: Any) -> Any:
 def summed_graph(graph: Graph, flags: tuple[bool, ...], size: int) -> Graph:
     """Return a graph that sums the outputs of ``graph`` over ``size`` iterations.
 
-    Its first input is the weights (see :meth:`Totals.emit`). The inputs of ``graph`` follow; those in
-    ``flags`` are stacked along axis 0.
+    Its first input is the vector ``weights`` of :meth:`Totals.emit`. Its further inputs are the inputs of
+    ``graph``; inputs whose flag is true are stacked over the iterations along axis 0.
     """
     totals = Totals(graph, [v for v, flag in zip(graph.inputs, flags, strict=True) if flag], graph.outputs)
     leaves = list(totals.leaves)

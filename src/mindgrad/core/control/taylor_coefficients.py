@@ -2,9 +2,9 @@
 
     taylor_coefficients[G, i, K](x, d) = (y_1, …, y_K),   G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),  d for input i
 
-The derivative of the k-th coefficient along ``d`` is ``(k + 1) y_{k+1}``. A further derivative in the same
-direction therefore only needs one more coefficient. It does not differentiate the equations that compute the
-coefficients. All other transformations use the expanded graph (:func:`expanded`, ``control.lazy``).
+The derivative of y_k along ``d`` is ``(k + 1) y_{k+1}``. A further derivative in the same direction therefore
+needs only one more coefficient. It does not differentiate the equations that compute the coefficients. All
+other transformations use the expanded graph (:func:`expanded`, ``control.lazy``).
 
 The expanded graph has O(K²) products per nonlinear equation of G, compared with 2ᴷ for nested forward mode
 and 3ᴷ for nested reverse mode. The equation is emitted only for graphs without control flow and effects
@@ -79,7 +79,11 @@ def _jvp(
 
 @memoized
 def _alone(program: Graph, argnum: int, order: int) -> Graph:
-    """Return a graph whose only equation is ``taylor_coefficients``."""
+    """Return a graph whose only equation is ``taylor_coefficients``.
+
+    If the coefficients are differentiated along another direction, this graph becomes the ``program`` of the
+    outer ``taylor_coefficients`` equation.
+    """
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -94,8 +98,8 @@ def _batch(size: int, xs: Any, at: Any, program: Graph, argnum: int, order: int)
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
     """Return the Taylor series of each coefficient ``y_k`` (rule ``series``).
 
-    Along the direction ``d`` of the equation, ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``. For any other
-    direction, expand the equation.
+    Along the direction ``d`` of the equation, ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``, where ``C`` is
+    the binomial coefficient. For any other direction, the equation is expanded.
     """
     program, argnum, count = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
     if _moves_along(coefficients, argnum):
@@ -115,7 +119,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 
 
 def _moves_along(coefficients: Sequence[Sequence[Any]], argnum: int) -> bool:
-    """Return whether only input ``argnum`` varies, along the equation's direction."""
+    """Return whether only input ``argnum`` varies, along the same direction."""
     for k, series_ in enumerate(coefficients):
         first = 2 if k == argnum else 1
         if any(c is not None for c in series_[first:]):
@@ -129,9 +133,10 @@ def _taint(*xs: Any, program: Graph, argnum: int, order: int) -> str:
 
 
 def _passage(equation: Equation) -> Callable[[int, int, int], int | None]:
-    """Return how results carry the axes of operands (rule ``passage``).
+    """Return a map from axes of operands to axes of results (rule ``passage``).
 
-    Each coefficient has the axes of its output. The direction has the axes of the input ``argnum``.
+    A coefficient carries the axes that the output of ``program`` carries. For the direction, these are the
+    axes of the input ``argnum``.
     """
     program, argnum, order = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
 

@@ -1,15 +1,15 @@
 """Count how often each equation of a compiled function runs, including loops.
 
-    times(equation) = Π lengths of the loops around it
+    times(equation) = product of the iteration counts of all loops that contain it
 
-The iteration count of a ``while`` loop depends on the data. An assumed number replaces it, and
-:attr:`Run.is_known` is then false. Both branches of a conditional count, because either may run. A graph that
-only a derivative would use, such as the pullback of a custom VJP, does not count, because it does not run.
+The iteration count of a ``while`` loop depends on the data. It is replaced by an assumed number, and
+:attr:`Run.is_known` is then false. The equations of both branches of a conditional count, because either
+branch may run. Graphs that only a derivative would run, such as the pullback of a custom VJP, do not count.
 
-The counts yield an upper bound of the run time. If the bound exceeds ``HOST.interrupted_seconds``, calls of
-the compiled function must react to Ctrl-C:
+The counts give an upper bound of the run time of a compiled function. If the bound exceeds
+``HOST.interrupted_seconds``, calls of the function must react to Ctrl-C:
 
-    seconds(function) <= Σ times(equation) · seconds(work of the equation)
+    seconds(function) <= Σ times(equation) · seconds(equation)
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Run(NamedTuple):
 
 
 def runs(graph: Graph, iterations: int = 1) -> Iterator[Run]:
-    """Yield every equation of ``graph`` and its inner graphs that has no inner graph.
+    """Count how often each equation of ``graph`` and of its inner graphs runs.
+
+    Branches and loops are not counted themselves; only the equations inside them are.
 
     Args:
         graph: the graph.
@@ -64,10 +66,10 @@ def _within(graph: Graph, iterations: int, times: int, is_known: bool) -> Iterat
 
 
 def has_long_loops(graph: Graph) -> bool:
-    """Return whether ``graph`` has a loop whose length depends on data or is large.
+    """Return whether an iteration count in ``graph`` is large or depends on data.
 
-    XLA runs a compiled function that it considers small in the calling thread. It counts only one iteration
-    of a loop, so a long loop would block this thread.
+    XLA runs a compiled function in the calling thread if its cost estimate is small. The estimate contains
+    only one iteration of a loop, so a long loop would block the calling thread.
     """
     return any(not each.is_known or each.times > costs().long_loop_iterations for each in runs(graph))
 

@@ -2,19 +2,25 @@
 
     while(c, x₀) = x_n,    x_{i+1} = body(c, x_i),    n the first i at which condition(c, x_i) fails
 
-Operands are ``(*consts, *carry)``. The parameters are:
+The carry x is a tuple of tensors, its *parts*. The constants c are equal in all iterations. Operands are
+``(*consts, *carry)``. The parameters are:
 
 - ``condition``: graph from all operands to a scalar Bool.
 - ``body``: graph from all operands to the next carry.
-- ``consts``: number of operands that are constants of the loop.
-- ``slots``: number of carries that the loop saves for reverse mode; 0 for none. If it is positive, the loop
-  has further results: the number of iterations, the period between saved carries, and the saved carries.
+- ``consts``: number of operands that are constants.
+- ``slots``: number of carries that the loop can save for reverse mode; 0 for none. If it is positive, the
+  loop has further results: the number of iterations, the period (number of iterations between two saved
+  carries), and one buffer of saved values for each part of the carry.
 
 Forward mode runs one loop over values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode
 uses a separate primitive, ``while_pullback``. Let K be the number of slots (``control.checkpoints``). Reverse
-mode runs the loop once and saves carries, replays each iteration at most 1 + log₂(n / K²) / 2 times on
-average, and runs the linear part of each iteration. It needs memory for about 2 K carries, and for the
-residuals of at most K iterations.
+mode runs the loop once and saves some carries. It then recomputes each iteration at most
+1 + log₂(n / K²) / 2 times on average, and transposes its linearization. It needs memory for about 2 K
+carries, and for the residuals of at most K iterations.
+
+In the code, ``moving`` are the indices of the parts of the carry that have a tangent in some iteration.
+``active_consts`` are the constants that have a tangent. ``start`` are the parts of the first carry that have
+a tangent.
 
 Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 """
@@ -87,7 +93,7 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
 
 
 def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, ...]:
-    """Return the types of the further results of a loop with ``slots`` slots."""
+    """Return the types of the iteration count, the period, and the buffers."""
     if not slots:
         return ()
     return (_COUNT, _COUNT, *[each.with_shape((slots, *each.shape)) for each in carry])
@@ -96,7 +102,7 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 def carries_before(
     condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
-    """Return the carries before each iteration, and the last carry."""
+    """Run the loop with NumPy; return the carries before each iteration, and the last."""
     before, now = [], list(carry)
     while evaluate(condition, [*constants, *now])[0]:
         before.append(now)
@@ -142,10 +148,10 @@ def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots
 
 
 class Fused:
-    """The loop ``F`` over values and tangents.
+    """The loop of forward mode, whose body computes values and tangents.
 
     Its constants are ``(*consts, *tangents of active_consts)``. Its carry is ``(*carry, *tangents of
-    active_carry)``.
+    active_carry)``, where ``active_carry`` are the parts of the carry that have a tangent in some iteration.
     """
 
     __slots__ = ("active_carry", "active_consts", "body", "carries", "condition", "consts")
@@ -168,7 +174,7 @@ class Fused:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the loop's equation."""
+        """Parameters of the ``while`` equation."""
         return {
             "condition": self.condition,
             "body": self.body,
@@ -176,16 +182,19 @@ class Fused:
         }
 
     def operands(self, xs: Sequence[Any], of_consts: Sequence[Any], of_carry: dict[int, Any]) -> tuple:
-        """Return constants and carry, each followed by its tangents.
+        """Return the operands of this loop.
 
-        Missing tangents of the carry are zero.
+        Args:
+            xs: operands of the original loop.
+            of_consts: tangents of ``active_consts``.
+            of_carry: tangents of the first carry, by index of the part. Missing tangents are zero.
         """
         c, x = xs[: self.consts], xs[self.consts :]
         ts = [of_carry[k] if k in of_carry else zeros(x[k].type) for k in self.active_carry]
         return (*c, *of_consts, *x, *ts)
 
     def tangents_at(self, parts: Sequence[int]) -> list[int]:
-        """Return the positions of the tangents of ``parts`` in the carry."""
+        """Return the positions of the tangents of ``parts`` in the carry of this loop."""
         return [self.carries + self.active_carry.index(k) for k in parts]
 
 
@@ -195,10 +204,11 @@ def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indice
 
 
 def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[int, Any]]:
-    """Split tangents into the tangents of constants and of the carry.
+    """Split the tangents of operands into tangents of constants and of the carry.
 
     Returns:
-        The active constants, their tangents, and a dict of tangents by part of the carry.
+        The positions of the constants that have a tangent, their tangents, and a dict from the index of a
+        part of the carry to its tangent.
     """
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}
@@ -237,7 +247,8 @@ def _jvp_with_values(
             )
             results = while_(*operands, **parameters)
             tangents = results[carries : carries + len(moving)]
-            # the saved results contain the buffers of values first, then the buffers of tangents
+            # the last results are the buffers of saved values, then the buffers of saved tangents; return
+            # only the buffers that the original loop has
             saved = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:saved])
         else:
@@ -252,10 +263,10 @@ def _jvp_with_values(
 
 
 class SeriesLoop:
-    """The loop over Taylor coefficients.
+    """The loop whose body computes the Taylor coefficients of the carry.
 
     Its constants are ``(*consts, *coefficients of active_consts)``. Its carry is ``(*carry, *coefficients of
-    moving)``. The coefficients of one value are adjacent, from order 1 to the highest order.
+    moving)``. The coefficients of one value are adjacent, from order 1 to ``order``.
     """
 
     __slots__ = ("body", "condition", "consts", "moving")
@@ -279,7 +290,7 @@ class SeriesLoop:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the loop's equation."""
+        """Parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
@@ -287,7 +298,6 @@ class SeriesLoop:
 def series_loop(
     condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
 ) -> SeriesLoop:
-    """Return the loop over Taylor coefficients up to ``order``."""
     return SeriesLoop(condition, body, consts, active_consts, start, order)
 
 
@@ -307,7 +317,8 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
     used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
     results = while_(*operands, **(used if is_same else silent(used)))
-    # saved carries are only a cache of recomputable values, so they need no coefficients
+    # the buffers of saved carries get no Taylor coefficients: only `while_pullback` reads them, and its
+    # Taylor rule runs the loop again
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
 
@@ -318,13 +329,13 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 class Batched:
     """The loop for a batch of samples.
 
-    If the condition depends on a batched operand, each sample can have another number of iterations. The
-    carry then has a mask as its first part: true for each sample whose loop has not ended.
+    If the condition depends on a batched operand, samples can have different iteration counts. The first part
+    of the carry is then a mask. It is true for each sample whose loop has not ended.
 
     Attributes:
         flags: for each operand of the loop, whether the operand has a leading batch axis.
-        differs: whether samples can have different numbers of iterations.
-        condition, body, consts: parameters of the batched loop.
+        differs: whether samples can have different iteration counts.
+        condition, body, consts: parameters of the batched ``while`` equation.
     """
 
     __slots__ = ("_test", "body", "condition", "consts", "differs", "flags")
@@ -364,8 +375,8 @@ class Batched:
 
         Args:
             size: number of samples.
-            xs: operands of the loop.
-            at: position of the batch axis of each operand; ``None`` if it has none.
+            xs: operands of the original loop.
+            at: position of the batch axis of each operand; ``None`` if all samples share the operand.
         """
         operands_ = fronted(size, xs, at, self.flags)
         if self.differs:
@@ -374,13 +385,16 @@ class Batched:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the loop's equation."""
+        """Parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
 @memoized
 def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> Batched:
-    """Return the loop for ``size`` samples; ``flags`` marks the batched operands."""
+    """Return the loop for ``size`` samples.
+
+    ``flags`` states for each operand whether it has a batch axis.
+    """
     return Batched(condition, body, consts, flags, size)
 
 
@@ -395,8 +409,8 @@ def _batch(
     count, more = len(body.outputs), int(loop.differs)
     places = [0 if flag else None for flag in loop.flags[consts:]]
     result = list(results[more : more + count])
-    # return the saved results in their usual order. Their values do not matter, because only `while_pullback`
-    # reads them, and its batching rule runs the loop again
+    # return the iteration count, the period, and the buffers, without the buffer of the mask. Their values do
+    # not matter: only `while_pullback` reads them, and its batching rule runs the loop again
     if slots:
         iterations, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*iterations, *buffers]

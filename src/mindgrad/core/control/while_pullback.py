@@ -1,21 +1,25 @@
-"""The pullback of a ``while`` loop, itself a differentiable primitive.
+"""The ``while_pullback`` primitive: reverse mode of a ``while`` loop.
 
-    P(c, x₀; x̄_n) = cotangents of c and x₀, given the cotangent x̄_n of the last carry
+    P(c, x₀; x̄_n) = (c̄, x̄₀)    cotangents of c and x₀, given the cotangent x̄_n of the last carry x_n
 
-The primitive ``while_pullback`` replays the iterations from saved carries (``checkpoints``). Its derivatives
-are again loops and pullbacks of loops. The rules do not differentiate the replay. They use that P is the
-gradient of ``L = ⟨x̄_n, x_n(c, x₀)⟩``. With the loop ``F`` over values and tangents (``control.while_``):
+The primitive recomputes the carry of each iteration from the carries that the loop has saved
+(``control.checkpoints``). Its derivatives are again ``while`` loops and pullbacks of ``while`` loops. Their
+rules do not differentiate the recomputation. They use that P is the gradient of the function
+``L(c, x₀) = ⟨x̄_n, x_n(c, x₀)⟩``. Let ``F`` be the loop over values and tangents (``control.while_``), and
+``P_F`` its pullback:
 
-    Ṗ_body(c, x₀, x̄; ċ, ẋ₀, x̄̇)  =  P_F(c, ċ, x₀, ẋ₀; x̄̇, x̄)           (the parts of c and x₀)
-    transposed, on directions v:   x̄̇-part  J_while v,    (ċ, ẋ₀)-part  P_F(c, v_c, x₀, v_x; 0, x̄)
+    forward mode:   Ṗ = results for (c, x₀) of  P_F(c, ċ, x₀, ẋ₀; x̄̇_n, x̄_n)
+    transposition:  a cotangent (v_c, v_x) of Ṗ has the cotangents
+                    of x̄̇_n:      J v, the tangent of x_n for the tangents v_c of c and v_x of x₀
+                    of (ċ, ẋ₀):   results for (c, x₀) of  P_F(c, v_c, x₀, v_x; 0, x̄_n)
 
-The second line holds because second derivatives are symmetric. Derivatives of any order, in any combination
-of modes, are therefore loops and pullbacks with the iterations of the original loop. The loop of each order
-saves its carries separately.
+The last line holds because second derivatives are symmetric. Derivatives of any order, in any combination of
+modes, are therefore loops and pullbacks with the iteration count of the original loop. Each of these loops
+saves its own carries.
 
-The operands are the operands of the loop, then its saved results (number of iterations, period, buffers),
-then the cotangents of the parts ``moving`` of the last carry. The results are the cotangents of the constants
-``active_consts``, then of the parts ``moving`` of the first carry.
+Operands are the operands of the loop, then its iteration count, its period, and its buffers of saved carries,
+then the cotangents of the parts ``moving`` of the last carry. Results are the cotangents of the constants
+``active_consts``, then the cotangents of the parts ``moving`` of the first carry.
 """
 
 from __future__ import annotations
@@ -82,8 +86,9 @@ def _tangent_transpose(
     return [None] * count + [*cotangents[: len(active_consts)], *[of_carry[k] for k in start]]
 
 
-#: the linear map of a loop, from the tangents of the constants ``active_consts`` and of the parts ``start``
-#: of the first carry to the tangents of the parts ``moving`` of the last carry
+#: linear map from the tangents of the constants ``active_consts`` and of the parts ``start`` of the first
+#: carry to the tangents of the parts ``moving`` of the last carry. It exists only while reverse mode builds a
+#: graph, because transposition replaces it by ``while_pullback``
 while_tangent = Primitive(
     "while_tangent",
     "control",
@@ -119,8 +124,8 @@ def _pullback_numpy(
     before = carries_before(condition, body, constants, carry)[0]
     for first in reversed(range(0, len(before), rows)):
         carries = before[first : first + rows]
-        # as the compiled kernel does, process `rows` iterations together. If a chunk has fewer iterations,
-        # copies of the first carry fill it, and their cotangents are zero
+        # process a chunk of `rows` iterations together, as in the compiled kernel. If a chunk has fewer
+        # iterations, pad it with copies of its first carry, whose cotangents are zero
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
         residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
         if rows == 1:
@@ -152,7 +157,8 @@ def _pullback_xla(
     constants, state = operands[:consts], operands[consts:]
     carries = (len(state) - 2 - len(moving)) // 2
     fixed = outside(*constants)
-    # ones for `Totals.emit`, computed from an operand so that XLA cannot infer their value
+    # a vector of ones for `Totals.emit`. It is computed from the iteration count, so that XLA cannot replace
+    # it by a constant
     weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
     iteration = checkpoints.Iteration(
         step=lambda x: tuple(body(*constants, *x)),
@@ -168,7 +174,10 @@ def _pullback_xla(
 
 
 def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
-    """Return the loop operands and the cotangents, or the tangents of both."""
+    """Return the operands of the loop and the cotangents, without the saved carries.
+
+    ``operands`` are the operands of ``while_pullback``, or their tangents.
+    """
     count = len(body.inputs)
     return operands[:count], operands[count + 2 + len(body.outputs) :]
 
@@ -177,15 +186,14 @@ def _pullback_of(
     fused: Fused, operands: tuple[Any, ...], slots: int, of_values: dict[int, Any],
     of_tangents: dict[int, Any], active_consts: Indices, start: Indices,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
-    """Return the operands and parameters of ``P_F``.
+    """Emit the loop ``F``; return the operands and parameters of its pullback ``P_F``.
 
     Args:
         fused: the loop ``F`` over values and tangents.
         operands: operands of ``F``.
         slots: number of carries that ``F`` saves.
-        of_values: dict that maps an index in the carry of the original loop to the cotangent of its value.
-        of_tangents: dict that maps an index in the carry of the original loop to the cotangent of the tangent
-            of this part.
+        of_values: cotangents of the values in the last carry, by index in the carry of the original loop.
+        of_tangents: cotangents of the tangents in the last carry, by index in the carry of the original loop.
         active_consts: positions of the constants of ``F`` whose cotangents are computed.
         start: indices of the parts of the carry of ``F`` whose cotangents are computed.
     """
@@ -240,7 +248,7 @@ def _pullback_jvp_with_values(
     values = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, cts, strict=True)}
     tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
     operands_of = fused.operands(xs, of_consts, of_carry)
-    # if P_F computes the cotangents of all tangents, they are also the value of P
+    # the cotangents of ċ and ẋ₀ in P_F are the value of P. If P_F computes all of them, P is not emitted
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
     wanted_consts, start = active_consts, moving
     if covers:
@@ -266,9 +274,10 @@ def _pullback_series(
     """Return the Taylor coefficients of the pullback.
 
     Let ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)`` be the loop over Taylor coefficients. Its derivatives
-    ``∂y_k/∂x_j = J_{k−j}`` are the Taylor coefficients of the Jacobian. Apply the pullback of ``T`` to the
-    coefficients of the cotangent in reverse order, ``u_k = ȳ_{K−k}``. Part ``j`` of the result is
-    ``Σ_m J_{K−m−j}ᵀ ȳ_m``, which is coefficient ``K − j`` of the cotangent of ``x``.
+    ``∂y_k/∂x_j = J_{k−j}`` are the Taylor coefficients of the Jacobian. Let ``ȳ_0, …, ȳ_K`` be the
+    coefficients of the cotangent. Apply the pullback of ``T`` to them in reverse order: the cotangent of
+    ``y_k`` is ``ȳ_{K−k}``. The resulting cotangent of ``x_j`` is ``Σ_m J_{K−m−j}ᵀ ȳ_m``, which is coefficient
+    ``K − j`` of ``J(s)ᵀ ȳ(s)``.
     """
     parameters = equation.parameters
     condition, body, consts, slots = (parameters[k] for k in ("condition", "body", "consts", "slots"))
@@ -318,9 +327,9 @@ def _pullback_batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], *, condition: Graph, body: Graph,
     consts: int, slots: int, active_consts: Indices, moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
-    """Emit the batched loop again and return its pullback.
+    """Emit the batched loop, which saves batched carries, and its pullback.
 
-    The cotangents of each sample differ, so every operand with a cotangent gets a batch axis.
+    Samples have different cotangents, so every operand whose cotangent is computed gets a batch axis.
     """
     xs, cts = _pullback_parts(operands, body)
     xs_at, cts_at = _pullback_parts(at, body)
@@ -364,7 +373,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
 
 
 def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
-    """Return the graph of one reverse iteration, and its operands."""
+    """Return the graph of one iteration of the reverse pass, and its operands."""
     parameters, (xs, cts) = equation.parameters, _pullback_parts(equation.inputs, equation.parameters["body"])
     names = ("body", "consts", "active_consts", "moving", "marks")
     return reverse_iteration(*[parameters[name] for name in names]), [*xs, *cts]
@@ -415,9 +424,9 @@ def _pullback_tangent_transpose(
     return result + [moved[k] for k in rated]
 
 
-#: the linear map of ``while_pullback``, to the tangents of its results. Its arguments are the tangents of
-#: the constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
-#: ``rated``
+#: linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
+#: constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
+#: ``rated`` of the last carry. Like ``while_tangent``, it exists only while reverse mode builds a graph
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",
     "control",

@@ -1,17 +1,18 @@
-"""Split the reverse step of a ``while`` loop into sequential and batched parts.
+"""Graphs for one iteration of the reverse pass of a ``while`` loop.
 
-Let x be the carry before an iteration. The reverse step of the iteration computes its cotangent x̄ from the
-cotangent x̄⁺ of the carry after the iteration, and adds to the cotangents c̄ of the constants. It consists of
-four graphs:
+``control.while_pullback`` uses these graphs. Let x be the carry before an iteration. The reverse pass
+computes the cotangent x̄ of x from the cotangent x̄⁺ of the carry after the iteration, and adds to the
+cotangents c̄ of the constants. It evaluates four graphs:
 
     expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
-    coefficients   d = A(c, x, e)       do not depend on cotangents: computed for many iterations together
-    step           x̄ = B(c, d, x̄⁺)      runs iteration by iteration, last one first
-    totals         c̄ = Σ C(c, d, x̄⁺)    a few matrix products for many iterations (``sum_hoisting``)
+    coefficients   d = A(c, x, e)       values that do not depend on cotangents
+    step           x̄ = B(c, d, x̄⁺)      the linear map of cotangents
+    totals         c̄ = Σ C(c, d, x̄⁺)    contributions to the cotangents of the constants, summed by matrix
+                                        products over iterations (``control.sum_hoisting``)
 
-Only ``step`` must run sequentially. The coefficients and totals are batched over ``rows`` iterations. If the
-body contains a branch, a loop, or an operator without a batching rule, ``rows`` is 1, and no value has an
-axis of iterations.
+Only ``step`` must run iteration by iteration, last one first. The other graphs run once for each *chunk* of
+``rows`` iterations, on values with a leading axis of iterations. If the body contains a branch, a loop, or an
+operator without a batching rule, ``rows`` is 1, and values have no such axis.
 """
 
 from __future__ import annotations
@@ -32,25 +33,26 @@ from mindgrad.core.primitives.kinds import zeros
 __all__ = ["LinearIteration", "Marks", "linear_iteration"]
 
 Indices = tuple[int, ...]
-#: the marks (``Atom.tainted``) of the cotangent of each part of a carry; ``None`` for a zero cotangent
+#: the marks (``ir.graph``) of the cotangent of each part of a carry; ``None`` for a zero cotangent
 Marks = tuple["int | None", ...]
 
 
 class LinearIteration:
-    """Graphs for the reverse pass of one iteration of a loop without scanned inputs.
+    """The graphs of the reverse pass, as described at the top of this module.
 
     Attributes:
         rows: number of iterations in a chunk.
         needed: indices of the parts of the carry on which the coefficients depend.
-        outside: graph from the constants of the loop to the values that ``step`` and ``totals`` use of them.
-        expensive: graph from ``(*consts, *needed parts of the carry)`` to the expensive subexpressions. If
-            ``rows`` exceeds 1, it has no outputs.
-        coefficients: graph of ``(*consts, *needed parts of the carry, *expensive)``.
-        step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows`` is 1,
-            its further results are the cotangents of the constants.
-        totals: ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the constants``.
-            Coefficients and cotangents are stacked over ``rows`` iterations, and the weights are ``rows``
-            ones. If ``rows`` is 1, it has no outputs.
+        outside: graph from the constants of the loop to the values that depend only on constants and that
+            ``step`` or ``totals`` uses.
+        expensive: graph ``(*consts, *needed parts of the carry) ↦ expensive subexpressions``. If ``rows``
+            exceeds 1, it has no outputs.
+        coefficients: graph ``(*consts, *needed parts of the carry, *expensive) ↦ coefficients``.
+        step: graph ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows``
+            is 1, its further results are the contributions to the cotangents of the constants.
+        totals: graph ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the
+            constants``. Coefficients and cotangents have a leading axis of ``rows`` iterations. The weights
+            are a vector of ones (:meth:`Totals.emit`). If ``rows`` is 1, it has no outputs.
     """
 
     __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
@@ -73,7 +75,7 @@ class LinearIteration:
             cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
             for k, at in enumerate(active_inputs)
         ]
-        # split the transposed iteration into equations that depend on cotangents (`linear`) and all others
+        # split the transposed iteration: `waiting` equations depend on cotangents, `ready` equations do not
         fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
         linear = _dependents(pulled.equations, cts)
         varying = _dependents(pulled.equations, pulled.inputs[len(outside) : first])
@@ -116,15 +118,15 @@ class LinearIteration:
             self._separate()
 
     def _join(self, equations: list[Equation], outputs: list[Any]) -> None:
-        """Make the totals of one iteration further results of its step."""
+        """Let ``step`` also compute the contributions to the constants."""
         self.step = Graph(self.step.inputs, live_equations(equations, outputs), outputs)
         self.totals = Graph(self.step.inputs, (), ())
 
     def _separate(self) -> None:
-        """Move mathematical functions with several uses to ``expensive``.
+        """Move functions such as ``exp`` to ``expensive`` if they have several uses.
 
-        XLA would compute such a function again for every use. For float64 on a CPU, each computation of an
-        element is a call of the C library.
+        XLA would compute such a function again for every use. For float64 on a CPU, each element is a call of
+        the C library.
         """
         residuals = self.coefficients
         uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
@@ -164,14 +166,15 @@ def _is_plain(graph: Graph) -> bool:
 
 
 def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tuple[Graph, Indices]:
-    """Transpose a linear iteration and mark its cotangents.
+    """Transpose a linear iteration, with marks that are valid in all iterations.
 
-    The result does not use cotangents that are zero in all iterations.
+    An iteration can add marks to the cotangents that the next iteration receives. The transposition is
+    therefore repeated until the marks do not change. Cotangents that are zero in all iterations are not used.
 
     Args:
         graph: graph from values, tangents of ``consts`` constants, and tangents of the carry to the tangents
             of the next carry.
-        first: number of inputs of ``graph`` that are values; the tangents follow.
+        first: number of inputs of ``graph`` that are values. The tangents are the inputs after them.
         consts: number of constants of the loop that have tangents.
         marks: marks of the cotangent of each part of the last carry; ``None`` for a zero cotangent.
 
@@ -187,7 +190,8 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
         found = zip(reached, marks_of(pulled.outputs), strict=True)
         before = {k - first - consts: mark for k, mark in found if k >= first + consts}
         more = of_parts | {k: mark | of_parts.get(k, 0) for k, mark in before.items()}
-        if more == of_parts:  # DISCARDS marks that the next iteration does not have were removed
+        if more == of_parts:
+            # remove each mark DISCARDS that the cotangent before the iteration does not have
             more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in of_parts.items()}
             if more == of_parts:
                 break
@@ -200,11 +204,15 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
 def linear_iteration(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int, marks: Marks
 ) -> LinearIteration:
-    """Return the graphs of the reverse step of a loop.
+    """Return the graphs of the reverse pass of a loop.
 
-    They compute the cotangents of the constants ``active_consts`` and of the parts ``moving`` of the carry. A
-    chunk has at most ``slots`` iterations, where ``slots`` is a power of two. ``marks`` are the marks of the
-    cotangents of the last carry.
+    Args:
+        body: body of the loop.
+        consts: number of constants of the loop.
+        active_consts: positions of the constants whose cotangents are computed.
+        moving: indices of the parts of the carry whose cotangents are computed.
+        slots: maximum number of iterations in a chunk, a power of two.
+        marks: marks of the cotangents of the last carry.
     """
     rows = min(slots, costs().joint_inner_iterations if is_in_loop() else costs().joint_iterations)
     return _linear_iteration(body, consts, active_consts, moving, rows, marks)
@@ -221,11 +229,11 @@ def _linear_iteration(
 def reverse_iteration(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks
 ) -> Graph:
-    """Return one iteration of a pullback as a graph.
+    """Return the graph of one iteration of the reverse pass.
 
-    Its inputs are ``(*constants, *carry, *cotangents)``. Its results are the contribution to the cotangents
-    of the constants ``active_consts``, then the cotangents of the carry's parts ``moving`` before the
-    iteration.
+    Its inputs are ``(*constants, *carry, *cotangents of moving after the iteration)``. Its outputs are the
+    contributions to the cotangents of the constants ``active_consts``, then the cotangents of ``moving``
+    before the iteration.
     """
     iteration = linear_iteration(body, consts, active_consts, moving, 1, marks)
     builder = Builder()

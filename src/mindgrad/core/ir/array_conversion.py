@@ -17,16 +17,17 @@ __all__ = [
     "tensor_element",
 ]  # fmt: skip
 
-# maps NumPy's type code for a list of Python numbers to the tensor's element type; complex stays complex128
+# maps the NumPy type code of an array of Python numbers to the element type of the tensor. Complex numbers
+# have no entry, so they keep the type complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
-#: an array with at least this many bytes is allocated at an aligned address, and tensors may share it without
-#: a copy
+#: minimum number of bytes of an array that is allocated at an aligned address, and that tensors may share
+#: without a copy
 _LARGE = 1 << 20
 #: alignment in bytes: XLA uses an array without a copy only if its address is a multiple of this number
 _ALIGNMENT = 64
 
-#: formatter that shortens the user's data in error messages to about one line
+#: formatter that shortens data in error messages to about one line
 _shortened = reprlib.Repr()
 _shortened.maxlist = _shortened.maxtuple = 8
 _shortened.maxstring = _shortened.maxother = 60
@@ -102,13 +103,16 @@ def array_of_object(data: Any) -> np.ndarray:
 
 
 def is_other_array(data: Any) -> bool:
-    """Whether ``data``, which is not a NumPy array, is an array of another library."""
+    """Return whether ``data`` is an array of another library than NumPy."""
     kind = type(data)
     return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
 
 
 def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
-    """Copy ``array`` to another element type; a real type takes the real part."""
+    """Copy ``array`` to the element type ``dtype``.
+
+    If ``array`` is complex and ``dtype`` is real, the imaginary part is dropped.
+    """
     if array.dtype.kind == "c" and dtype.kind != "complex":
         array = array.real
     with np.errstate(all="ignore"):
@@ -116,19 +120,22 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
             return np.asarray(array).astype(dtype.numpy)
         copy = _aligned(array.shape, dtype.numpy)
         np.copyto(copy, array, casting="unsafe")
-    copy.flags.writeable = False  # read-only, so that the tensor may use this view of a larger buffer
+    copy.flags.writeable = False  # read-only, so that tensors can share it (`is_shareable`)
     return copy
 
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Create an aligned array, which XLA uses without a copy."""
+    """Create an uninitialized array at an aligned address (``_ALIGNMENT``)."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
     first = -memory.__array_interface__["data"][0] % _ALIGNMENT
     return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
 
 
 def is_shareable(array: Any, dtype: DType) -> bool:
-    """Whether tensors may share this array: it is large, and no code can write to it."""
+    """Return whether tensors can share ``array`` instead of copying it.
+
+    The array must be large, and must own its memory or be the result of :func:`_aligned`.
+    """
     if type(array) is not np.ndarray or array.nbytes < _LARGE or array.dtype != dtype.numpy:
         return False
     memory: Any = array.base
@@ -138,14 +145,14 @@ def is_shareable(array: Any, dtype: DType) -> bool:
 
 
 def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
-    """Return nested Python data with ``element(x)`` for every element ``x``."""
+    """Apply ``element`` to every element of nested lists or tuples."""
     if isinstance(data, (list, tuple)):
         return [_with_elements(each, element) for each in data]
     return element(data)
 
 
 def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
-    """Create an array that a number or an initializer fills; ``None`` means zeros.
+    """Create an array filled by a number or an initializer; ``None`` means zeros.
 
     In MindSpore, the elements of ``Tensor(shape=..., dtype=...)`` are uninitialized.
 

@@ -1,14 +1,14 @@
 """The builder: emit the equations of a graph, and simplify them at the same time.
 
-Value numbering: if a primitive is applied twice to the same atoms with the same parameters, the second
-application returns the variable of the first. Repeated subexpressions of nested derivatives are therefore
-built only once. Folding: an equation on small constants becomes a constant. Simplification: each primitive
-may have a local rewrite (``simplify``) that does not change the value.
+A builder simplifies in three ways. Value numbering: if a primitive is applied twice to the same atoms with
+the same parameters, the second application returns the variable of the first. Repeated subexpressions of
+nested derivatives are therefore built only once. Folding: an equation on small constants becomes a constant.
+Simplification: each primitive may have a local rewrite (``simplify``) that does not change the value.
 
 While a derivative is built, an equation that depends on a tangent is *linear*. The builder stores linear
 equations in a separate list, so that the list of nonlinear equations contains no tangent.
 
-A derivative *moves* a value if the value depends differentiably on an input of the derivative.
+A value *moves* if it depends differentiably on an input of the derivative that is being built.
 """
 
 from __future__ import annotations
@@ -50,16 +50,17 @@ __all__ = [
     "pass_taint",
 ]
 
-#: kinds of pointwise operators: operands share one shape, and elements are independent
+#: kinds of pointwise operators, whose operands have equal shapes and whose elements are computed
+#: independently
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: a constant with more bytes than this is not compared with other constants, so equal ones are not merged
+#: constants with more bytes than this are not compared, so equal constants are not merged
 _COMPARED = 1 << 22
-#: two constants with more bytes than this are compared in two steps: first a few elements, then all
+#: before two constants with more bytes than this are compared as a whole, their first elements are compared
 _COPIED = 1 << 12
-#: the marks that derivative rules set on cotangents, and that the ``taint`` rules of operators never set
+#: marks that only derivative rules set, on cotangents; the ``taint`` rules of operators do not set them
 SET_LATER = MASKED | CUT | DISCARDS
-#: value of ``Builder.moving`` with which every variable counts as dependent on the inputs
+#: value of ``Builder.moving`` for which :meth:`Builder.moves` is true for every variable
 EVERYTHING = None
 _FOLD = 64  # equations are folded if their constants have at most this many elements
 
@@ -72,7 +73,7 @@ _local = _Local()
 
 
 def current() -> Builder:
-    """Return the builder into which the rules on this thread emit equations."""
+    """Return the builder that receives the equations emitted on this thread."""
     builder = _local.builder
     if builder is None:
         raise RuntimeError("no graph is being built: a rule was called outside a transform.")
@@ -93,9 +94,9 @@ def building(builder: Builder) -> Iterator[Builder]:
 def is_tainted(
     primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: int | None = None
 ) -> int:
-    """Return the marks of a result of ``primitive``.
+    """Return the marks of the results of ``primitive`` on the operands ``inputs``.
 
-    ``passed`` contains the marks of its operands. Default: they are computed from ``inputs``.
+    ``passed`` is the union of the inherited marks of the operands. Default: computed from ``inputs``.
     """
     taint: Any = primitive.taint
     if callable(taint):
@@ -110,9 +111,9 @@ def is_tainted(
 
 
 def pass_taint(old: Any, new: Any) -> None:
-    """Copy the marks of ``old`` to ``new``, an atom with the same value.
+    """Copy the marks of ``old`` to ``new``, an atom that replaces it.
 
-    A constant gets only the marks ``SET_LATER``.
+    If ``new`` is a constant, only marks in ``SET_LATER`` are copied, because its elements are known.
     """
     if type(new) is Constant:
         new.marks |= 0 if new.is_splat else old.tainted & SET_LATER
@@ -121,7 +122,7 @@ def pass_taint(old: Any, new: Any) -> None:
 
 
 def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays of at most ``_COMPARED`` bytes are equal, byte by byte."""
+    """Return whether two arrays are equal, byte by byte; false for large arrays."""
     if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
     if a.nbytes > _COPIED and a.ravel()[:_FOLD].tobytes() != b.ravel()[:_FOLD].tobytes():
@@ -143,9 +144,10 @@ class Builder:
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
-        #: graphs derived from compiled functions, by their structural keys (``trace.record``)
+        #: cache of derivative graphs, by the keys of the differentiated graphs (``trace.record``)
         self.derived: dict[Any, Any] = {}
-        #: operands of all operators that the traced function called, including simplified operators
+        #: operands of all operators that the traced function called, even of operators that folding or
+        #: simplification removed
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
@@ -153,21 +155,23 @@ class Builder:
         self._inlined: dict[Any, list[Any]] = {}
         #: maps each atom that :meth:`rebind` has replaced to its replacement
         self._rebound: dict[Any, Any] = {}
-        #: whether a derivative is being built. ``nonzeros`` holds its masks of ``primitives.exact_zeros``
+        #: whether a derivative is being built
         self.is_differentiating = False
+        #: cache of the masks of exact zeros in this derivative (``primitives.exact_zeros``)
         self.nonzeros: dict[Any, Any] = {}
-        #: maps masks that depend only on constants to their arrays (``primitives.exact_zeros``)
+        #: maps masks of exact zeros that depend only on constants to their arrays
         self.known_masks: dict[Any, Any] = {}
-        #: whether the mark ``INFINITE`` is set on every input with infinite elements, as in eager mode. In
-        #: compiled functions, the values of inputs are not known
+        #: whether every input with infinite elements has the mark ``INFINITE``. This holds in eager mode, but
+        #: not in compiled functions, because the values of their inputs are not known
         self.knows_infinite = False
-        #: bit mask of inputs of the derivative: those on which the operand of the current cotangent depends
+        #: inputs of the derivative that :meth:`moves` considers, as a bit mask; -1 for all inputs. While a
+        #: linear equation is transposed, it contains the inputs on which the operands of this equation depend
         self.moving: int | None = -1
         self._moves: dict[Any, int] = {}
         self._always_move: list[Any] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
-        """Create an input of the graph; if ``linear``, a tangent that is not an input."""
+        """Create an input of the graph, or, if ``linear``, a tangent that is not an input."""
         variable = Variable(type, linear, tainted)
         if not linear:
             self.inputs.append(variable)
@@ -178,15 +182,15 @@ class Builder:
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
     def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
-        """Return the representative of this constant in the graph."""
+        """Return a constant with this value; equal constants of a graph are one object."""
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
-        """Return the constant of this builder that is equal to ``constant``.
+        """Return a constant that this builder already has, if it equals ``constant``.
 
-        Equal small constants become one. A larger constant is compared only with the previous constant of its
-        type. This comparison is needed because a value that is computed from captured data alone is a new
-        array each time that it is read.
+        Small constants are compared by value. A large constant is compared only with the previous constant of
+        its type. This merges values that are computed from captured data alone, because each read of such a
+        value creates a new array.
         """
         representative = self._constants.get(constant.key)
         if representative is None:
@@ -207,11 +211,11 @@ class Builder:
         parameters: dict[str, Any],
         source: tuple[str, int] | None,
     ) -> Any:
-        """Emit an operator of the traced function, and add its operands to ``operands``."""
+        """Emit an operator that the traced function called at the line ``source``."""
         self.source = source
         result = self.emit(primitive, inputs, parameters)
         self.source = None
-        if not any(atom is result for atom in inputs):  # else the operator was simplified, like x · 1 = x
+        if not any(atom is result for atom in inputs):  # not for an operator such as x · 1, which returned x
             self.operands.update(inputs)
         return result
 
@@ -222,10 +226,10 @@ class Builder:
         parameters: dict[str, Any],
         counterparts: tuple[Variable, ...] | None = None,
     ) -> Any:
-        """Apply ``primitive`` and return the variable (or variables) of the result.
+        """Emit an equation that applies ``primitive``, and return its result.
 
-        ``counterparts`` are the results of the same operator on other operands of the same types. If they are
-        given, the new results take their types, and the type rule is not called.
+        If ``counterparts`` is given, the results have the types of these variables, and the type rule is not
+        called. They are the results of the same operator on operands of the same types.
         """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
@@ -286,7 +290,7 @@ class Builder:
         return primitive, inputs, tuple(parameters.items())
 
     def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
-        """Evaluate an equation on constants if that is cheap and the result is small."""
+        """Evaluate an operator on constants; ``None`` if the constants are too large."""
         if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
             return None
         splats = all(atom.is_splat for atom in inputs)
@@ -306,7 +310,7 @@ class Builder:
         return None
 
     def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
-        """Emit ``equation`` on other operands, with ``changed`` parameters.
+        """Emit the operator of ``equation`` on ``operands``, with parameters ``changed``.
 
         Returns the results. The new equation has the source line of ``equation``, or the current line if
         ``equation`` has none.
@@ -341,7 +345,7 @@ class Builder:
             self._inlined[call] = outputs
         return list(outputs)
 
-    # -- which values a derivative moves ------------------------------------------------------------
+    # -- dependence on the inputs of a derivative ---------------------------------------------------
 
     def differentiate(self, inputs: Iterable[Any]) -> None:
         """Start a derivative with respect to ``inputs``."""
@@ -351,12 +355,12 @@ class Builder:
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Any) -> None:
-        """Count ``atom`` as dependent on the inputs, in this derivative and in later ones."""
+        """Let :meth:`moves` be true for ``atom``, in this derivative and in later ones."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
     def moves(self, atom: Any) -> bool:
-        """Whether ``atom`` depends differentiably on one of the inputs in ``moving``."""
+        """Return whether ``atom`` depends differentiably on an input in ``moving``."""
         if type(atom) is not Variable or self.moving is EVERYTHING:
             return type(atom) is Variable
         depends, waiting = self._moves, [atom]
@@ -375,17 +379,17 @@ class Builder:
                     depends[x] |= depends[y] if type(y) is Variable else 0
         return bool(depends[atom] & self.moving)
 
-    # -- recomputed values, together with their derivatives ---------------------------------------
+    # -- replacement of loops by loops that also compute derivatives -------------------------------
 
     def value(self, atom: Any) -> Any:
-        """Return the atom that replaced ``atom`` when loops and branches were replayed."""
+        """Return the replacement of ``atom`` (:meth:`rebind`), or ``atom`` itself."""
         rebound = self._rebound
         while atom in rebound:
             atom = rebound[atom]
         return atom
 
     def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
-        """Replace ``atoms`` by ``values`` in the outputs and in equations emitted later."""
+        """Replace ``atoms`` by ``values`` in outputs and in equations emitted later."""
         for old, new in zip(atoms, values, strict=True):
             if new is old:
                 continue
@@ -396,10 +400,11 @@ class Builder:
     def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
         """Remove all equations and yield them, so that the caller can replace some.
 
-        The flag of each equation states whether it is among ``equations``. For each equation, the caller
-        either emits it again (:meth:`again`), or emits another equation that also computes its values and
-        calls :meth:`rebind`. In this way, one loop over values and tangents replaces a loop. It is emitted at
-        the position of the loop and runs once, so side effects occur once and in order.
+        Forward mode uses a replay to replace a loop by one loop that computes values and tangents. The new
+        loop is emitted at the position of the old loop and runs once, so side effects occur once and in
+        order. For each equation, the caller either emits it again (:meth:`again`), or emits another equation
+        that also computes its values and calls :meth:`rebind`. The second value of each yielded pair states
+        whether the equation is among ``equations``.
         """
         selection = set(equations)
         emitted, self.equations = self.equations, []
@@ -413,10 +418,10 @@ class Builder:
             yield equation, equation in selection
 
     def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
-        """Emit ``equation`` again during a replay, on the present values of its operands.
+        """Emit ``equation`` again during a :meth:`replay`, and return its results.
 
-        If an operand has changed and ``simplifies`` is true, the equation is simplified again. Returns the
-        results.
+        Operands that have been replaced are read from :meth:`value`. If there are any and ``simplifies`` is
+        true, the equation is simplified again.
         """
         rebound, inputs, is_kept = self._rebound, equation.inputs, True
         for atom in inputs:
@@ -441,7 +446,7 @@ class Builder:
 
     @staticmethod
     def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
-        """Copy ``equation`` with other operands that have the same values."""
+        """Copy ``equation`` with operands that replace its operands."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
         copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
@@ -450,7 +455,7 @@ class Builder:
         return copy
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
-        """Return the graph of ``outputs``, without equations on which they do not depend."""
+        """Return the graph of ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

@@ -35,10 +35,10 @@ def mark(tensor: Any, is_marked: Any = True) -> None:
 
 
 def is_constant(tensor: Any) -> bool:
-    """Whether ``tensor`` is a compile-time constant (``const_arg=True``)."""
+    """Return whether ``tensor`` is a compile-time constant (``const_arg=True``)."""
     return bool(_MARKED) and id(tensor) in _MARKED
 
 
 def any_constant(values: Iterable[Any]) -> bool:
-    """Whether ``values`` contain a tensor with ``const_arg=True``."""
+    """Return whether ``values`` contain a tensor with ``const_arg=True``."""
     return bool(_MARKED) and any(id(x) in _MARKED for x in values)

@@ -1,8 +1,8 @@
-"""Allow functions with custom derivatives to read values of tensors.
+"""Allow functions with custom derivatives to read the values of tensors.
 
-If code reads the value of a differentiated tensor, for example with NumPy, the derivative is usually lost,
-and mindgrad prints a warning. A function with a custom derivative is not differentiated, so it may read the
-values of its inputs.
+If Python code reads the value of a differentiated tensor, for example with NumPy, the derivative is usually
+lost, and mindgrad prints a warning. The body of a function with a custom derivative is not differentiated, so
+it can read the values of its inputs without a warning.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["constants_below", "is_constant"]
 
 
 class _Local(threading.local):
-    #: Python code may read the values of tensors whose scope has at most this level, without a warning
+    #: there is no warning if code reads a tensor of a scope with at most this level (nesting depth)
     level = 0
 
 
@@ -22,7 +22,7 @@ _local = _Local()
 
 
 class constants_below:
-    """Allow reading values of the scopes up to ``level`` inside the ``with`` block."""
+    """Context manager without warnings about values of scopes up to ``level``."""
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -35,5 +35,5 @@ class constants_below:
 
 
 def is_constant(scope: Any) -> bool:
-    """Whether code in the current block may read the values of tensors of ``scope``."""
+    """Return whether code can read tensors of ``scope`` without a warning at present."""
     return scope.level <= _local.level

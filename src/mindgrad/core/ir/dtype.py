@@ -167,9 +167,10 @@ _PROMOTED: dict[tuple[DType, DType], DType] = {(a, b): _promote(a, b) for a in D
 def promote(a: DType, b: DType) -> DType:
     """Return the element type of an operation on tensors of types ``a`` and ``b``.
 
-    As in MindSpore, types have categories: bool < integers < float < complex. The type of the higher category
-    is the result. Within one category, the wider type is the result. For an unsigned integer and a signed
-    integer of the same or a smaller size, the result is the next wider signed type; for uint64 it is float64.
+    As in MindSpore, types have categories: bool < integers < float < complex. If the categories differ, the
+    result is the type of the higher category. Otherwise, it is the wider type. For an unsigned integer and a
+    signed integer of the same or a smaller size, the result is the next wider signed type; for uint64 it is
+    float64.
 
     >>> from mindgrad.core.ir.dtype import promote, uint8, int8, int32, float16
     >>> str(promote(uint8, int8)), str(promote(int32, float16))

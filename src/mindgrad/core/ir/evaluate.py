@@ -47,7 +47,7 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
 
 
 def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Apply ``graph`` to ``tensors``; open scopes run, record, or emit the operators."""
+    """Apply the operators of ``graph`` to ``tensors``, as a Python function would."""
     values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
 
     def read(atom: Any) -> Tensor:
@@ -59,8 +59,8 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
 
     for equation in graph.equations:
         operands = [read(atom) for atom in equation.inputs]
-        # keep the source line of an operator without a derivative, for the warning of
-        # `transforms.zero_gradients`
+        # keep the source line of an operator without a derivative: the warning of `transforms.zero_gradients`
+        # shows this line
         is_named = equation.primitive.jvp is None and equation.source
         with Located(equation.source) if is_named else nullcontext():
             result = apply(equation.primitive, *operands, **equation.parameters)

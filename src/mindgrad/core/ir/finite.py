@@ -23,10 +23,11 @@ __all__ = ["check_kernel", "first_fault", "refuse_fault"]
 def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
     """Return the first result with an unexpected infinity or NaN, or ``None``.
 
-    If all operands are finite, every infinity or NaN is a fault. If an operand is infinite, only NaN is a
-    fault, for example from a difference of infinities or a product of zero and infinity. An infinite result
-    is allowed in this case because masks use −∞. If an operand is NaN, the fault occurred earlier. An
-    operator without operands, or with an infinite parameter (padding with −∞), may return infinities.
+    If all operands are finite, every infinity or NaN is unexpected. If an operand is infinite, only NaN is
+    unexpected, for example from a difference of infinities or a product of zero and infinity. An infinite
+    result is allowed in this case because masks use −∞. If an operand is NaN, an earlier operator has
+    returned it. An operator without operands, or with an infinite parameter (padding with −∞), may return
+    infinities.
     """
     for faulty in results:
         if type(faulty) is not np.ndarray:
@@ -52,7 +53,7 @@ def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, paramete
     """Check the results of an eager kernel.
 
     Raises:
-        FloatingPointError: If :func:`first_fault` finds a fault.
+        FloatingPointError: If :func:`first_fault` finds an unexpected infinity or NaN.
     """
     listed = results if primitive.multiple else (results,)
     faulty = first_fault(operands, listed, parameters)
@@ -69,7 +70,7 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
         name: name of the operator that returned the result.
         operands: operands of the operator.
         faulty: the result that contains NaN or infinity.
-        source: line of the user's code, as the source of an equation or a ``SourceLocation``; ``None`` if the
+        source: line of user code, as the source of an equation or a ``SourceLocation``; ``None`` if the
             line is not known.
 
     Raises:

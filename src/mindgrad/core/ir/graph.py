@@ -7,9 +7,9 @@
 Every variable is defined once. Atoms have Python's arithmetic operators, so that a derivative rule reads like
 a formula. Each arithmetic operator emits an equation into the builder of this thread (see ``ir.build``).
 
-An atom has *marks* (``Atom.tainted``, a bit mask) that state how products treat its zeros and infinities. In
-a derivative, the product of a zero and an infinite value is NaN, unless the marks imply that the zero
-discards the other factor (``primitives.exact_zeros``).
+An atom has *marks* (``Atom.tainted``, a bit mask). A mark states that elements of the value can be infinite,
+or that some of its zeros discard the other factor of a product. In a derivative, the product of a zero and an
+infinite value is NaN, unless the zero discards the infinite value (``primitives.exact_zeros``).
 """
 
 from __future__ import annotations
@@ -40,22 +40,23 @@ Result = TypeVar("Result")
 
 #: mark of a value: an element can be infinite or NaN
 INFINITE = 1
-#: mark of a value: some elements are zero because a selection, such as ``where``, discarded them. In
-#: products, zero times infinity is zero for these elements
+#: mark of a value: some elements are zero because a selection, such as ``where``, discarded them. The product
+#: of such a zero and an infinite value is zero
 MASKED = 2
-#: mark of a value: some elements are zero because a slice or lookup did not read them. In products, these
-#: zeros times a value that is marked as possibly infinite are zero
+#: mark of a cotangent: some elements are zero because a slice or lookup did not read them. The product of
+#: such a zero and a value with the mark ``INFINITE`` is zero
 CUT = 4
-#: mark of a value: the product of its zeros and any value, even NaN, is zero
-#: (``primitives.exact_zeros.discarding``)
+#: mark of a cotangent: the product of one of its zeros and any value, even without the mark ``INFINITE``, is
+#: zero (``primitives.exact_zeros.discarding``)
 DISCARDS = 32
-#: mark of an input whose elements are all equal in every run. Results do not inherit it
+#: mark of an input: all its elements are equal in every run. Results do not inherit the mark
 UNIFORM = 8
-#: mark of a stored residual that does not depend on the inputs of the derivative. Results do not inherit it
+#: mark of a residual: it does not depend on the inputs of the derivative. Results do not inherit the mark
 STEADY = 16
 #: marks that results inherit from operands
 INHERITED = INFINITE | MASKED | CUT | DISCARDS
-#: marks with which a product treats zero times infinity as zero
+#: if a factor of a product has one of these marks, the product can contain zero times infinity that must be
+#: zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Any] = {}
@@ -63,7 +64,7 @@ _SMALL = 64  # constants with at most this many elements are compared by value
 
 
 def is_finite(array: Any) -> bool:
-    """Whether no element of a NumPy array is infinite or NaN."""
+    """Return whether all elements of a NumPy array are finite."""
     if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to bfloat16 and other types of extensions
         return True
     if array.ndim == 0:
@@ -81,7 +82,7 @@ class Atom:
     linear: bool
     tainted: int
 
-    #: functions that implement Python's operators. ``primitives.arithmetic`` fills this table
+    #: functions that implement Python's arithmetic operators; ``primitives.arithmetic`` fills this dict
     operators: dict[str, Callable[..., Any]] = {}
 
     @property
@@ -173,11 +174,11 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  #: marks of the cotangent that constant folding replaced by this constant
+        self.marks = 0  #: marks of the cotangents that constant folding has replaced by this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
-        else:  # the key is the address, because constants in the same memory are equal
+        else:  # large constants are equal only if they are the same memory, so that no elements are compared
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
@@ -193,13 +194,13 @@ class Constant(Atom):
         return np.broadcast_to(self.value, self.type.shape)
 
     def smallest(self) -> np.ndarray:
-        """Return the elements without repetition along axes of stride 0."""
+        """Return the value without repeated elements: axes of stride 0 have size 1."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
         return np.ascontiguousarray(value[index]) if value.size else value
 
     def is_all(self, number: complex) -> bool:
-        """Whether every element is known to equal ``number``."""
+        """Return whether the constant is a splat whose elements equal ``number``."""
         return self.is_splat and bool(self.value == number)
 
     def __repr__(self) -> str:
@@ -207,10 +208,12 @@ class Constant(Atom):
 
 
 class DerivativeOf(tuple):
-    """Source ``(file, line)`` of an equation in the derivative of this line.
+    """Source line ``(file, line)`` of an equation that a derivative rule has emitted.
+
+    The line is the source of the differentiated equation.
 
     Attributes:
-        cell, layer: the cell and layer of the line, if they are known (:class:`Line`).
+        cell, layer: names of the Cell and the layer to which the line belongs, or ``""`` (:class:`Line`).
     """
 
     cell: str = ""
@@ -218,7 +221,7 @@ class DerivativeOf(tuple):
 
 
 def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
-    """Mark ``source`` as the source of a derivative."""
+    """Return the source line for the derivative of an equation with source ``source``."""
     if source is None:
         return None
     derived = DerivativeOf(source)
@@ -256,7 +259,8 @@ class Equation:
         self.source = source
         #: whether the equation has a side effect, so that it must not be eliminated
         self.has_effect = primitive.effect
-        #: whether value numbering must not merge the equation: it, or an equation of its graphs, is unique
+        #: whether value numbering must not merge this equation with an equal one. This holds if its
+        #: primitive, or the primitive of an equation in its inner graphs, has the field ``unique``
         self.is_unique = primitive.unique
         #: the graphs among the parameters of the equation, by parameter name, such as loop bodies
         self.graphs: dict[str, Graph] = _NO_GRAPHS
@@ -286,7 +290,7 @@ class Graph:
 
     __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "is_unique", "outputs")
 
-    #: function that checks every new graph, or ``None`` (``ir.verify``)
+    #: function that checks every new graph; ``None`` if graphs are not checked (``ir.verify``)
     verifier: Callable[[Graph], None] | None = None
 
     def __init__(
@@ -300,7 +304,7 @@ class Graph:
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
-        #: memoized results that were computed from the graph (``ir.memo``)
+        #: cache of results that were computed from the graph (``ir.memo``)
         self.derived: dict[Any, Any] = {}
         if Graph.verifier is not None:
             Graph.verifier(self)
@@ -316,14 +320,15 @@ class Graph:
         return "\n".join(_render(self, names))
 
     def has_halves(self) -> bool:
-        """Whether the graph computes a float16 or bfloat16 value."""
+        """Return whether the graph computes a float16 or bfloat16 value."""
         return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
 
     def key(self) -> tuple[Any, ...]:
-        """Return a key that is equal for graphs that differ only in their variables.
+        """Return a cache key that is equal for two graphs with the same structure.
 
-        The key includes inner graphs. Large constants are compared by identity (``id``), so the graph must
-        stay alive while the key is used.
+        Two such graphs have the same primitives, parameters, types, and constants, but different ``Variable``
+        objects. Large constants are compared by their memory address, so the graph must stay alive while the
+        key is used.
         """
         key = self.derived.get("key")
         if key is None:
@@ -364,7 +369,10 @@ def _interned(value: Any) -> Any:
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
-    """Return the equations that ``outputs`` need or that have effects, in order."""
+    """Return the equations on which ``outputs`` depend, and equations with effects.
+
+    They have the same order as in ``equations``.
+    """
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
     for equation in reversed(equations):
@@ -377,13 +385,13 @@ def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> lis
 
 @memoized
 def calls_back(graph: Graph) -> bool:
-    """Whether ``graph`` or an inner graph calls Python functions of this process."""
+    """Return whether ``graph`` or an inner graph calls a Python function when it runs."""
     return any(e.primitive.calls_back or any(map(calls_back, e.graphs.values())) for e in graph.equations)
 
 
 @memoized
 def communicates(graph: Graph) -> bool:
-    """Whether ``graph`` or an inner graph combines arrays of several processes."""
+    """Return whether ``graph`` or an inner graph combines arrays of several processes."""
     return any(map(is_communication, graph.equations))
 
 
@@ -397,7 +405,7 @@ def all_equations(equations: Iterable[Equation]) -> Iterator[Equation]:
 
 
 def is_communication(equation: Equation) -> bool:
-    """Whether an equation, or a graph in it, combines arrays of several processes."""
+    """Return whether ``equation`` combines arrays of several processes."""
     primitive = equation.primitive
     if primitive.kind != "control":
         return primitive.communicates and len(equation.parameters["ranks"]) > 1
@@ -406,7 +414,7 @@ def is_communication(equation: Equation) -> bool:
 
 @memoized
 def without_effects(graph: Graph) -> Graph:
-    """Remove the side effects of ``graph``, so that a second run does not print."""
+    """Return ``graph`` without side effects, so that a second run does not print."""
     if not graph.has_effect:
         return graph
     equations = []

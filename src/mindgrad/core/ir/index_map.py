@@ -1,8 +1,8 @@
-"""Index maps: labels for the axes of an equation's operands and results.
+"""Index maps: labels that state which axes of operands and results correspond.
 
-Axes with the same label correspond to each other, such as the batch axes or the contracted axes of a product.
-In the notation of einsum, ``ij,jk->ik`` has the labels i, j, k. The kind of a label l describes which
-elements of an operand x affect the element of the result y with index i along l:
+The labels are like the letters in the notation of einsum: ``ij,jk->ik`` has the labels i, j, k. Axes with the
+same label correspond to each other, such as the batch axes or the contracted axes of a product. The *kind* of
+a label l states which elements of an operand x affect the element of the result y with index i along l:
 
     parallel    only the element of x with index j = i along l
     reduced     all elements of x along l; the result has no axis l
@@ -10,11 +10,11 @@ elements of an operand x affect the element of the result y with index i along l
     windowed    the elements of x with j in a window around i, as in a convolution
     opaque      possibly any elements of x
 
-The field ``axes`` of a primitive is an object of class :class:`Axes`. It returns the map of an equation. It
-also returns the parameters of the operator for operands whose axes are permuted, have other sizes along
-parallel labels, or have additional labels (a batch). ``primitives.axes`` contains the common classes.
-``transforms.axis_propagation``, ``passes.batch_region``, ``passes.tiling``, and ``passes.layout`` use
-index maps.
+The field ``axes`` of a primitive is an object of class :class:`Axes`. It returns the index map of an
+equation. It also converts the parameters of the operator if the axes of the operands are permuted, have other
+sizes along parallel labels, or have additional labels (a batch axis). ``primitives.axes`` contains the common
+classes. ``transforms.axis_propagation``, ``passes.batch_region``, ``passes.tiling``, and
+``passes.layout`` use index maps.
 
 The name comes from the indexing maps and iterator types of MLIR's ``linalg``. Unlike MLIR's maps, these index
 maps do not contain index arithmetic.
@@ -39,12 +39,12 @@ Labels = tuple[int, ...]
 
 
 class IndexMap(NamedTuple):
-    """Labels of the axes of one equation.
+    """The index map of one equation.
 
     Attributes:
-        operands: for each operand the labels of its axes.
-        results: for each result the labels of its axes. A broadcast adds labels that no operand has.
-        kinds: the kind of each label that is not parallel.
+        operands: for each operand, the labels of its axes.
+        results: for each result, the labels of its axes. A broadcast adds labels that no operand has.
+        kinds: dict from each label that is not parallel to its kind.
     """
 
     operands: tuple[Labels, ...]
@@ -52,11 +52,14 @@ class IndexMap(NamedTuple):
     kinds: Mapping[int, str] = {}
 
     def kind(self, label: int) -> str:
-        """Return the kind of ``label``."""
+        """Return the kind of ``label``, such as ``PARALLEL``."""
         return self.kinds.get(label, PARALLEL)
 
     def through(self, operand: int, index: int, axis: int) -> int | None:
-        """Return the axis of a result that carries ``axis`` of an operand, or ``None``."""
+        """Return the axis of result ``index`` that corresponds to ``axis`` of ``operand``.
+
+        Returns ``None`` if the label of the axis is not parallel, or is not in the result.
+        """
         label = self.operands[operand][axis]
         if label in self.kinds or label not in self.results[index]:
             return None
@@ -64,7 +67,7 @@ class IndexMap(NamedTuple):
 
 
 class Arrangement(NamedTuple):
-    """A requested order of the axes of an equation.
+    """A request to apply an operator to operands with another order of axes.
 
     Attributes:
         operands: for each operand, the labels of its axes in the new order. There may be additional parallel
@@ -72,7 +75,7 @@ class Arrangement(NamedTuple):
         results: for each result, the labels of its axes in the preferred order.
         sizes: dict that maps every label to the size of its axes. Sizes of parallel labels may differ from
             the sizes in the equation.
-        parameters: the parameters of the equation before its axes are reordered.
+        parameters: the parameters of the equation with the old order of axes.
     """
 
     operands: Sequence[Labels]
@@ -82,12 +85,12 @@ class Arrangement(NamedTuple):
 
 
 class Relabeling(NamedTuple):
-    """An operator for operands with another order of axes.
+    """How to apply an operator to the operands of an :class:`Arrangement`.
 
     Attributes:
         parameters: the parameters of the new equation.
-        results: for each result the labels of its axes.
-        swaps: whether the two operands (of a product) must be exchanged.
+        results: for each result of the new equation, the labels of its axes.
+        swaps: whether the two operands of a product must be exchanged.
     """
 
     parameters: dict[str, Any]
@@ -96,20 +99,22 @@ class Relabeling(NamedTuple):
 
 
 class Axes:
-    """How an operator treats axes: the class of a primitive's field ``axes``."""
+    """Base class of the field ``axes`` of primitives, which describes their axes."""
 
-    #: whether :meth:`preferred` can return an order
+    #: whether :meth:`preferred` can return an order instead of ``None``
     prefers: bool = False
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
-        """Return the map of an equation on operands of these shapes."""
+        """Return the index map of an equation on operands of these shapes."""
         raise NotImplementedError
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
-        """Return the operator for the axes in ``new``, or ``None`` if there is none.
+        """Return how to apply the operator to operands with the axes in ``new``.
+
+        Returns ``None`` if the operator does not support these axes.
 
         Args:
-            old: the map of the present equation.
+            old: the index map of the present equation.
             new: the requested order of the axes.
         """
         return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
@@ -118,7 +123,7 @@ class Axes:
         """Return the order of operand axes for which CPU kernels are fast, or ``None``.
 
         Args:
-            axes: the map of the equation.
+            axes: the index map of the equation.
             parameters: the parameters of the equation.
         """
         return None
@@ -142,7 +147,7 @@ UNIFORM = Uniform()
 
 
 def index_map(equation: Any) -> IndexMap | None:
-    """Return the map of ``equation``; ``None`` if any element may depend on any other.
+    """Return the index map of ``equation``; ``None`` if its primitive has no ``axes``.
 
     >>> from mindgrad.core.ir.build import Builder, building
     >>> from mindgrad.core.ir.types import tensor_type
@@ -157,7 +162,9 @@ def index_map(equation: Any) -> IndexMap | None:
 
 
 def repetition(atom: Any) -> tuple[Any, Labels] | None:
-    """Return the value that ``atom`` repeats along new axes, and its axes in ``atom``.
+    """Return the value that ``atom`` broadcasts, and the positions of its axes.
+
+    Returns ``None`` if ``atom`` does not repeat a value along new axes.
 
     >>> from mindgrad.core.ir.build import Builder, building
     >>> from mindgrad.core.ir.types import tensor_type
@@ -182,9 +189,9 @@ def repetition(atom: Any) -> tuple[Any, Labels] | None:
 
 
 def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
-    """Return the size of every label in the map of ``equation``.
+    """Return a dict from every label in the index map of ``equation`` to its size.
 
-    Values can have different sizes along a windowed label. Its size is then the size in one of the values.
+    For a windowed label, the sizes of operands and results can differ. The dict contains one of them.
     """
     sizes: dict[int, int] = {}
     for values, sides in ((equation.outputs, axes.results), (equation.inputs, axes.operands)):
@@ -200,7 +207,7 @@ def relabeled(
     results: Sequence[Labels],
     sizes: Mapping[int, int] | None = None,
 ) -> Relabeling | None:
-    """Return the operator of ``equation`` for operands with another order of axes.
+    """Return how to apply the operator of ``equation`` to operands with other axes.
 
     Args:
         equation: the equation.
@@ -211,7 +218,8 @@ def relabeled(
         sizes: dict that maps each new label, and each label with a new size, to its size.
 
     Returns:
-        The parameters and the labels of the results, or ``None`` if the operator does not support this order.
+        The new parameters and the labels of the results, or ``None`` if the operator does not support these
+        axes.
     """
     new = Arrangement(
         operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters

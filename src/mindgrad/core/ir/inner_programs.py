@@ -1,7 +1,7 @@
-"""Inner graphs of an equation: branches, and the bodies of loops.
+"""Inner graphs of an equation, such as branches and loop bodies.
 
-The field ``programs`` of a primitive returns which of its graphs run, how many times, and on which operands.
-If a primitive has no such field, each of its graphs runs once.
+The rule ``programs`` of a primitive (``ir.primitive``) returns which of its graphs run, how many times, and
+on which operands. If a primitive has no such rule, each of its graphs runs once.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ __all__ = ["Inner", "inner_programs"]
 
 
 class Inner(NamedTuple):
-    """A graph that runs within an equation.
+    """An inner graph that runs when an equation runs.
 
     Attributes:
         graph: the inner graph, such as the body of a loop.
-        operands: the operands that the first inputs of ``graph`` receive in the first run.
+        operands: the operands of the equation that the first inputs of ``graph`` receive in its first run.
         times: number of times that ``graph`` runs.
-        is_known: whether ``times`` is exact. It is ``False`` if the number of iterations of a loop depends on
-            data and was assumed.
+        is_known: whether ``times`` is exact. It is ``False`` if the iteration count of a loop depends on
+            data, so that it was assumed.
     """
 
     graph: Graph
@@ -32,9 +32,9 @@ class Inner(NamedTuple):
 
 
 def inner_programs(equation: Equation, iterations: int = 1) -> Iterator[Inner]:
-    """Yield the graphs that ``equation`` runs.
+    """Yield the inner graphs that ``equation`` runs.
 
-    ``iterations`` is the assumed number of iterations of a loop whose length depends on the data.
+    ``iterations`` is the assumed iteration count of a loop whose iteration count depends on data.
     """
     primitive = equation.primitive
     if primitive.programs is not None:

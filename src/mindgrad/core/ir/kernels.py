@@ -1,4 +1,4 @@
-"""Kernels of eager mode: the kernels of NumPy or of a device.
+"""Run operators in eager mode, by NumPy kernels or by the kernels of a device.
 
 NumPy kernels run without floating-point warnings, so that infinities and NaN appear only in the results.
 NumPy stores its warning settings in a context variable. Running a kernel in a ``contextvars`` context without
@@ -24,7 +24,7 @@ __all__ = [
     "silently",
 ]  # fmt: skip
 
-# ``contextvars`` contexts with NumPy warnings turned off, which no kernel is using at present
+# pool of unused ``contextvars`` contexts in which NumPy warnings are turned off
 _FREE: list[Context] = []
 
 
@@ -35,7 +35,10 @@ def _silent_context() -> Context:
 
 
 def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """Call ``function`` without NumPy warnings; it must not run user functions."""
+    """Call ``function`` without NumPy warnings.
+
+    It must not call user functions, because they would run in another ``contextvars`` context.
+    """
     try:
         context = _FREE.pop()
     except IndexError:  # ``_FREE`` is empty: other threads, signal handlers, or finalizers use all contexts
@@ -55,13 +58,13 @@ def numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[s
 
 
 def runs_functions(primitive: Primitive) -> bool:
-    """Whether the kernel may run user functions, which read context variables."""
+    """Return whether the kernel of ``primitive`` may call user functions."""
     return primitive.kind == "control"
 
 
 _run_kernel: Callable[..., Any] = numpy_kernel
-#: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether, in addition, no function
-#: checks their results
+#: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether it uses NumPy kernels and
+#: does not check their results
 _is_plain = _is_direct = True
 #: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
 _check: Callable[..., None] | None = None
@@ -79,7 +82,7 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
 
 
 def set_kernel_check(check: Callable[..., None] | None) -> None:
-    """Set the function that checks the results of each eager kernel, or ``None``.
+    """Set the function that checks the results of eager kernels; ``None``: no check.
 
     It is called as ``check(primitive, arrays, results, parameters)``.
     """
@@ -89,7 +92,7 @@ def set_kernel_check(check: Callable[..., None] | None) -> None:
 
 
 def is_checking_kernels() -> bool:
-    """Whether a function checks the results of each eager kernel."""
+    """Return whether the results of each eager kernel are checked."""
     return _check is not None
 
 
@@ -101,7 +104,7 @@ def _run_checked(primitive: Primitive, arrays: Sequence[Any], parameters: dict[s
 
 
 def runs_on_host() -> bool:
-    """Whether eager kernels are NumPy's."""
+    """Return whether eager mode uses NumPy kernels."""
     return _is_plain
 
 
@@ -135,10 +138,10 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
 
 
 def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
-    """Run steps in order. Operands and results are elements of the list ``slots``.
+    """Run operators in order. Their operands and results are elements of the list ``slots``.
 
     A step is ``(primitive, operand slots, result slots, parameters)``, where a slot is an index into
-    ``slots``. If the primitive is ``None``, the step broadcasts one element to the shape in ``parameters``.
+    ``slots``. If the primitive is ``None``, the step broadcasts one element to the shape ``parameters``.
     """
     with np.errstate(all="ignore"):
         for step in steps:
@@ -161,10 +164,11 @@ def run_step(step: tuple, slots: list[Any]) -> None:
 
 
 def compacted(steps: Sequence[tuple]) -> list[tuple]:
-    """Convert steps of :func:`run_arrays` for :func:`run_compact` and NumPy.
+    """Convert steps of :func:`run_arrays` to faster steps for :func:`run_compact`.
 
-    A new step is ``(kernel, operands, result, parameters)``. ``operands`` is one slot, or a function that
-    returns several arrays from the slots. ``result`` is one slot, or a tuple of slots.
+    A new step is ``(kernel, operands, result, parameters)``, where ``kernel`` is a NumPy kernel. ``operands``
+    is one slot, or a function from the list of slots to several arrays. ``result`` is one slot, or a tuple of
+    slots.
     """
     compact: list[tuple] = []
     for primitive, operands, results, parameters in steps:
@@ -180,7 +184,10 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
 
 
 def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Any]) -> None:
-    """Run :func:`run_compact`, and empty the slots in ``dead`` after each step."""
+    """Run the steps of :func:`compacted`, and free arrays after their last use.
+
+    ``dead`` contains, for each step, the slots to empty after it.
+    """
     for step, emptied in zip(steps, dead, strict=True):
         run_compact((step,), slots)
         for position in emptied:
@@ -192,7 +199,7 @@ def _no_arrays(_: list[Any]) -> tuple[()]:
 
 
 def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
-    """Run the steps of :func:`compacted` on ``slots``, inside :func:`silently`."""
+    """Run the steps of :func:`compacted` on ``slots``, within :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:
             computed = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])

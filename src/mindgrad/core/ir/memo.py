@@ -1,13 +1,12 @@
-"""Memoization of results computed from graphs.
+"""Memoization of functions of graphs.
 
     memoized(f)(graph, …) = f(graph, …), computed once
     interned(a) is interned(b)  ⟺  a.key() == b.key()
 
-A graph stores the results that were computed from it. When the graph is deleted, its results are deleted,
-and they keep no other graph alive. A global cache would keep graphs alive, with the large arrays among their
-constants.
+The results are stored in the graph itself. When the graph is deleted, they are deleted too. A global cache
+would keep graphs alive, with the large arrays among their constants.
 
-A memoized function must depend only on its arguments. A repeated call costs one lookup.
+A memoized function must depend only on its arguments. A repeated call costs one lookup in a dict.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _RETAINED = 256
 
 
 def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Compute ``function(graph, …)`` once, and store the result in the graph."""
+    """Decorator that computes ``function(graph, …)`` once and stores it in the graph."""
 
     @wraps(function)
     def once(graph: Graph, *arguments: Any, **options: Any) -> Result:
@@ -44,10 +43,11 @@ def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def interned(graph: Graph) -> Graph:
-    """Return the representative of all graphs with the structure of ``graph``.
+    """Return the first graph with the same key as ``graph`` that is still alive.
 
-    If a function is called several times in a differentiated function, each call is traced. The traces are
-    equal graphs. Because they have one representative, its memoized derivatives are computed once.
+    If a differentiated function calls another function several times, each call is traced, and the traces are
+    equal graphs. Because this function returns one graph for all of them, the memoized derivatives of the
+    graph are computed once.
     """
     return _graphs.setdefault(graph.key(), graph)
 
@@ -58,7 +58,7 @@ def retained(graph: Graph) -> Graph:
 
 
 def forget() -> None:
-    """Clear the table of interned graphs, and delete their memoized results."""
+    """Forget all interned graphs, and delete their memoized results."""
     for graph in list(_graphs.values()):
         graph.derived.clear()
     _graphs.clear()

@@ -1,10 +1,9 @@
-"""``mutable``: containers and numbers that are data instead of constants.
+"""``mutable``: mark containers and numbers as data instead of constants.
 
-By default, a Python number is a constant of a compiled function, which is compiled again for each value. A
-number that is marked with ``mutable`` is data: one compiled function accepts all values. ``GradOperation``
-treats a tuple, list, dict, or number as a constant unless it is marked. ``grad``, ``value_and_grad``, and
-related functions differentiate all of them without a mark, except ints. An int has a derivative (an int) only
-if it is marked.
+By default, a Python number is a constant of a compiled function, which is compiled again for each value. One
+compiled function accepts all values of a number that is marked with ``mutable``. ``GradOperation``
+differentiates with respect to a tuple, list, dict, or number only if it is marked. ``grad``,
+``value_and_grad``, and related functions need a mark only for an int.
 """
 
 from __future__ import annotations
@@ -21,50 +20,50 @@ __all__ = ["MutableFloat", "MutableInt", "MutableScalar", "is_mutable", "mutable
 
 
 class MutableTuple(tuple):
-    """A tuple whose tensors are differentiated."""
+    """Type of a tuple that is marked with ``mutable``."""
 
     __slots__ = ()
 
 
 class MutableList(list):
-    """A list whose tensors are differentiated."""
+    """Type of a list that is marked with ``mutable``."""
 
     __slots__ = ()
 
 
 class MutableDict(dict):
-    """A dict whose tensors are differentiated."""
+    """Type of a dict that is marked with ``mutable``."""
 
     __slots__ = ()
 
 
 class MutableFloat(float):
-    """A float that is data, not a constant."""
+    """Type of a float that is marked with ``mutable``."""
 
     __slots__ = ()
 
 
 class MutableScalar(MutableFloat):
-    """A ``np.float64`` that is data; operators convert it to a float64 tensor."""
+    """Type of a marked ``np.float64``, which operators convert to a float64 tensor."""
 
     __slots__ = ()
 
 
 class MutableInt(int):
-    """An int that is data; its derivative is an int."""
+    """Type of an int that is marked with ``mutable``; its derivative is an int."""
 
     __slots__ = ()
 
 
-#: maps each mutable container type to the ordinary type. Mutable subclasses of other types (named tuples,
-#: dataclasses, OrderedDict, …) are added when they are used
+#: maps the type of each marked container to the ordinary type. Types for marked named tuples, dataclasses,
+#: and other classes are added when they are first used
 _CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
 _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
 
 
 @lru_cache(maxsize=256)
 def _marked(kind: Any) -> Any:
-    """Return the mutable subclass of a container class."""
+    """Return the type for marked containers of class ``kind``, a subclass of ``kind``."""
     if kind in _CONTAINERS:
         return kind
     if kind in _MARKED:
@@ -146,7 +145,7 @@ def _is_record(value: Any) -> bool:
 
 
 def _of_field(value: Any) -> Any:
-    """Mark the containers in the value of a dataclass field as data."""
+    """Mark the containers in a field of a dataclass, but not its numbers."""
     kind: Any = type(value)
     if isinstance(value, tuple):
         return tuple.__new__(_marked(kind), map(_of_field, value))
@@ -163,10 +162,13 @@ def _of_field(value: Any) -> Any:
 
 
 def is_mutable(value: Any) -> bool:
-    """Whether ``value`` is a result of ``mutable``."""
+    """Return whether ``value`` is a result of ``mutable``."""
     return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
 
 
 def plain_kind(kind: type) -> type:
-    """Return the ordinary type of a mutable container type, or ``kind`` itself."""
+    """Return the ordinary type for the type ``kind`` of a marked container.
+
+    Any other type is returned unchanged.
+    """
     return _CONTAINERS.get(kind, kind)

@@ -1,10 +1,8 @@
 """Pending arrays: arrays of tensors whose operators are deferred.
 
-    tensor._array is a PendingArray  ⟺  the value has not been computed, but can be computed on request
-
 In eager mode, a call of a function can be *deferred*: its operators are recorded, and one compiled function
-computes their values later (``eager.deferral``). A pending array behaves like a device array. If NumPy
-converts it, its value is computed. The deferred call decides which operators run, and when.
+computes their values later (``eager.deferral``). Until then, ``tensor._array`` of each result is a
+:class:`PendingArray`. If NumPy code reads it, the deferred call computes its value.
 """
 
 from __future__ import annotations
@@ -26,8 +24,8 @@ class PendingArray:
         number: index of the array among the values of the deferred call.
         type: element type and shape of the array.
         value: the computed array; ``None`` before it has been computed.
-        shadow: the tensor with this value if the operators of the call were executed one by one instead;
-            otherwise ``None``.
+        shadow: the tensor that has this value if the operators of the call were executed one by one instead
+            of deferred; otherwise ``None``.
     """
 
     __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")
@@ -45,7 +43,7 @@ class PendingArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape."""
+        """The sizes of the axes."""
         return self.type.shape
 
     @property
@@ -71,12 +69,12 @@ class PendingArray:
 
 
 def resolved(array: Any) -> Any:
-    """Return the value of a :class:`PendingArray`, and any other array unchanged."""
+    """Return the computed value of a pending array; return other arrays unchanged."""
     return array.get() if type(array) is PendingArray else array
 
 
 def host_copy(array: Any) -> np.ndarray:
-    """Copy the array of a device to the host.
+    """Copy a device array to the host, as a NumPy array.
 
     Raises:
         RuntimeError: If the array is divided among processes.

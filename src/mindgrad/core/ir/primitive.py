@@ -10,20 +10,21 @@ and ``p`` a partial derivative. The fields are:
 - ``numpy(*arrays, **parameters)`` is the NumPy kernel.
 - ``xla`` is the name of a function of ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
   Parameters that are graphs are passed as functions from arrays to a list of arrays.
-- ``jvp(y, xs, ts, **parameters)`` returns the output's tangent, which is linear in ``ts``. In ``ts`` and in
-  the result, ``None`` means a tangent that is known to be zero.
-- ``jvp_with_values(xs, ts, **parameters)`` returns outputs and tangents of a loop or branch. One equation
-  computes both and replaces the equation that computed the outputs alone.
+- ``jvp(y, xs, ts, **parameters)`` is the forward rule. It returns the tangent of the output, which is linear
+  in ``ts``. In ``ts`` and in the result, ``None`` means a tangent that is known to be zero.
+- ``jvp_with_values(xs, ts, **parameters)`` is the forward rule of a loop or branch. It emits one equation
+  that computes outputs and tangents, and returns both. This equation replaces the original equation.
 - ``transpose(ct, *xs, **parameters)`` is the rule of an operator that is linear in some operands. It returns
   one cotangent per operand, and ``None`` for operands in which the operator is not linear.
-- ``taint`` describes whether the output can be infinite or NaN. ``"starts"``: it can. ``"passes"``: it can if
-  an operand can. ``"stops"``: it cannot (see ``primitives.kinds``). A callable ``taint(*xs, **parameters)``
-  returns one of these strings, or marks that are added to the marks of the operands.
+- ``taint`` states which marks (``ir.graph``) the output has. ``"starts"``: the output can be infinite or NaN.
+  ``"passes"``: it can be infinite only if an operand can, so it inherits the marks of the operands.
+  ``"stops"``: it has no marks. A callable ``taint(*xs, **parameters)`` returns one of these strings, or marks
+  that are added to the marks of the operands.
 - ``effect``: whether the operator has an observable side effect such as printing. It is then never merged,
   folded, or eliminated. The same holds for an operator whose inner graph (such as the body of a loop)
   contains an operator with an effect.
-- ``runs_graphs``: whether the operator runs its inner graphs. If not, only its derivative runs them, and
-  their effects.
+- ``runs_graphs``: whether the operator runs its inner graphs. If not, only its derivative runs them, as for a
+  custom VJP.
 - ``unique``: whether two calls with the same operands must not be merged, although the operator has no
   observable effect.
 - ``calls_back``: whether the operator calls a Python function of this process while a compiled function runs.
@@ -31,50 +32,54 @@ and ``p`` a partial derivative. The fields are:
   error of the Python function.
 - ``communicates``: whether the operator combines arrays of several processes. Such operators run in program
   order, which is the same on every rank. They are never folded. Eager mode does not compile them in the
-  background, because the time at which compilation ends differs between ranks. ``sends=False`` marks an
-  operator of this kind that sends no message.
-- ``keeps_type``: whether all operands and the result have one type. The type rule sets this field.
+  background, because the time at which compilation ends differs between ranks.
+- ``sends``: whether an operator that communicates sends a message. Default: ``communicates``.
+- ``keeps_type``: whether all operands and the result have one type. It is an attribute of the type rule.
 - ``series(equation, coefficients, order)`` returns the Taylor coefficients 0 … ``order`` of each output of an
   operator with inner graphs, from the coefficients of each operand (``None`` for zero, see
   ``transforms.taylor``). Other operators need no such rule.
 - ``axes`` (an :class:`mindgrad.core.ir.index_map.Axes`) describes which axes of operands and results
-  correspond to each other, and how elements along each axis depend on each other. It also returns the
-  parameters for operands whose axes are arranged differently. Without ``axes``, every output element may
+  correspond to each other, and how elements along each axis depend on each other. It also converts the
+  parameters if the operands are transposed or get a batch axis. Without ``axes``, every output element may
   depend on every input element. Pointwise operators need no ``axes``.
 - ``linear_in``: the operands in which a linear operator is jointly linear; ``None`` for all of them.
-- ``moves``: operands whose elements the operator only moves. The result consists of these elements and zeros.
+- ``moves``: whether the operator only moves elements, like a transposition or a gather. The result consists
+  of elements of the operands ``linear_in`` and zeros.
 - ``stops``: whether the derivative is zero.
 - ``work`` (an :class:`mindgrad.core.ir.work.Work`) describes the cost.
 - ``symbol`` is the corresponding operator of Python, such as ``+``.
 - ``pattern(run, equation, patterns)`` returns the sparsity pattern of each output from the patterns of the
-  operands (``sparse.sparsity``). It exists if the pattern is more precise than ``axes``. An operator with
-  ``moves`` uses it if the positions are not known.
-- ``recurrence(equation, coefficient, k)`` returns Taylor coefficient k of a pointwise operator, computed from
-  lower coefficients of its result. ``coefficient(atom, j)`` returns coefficient j of an atom.
-- ``contracted(xs, along, **parameters)`` applies the operator to slice j of each operand, and returns the sum
-  over j as one equation. ``along`` contains the axis of the slices of each operand.
-- ``passage(equation)`` returns a function of operand, result, and axis of the operand. The function returns
-  the axis of the result that carries this axis. Operators without an index map have this rule.
+  operands (``sparse.sparsity``). An operator needs it only if ``axes`` would give a pattern with too many
+  entries. An operator with ``moves`` uses it if its indices are not known.
+- ``recurrence(equation, k)`` computes Taylor coefficient k of a pointwise operator from lower coefficients of
+  its result. It is a generator that yields ``(atom, j)`` to receive coefficient j of an atom
+  (``transforms.taylor``).
+- ``contracted(xs, along, **parameters)`` emits one equation for Σ_j f(slice j of each operand), where f is
+  the operator. ``along`` contains the axis of the slices of each operand.
+- ``passage(equation)`` returns a function ``(operand, result, axis)`` of two positions and an axis of the
+  operand. It returns the axis of the result that carries this axis (``transforms.axis_propagation``).
+  Operators with an index map do not need this rule.
 
 Only for operators with inner graphs:
 
-- ``expand(**parameters)`` returns the graph for which a lazy operator stands (``control.lazy``).
-- ``closed``: whether the derivative of this lazy derivative, with respect to the same operand, is an equation
-  of the same operator.
+- ``expand(**parameters)`` returns the graph that a lazy operator represents (``control.lazy``).
+- ``closed``: whether the derivative of this lazy operator is again an equation of the same operator, as for
+  Taylor coefficients.
 - ``by_user``: whether the user defined the derivative.
-- ``reads_cotangent``: whether second derivatives need reverse mode, because the rule depends on the equations
-  that compute the cotangent (``primitives.spectra``).
-- ``replaceable``: whether the graphs may be replaced by equivalent graphs.
-- ``programs(equation, iterations)`` returns an :class:`mindgrad.core.ir.inner_programs.Inner` for every graph
-  that runs.
+- ``reads_cotangent``: whether second derivatives need reverse mode, because the derivative rule depends on
+  the equations that compute the cotangent (``primitives.spectra``).
+- ``replaceable``: whether rewrites may replace the inner graphs by equivalent graphs.
+- ``programs(equation, iterations)`` returns an :class:`mindgrad.core.ir.inner_programs.Inner` for every inner
+  graph that runs.
 - ``iteration(equation)`` returns the graph of one iteration and its operands, if no parameter contains this
   graph.
-- ``paths(equation, after)`` computes how the outputs of the surrounding graph depend on each operand
-  (``transforms.zero_gradients``). ``after`` describes how they depend on each result. Without this rule, they
-  depend on every operand as on the results.
-- ``batch(size, xs, axes, **parameters)`` returns ``(output, axis)``. If ``multiple`` is set, it returns a
-  tuple of outputs and a tuple of axes. ``axes[i]`` is the batch axis of operand i, or ``None``. An operator
-  has this rule if a batch axis is not just another parallel axis.
+- ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each operand:
+  smoothly, or only through a piecewise constant operator (``transforms.zero_gradients``). ``after`` states
+  how they depend on each result. Without this rule, the dependence on all operands is the dependence on the
+  results.
+- ``batch(size, xs, axes, **parameters)`` is the batching rule. It returns ``(output, axis)``, or, if
+  ``multiple`` is set, a tuple of outputs and a tuple of axes. ``axes[i]`` is the batch axis of operand i, or
+  ``None``. An operator needs this rule only if the batch axis is not one more parallel axis in ``axes``.
 """
 
 from __future__ import annotations
@@ -91,7 +96,7 @@ from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
 
-#: registry that maps the name of each primitive to the primitive
+#: maps the name of each primitive to the primitive
 REGISTRY: dict[str, Primitive] = {}
 
 
@@ -183,7 +188,10 @@ class Primitive:
         REGISTRY[name] = self
 
     def linear_operands(self, count: int) -> Sequence[int]:
-        """Return the operands, among ``count``, in which the operator is jointly linear."""
+        """Return the positions of the operands in which the operator is jointly linear.
+
+        ``count`` is the number of operands.
+        """
         if not self.is_linear and not self.moves:
             return ()
         return range(count) if self.linear_in is None else self.linear_in
@@ -200,13 +208,13 @@ class Primitive:
 
     @property
     def has_derivative(self) -> bool:
-        """Whether the operator has a derivative that is not zero by definition."""
+        """Whether the operator has a forward rule, and its derivative is not always zero."""
         has_rule = self.jvp is not None or self.jvp_with_values is not None or self.series is not None
         return has_rule and not self.stops
 
     @property
     def can_batch(self) -> bool:
-        """Whether one equation applies the operator to a batch."""
+        """Whether the operator has a batching rule or an index map."""
         return self.batch is not None or self.axes is not None
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Recorders run each operator of eager mode, and record it to compute a gradient."""
+"""Recorders: scopes of eager gradients, which run each operator and record it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ _new_tensor = Tensor.__new__
 class Recorder(Scope):
     """Scope that runs each operator immediately and records it.
 
-    Every value gets a number: its index in ``values``.
+    Every value has a number, its index in ``values``.
 
     Attributes:
-        entries: for each call of an operator, a tuple of the primitive, the numbers of its operands, the
-            items of its parameters, the number of its first result, and the count of results.
+        values: the arrays of all operands and results of the recorded operators.
+        entries: for each recorded operator, a tuple of the primitive, the numbers of its operands, the items
+            of its parameters, the number of its first result, and the count of results.
         leaves: pairs (number, tensor) of the values that were computed outside the recording.
-        marks: dict that maps the number of a value to its marks (``Atom.tainted``), except the marks that the
-            rules of operators set.
+        marks: dict from the number of a value to its marks (``ir.graph``), except the marks that follow from
+            the ``taint`` rules of operators.
     """
 
     __slots__ = ("_lifted", "_numbers", "differentiated", "entries", "leaves", "lines", "marks", "values")
     lifts = True
-    #: (file, line) in the user's code of each recorded operator; empty except in a :class:`LocatedRecorder`
+    #: source line (file, line) of each recorded operator; empty except in a :class:`LocatedRecorder`
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
@@ -47,9 +48,11 @@ class Recorder(Scope):
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
-        #: maps the index of an entry without a derivative to its source line, for warnings
+        #: maps the index of an entry without a derivative to its source line, for warnings about zero
+        #: gradients
         self.lines: dict[int, Any] = {}
-        #: numbers of the values on which functions differentiated inside the recording depend smoothly
+        #: numbers of the values on which functions that were differentiated inside this scope depend smoothly
+        #: (``transforms.zero_gradients``)
         self.differentiated: dict[int, None] = {}
         self._numbers: dict[Any, int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
@@ -71,7 +74,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """Return the number of ``tensor``; capture a tensor from outside."""
+        """Return the number of ``tensor``; capture it if it is from outside."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -105,9 +108,10 @@ class Recorder(Scope):
         return tensor
 
     def handed_over(self) -> list[Any]:
-        """Return the values to the gradient, and remove large ones from the recording.
+        """Return the values for the gradient, and remove large values from this scope.
 
-        If a removed value is needed later, :meth:`lift` computes it again.
+        The gradient frees each value after its last use. If a removed value is needed later, :meth:`lift`
+        computes it again.
         """
         values = self.values.copy()
         for primitive, _, _, first, count in self.entries:
@@ -119,13 +123,13 @@ class Recorder(Scope):
         return values
 
     def makers(self) -> dict[int, int]:
-        """Map the number of each result to the index of its entry."""
+        """Return a dict from the number of each result to the index of its entry."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:
-        """Return the value with this number as a tensor of the next outer level.
+        """Return value ``number`` as a tensor of the next outer scope.
 
-        If the value depends on tensors of that level, their scope records the operators that compute it.
+        If the value depends on tensors of an outer scope, this scope records the operators that compute it.
         """
         if self._lifted is None:
             self._lifted = dict(self.leaves), self.makers()
@@ -143,7 +147,7 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # the scope of an operand may be closed too, so operands are lifted as well
+        # the scope of an operand can be closed too, so lift the operands
         operands = held_constant([lifted(outside[n]) for n in operand_numbers])
         values = [self.values[n] for n in numbers]
         if any(value is None for value in values):  # `handed_over` has removed large values
@@ -161,7 +165,10 @@ class Recorder(Scope):
 
 
 class LocatedRecorder(Recorder):
-    """Recorder that stores the source line of each operator, for its derivative."""
+    """Recorder that also stores the source line of each operator.
+
+    The equations of the derivative then have these source lines.
+    """
 
     __slots__ = ("sources",)
 

@@ -2,7 +2,7 @@
 
     a rewrite:  G ⟼ G',  G'(x) = G(x) up to rounding,  cost(G') ≤ cost(G)
 
-A module that implements a rewrite declares a :class:`Rewrite` with its law, an equation. It calls
+A module that implements a rewrite creates a :class:`Rewrite`, which describes it. The module calls
 :meth:`Rewrite.fired` when it applies the rewrite, so that ``tools.explain`` can list the applied rewrites.
 To turn all rewrites off, set ``MINDGRAD_OPT=0`` in the environment, or the option ``rewrites`` in a process
 (``ir.settings``). Functions are compiled separately for each setting of this option.
@@ -20,7 +20,7 @@ from mindgrad.core.ir import settings
 
 __all__ = ["REWRITES", "Rewrite", "is_rewriting", "watching", "without_rewrites"]
 
-#: registry that maps the name of each rewrite to the rewrite
+#: maps the name of each rewrite to the rewrite
 REWRITES: dict[str, Rewrite] = {}
 
 
@@ -34,7 +34,12 @@ _local = _Local()
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A rewrite: its name, its law as an equation, and a description of its effect.
+    """Description of a rewrite.
+
+    Attributes:
+        name: name of the rewrite.
+        law: the identity on which the rewrite is based, as a formula.
+        words: description of its effect.
 
     >>> from mindgrad.core.ir.rewriting import Rewrite, watching
     >>> halves = Rewrite("halves of an example", "x / 2 + x / 2 = x")
@@ -52,19 +57,19 @@ class Rewrite:
         REWRITES[self.name] = self
 
     def fired(self, times: int = 1) -> None:
-        """Count an application of the rewrite for :func:`watching`."""
+        """Record for :func:`watching` that the rewrite was applied ``times`` times."""
         if _local.counts is not None and times:
             _local.counts[self.name] += times
 
 
 def is_rewriting() -> bool:
-    """Whether rewrites are turned on for this thread."""
+    """Return whether rewrites are turned on for this thread."""
     return bool(settings.get("rewrites")) and not _local.is_off
 
 
 @contextmanager
 def without_rewrites() -> Iterator[None]:
-    """Turn off rewrites for graphs that this thread builds inside the ``with`` block."""
+    """Context manager that turns off rewrites on this thread."""
     before, _local.is_off = _local.is_off, True
     try:
         yield
@@ -74,7 +79,7 @@ def without_rewrites() -> Iterator[None]:
 
 @contextmanager
 def watching() -> Iterator[Counter[str]]:
-    """Count the rewrites applied on this thread inside the ``with`` block, by name."""
+    """Context manager that counts the rewrites applied on this thread, by name."""
     before = _local.counts
     counts: Counter[str] = Counter()
     _local.counts = counts

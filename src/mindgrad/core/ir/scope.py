@@ -1,19 +1,20 @@
-"""Scopes decide whether an operator runs, is recorded, or becomes an equation.
+"""Scopes collect the operators of a function that is differentiated or compiled.
 
-    no scope       the kernel runs immediately
-    Recorder       the kernel runs immediately, and the call is recorded   (eager mode, in a gradient)
-    GraphScope     an equation is emitted, and nothing runs                (compiled)
+    no scope       an operator runs immediately
+    Recorder       an operator runs immediately, and the call is recorded   (gradient in eager mode)
+    GraphScope     an operator becomes an equation, and does not run        (compiled function)
 
 In eager mode, a call of a function can be deferred (``eager.deferral``). The deferred call then receives the
 operators instead of these scopes. A gradient inside it has a :class:`DeferredScope`.
 
-Every gradient call opens a new scope, one level above the open scopes. An operator belongs to the scope with
-the highest level among its operands. An operand of a lower level is *captured*: it becomes an input of the
-inner graph. Inner graphs therefore have no free variables, and tangents of different levels cannot be
-confused.
+Every gradient call opens a new scope. The *level* of a scope is its nesting depth. An operator belongs to the
+scope with the highest level among its operands. An operand of a lower level is *captured*: it becomes an
+input of the inner graph. Inner graphs therefore have no free variables, and tangents of different levels
+cannot be confused.
 
-The body of a loop or branch also has a scope (:class:`BodyScope`). All operators that are called inside
-belong to it, even if all their operands are from outside, because a branch that is not taken must not run.
+The body of a loop or branch also has a scope (:class:`BodyScope`). All operators that are called in the body
+belong to this scope, even if all their operands are from outside, because a branch that is not taken must not
+run.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ LEFT_BEHIND = (
 class _Local(threading.local):
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
-        #: the innermost open body of a loop or branch
+        #: scope of the innermost loop body or branch that is being traced
         self.body: BodyScope | None = None
         #: the deferred eager call that receives the operators of this thread, or ``None``
         self.deferral: Any = None
-        #: values of scopes up to this level are constants (:func:`hold_constant`)
+        #: values of scopes up to this level are constants of the derivative (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
 
@@ -75,21 +76,21 @@ def outermost_program() -> GraphScope | None:
 
 
 def current_deferral() -> Any:
-    """Return the deferred call that receives the operators, or ``None``."""
+    """Return the deferred call that receives operators on this thread, or ``None``."""
     return _local.deferral
 
 
 def defer_to(deferral: Any) -> None:
-    """Send the operators of this thread to ``deferral``; ``None`` for none."""
+    """Let ``deferral`` receive the operators of this thread; ``None`` for no deferral."""
     _local.deferral = deferral
 
 
 def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
-    """Treat values of the scopes up to a level as constants on this thread.
+    """Treat values of outer scopes as constants on this thread.
 
     Args:
-        block: the level, and the function that converts a value to a constant. ``(0, None)`` treats no value
-            as a constant.
+        block: the highest level of these scopes, and the function that converts a value to a constant.
+            ``(0, None)`` turns the conversion off.
 
     Returns:
         The previous setting.
@@ -105,11 +106,11 @@ def constant_block() -> tuple[int, Callable[[Tensor], Tensor] | None]:
 
 
 class executing:
-    """Use ``scopes`` and ``deferral`` on this thread inside the ``with`` block.
+    """Replace the open scopes and the deferred call of this thread in a block.
 
     Args:
-        scopes: the open scopes, outermost first. Scopes that the block opens are added to this list.
-        deferral: the deferred call that receives operators outside compiled functions.
+        scopes: the open scopes, outermost first. Scopes that are opened in the block are added to this list.
+        deferral: the deferred call that receives the operators, or ``None``.
     """
 
     __slots__ = ("before", "constants", "deferral", "scopes")
@@ -136,7 +137,7 @@ def innermost() -> Scope | None:
 
 
 class opened:
-    """Open ``scope`` for the ``with`` block, and close it at the end."""
+    """Context manager that opens ``scope``, and closes it at the end of the block."""
 
     __slots__ = ("deferral", "outer_body", "scope")
 
@@ -151,7 +152,7 @@ class opened:
         self.outer_body = local.body
         self.deferral = local.deferral
         if isinstance(scope, GraphScope):
-            local.deferral = None  # while a graph is traced, no deferred call receives operators
+            local.deferral = None  # the scope itself receives the operators while a graph is traced
             if isinstance(scope, BodyScope):
                 local.body = scope
         return scope
@@ -169,7 +170,7 @@ class opened:
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """Copy the tensor object, so that item assignment does not change the copy."""
+    """Copy the Tensor object, so that later item assignments do not change the copy."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -177,11 +178,11 @@ def as_it_is(tensor: Tensor) -> Tensor:
 
 
 def lifted(tensor: Tensor) -> Tensor:
-    """Return the tensor to use in the open scopes, if its own scope may be closed.
+    """Return ``tensor``, or its value in the open scopes if its own scope is closed.
 
-    A differentiated function may store a value in a list or an attribute instead of returning it. After its
-    recording has ended, the value is an ordinary tensor. If a scope around the recording is still open, the
-    value may depend on tensors of this scope. It is then recorded in this scope.
+    A differentiated function may store a value in a list or an attribute instead of returning it. If the
+    value is used after the derivative is complete, it becomes an ordinary tensor. If an outer scope is still
+    open, the value may depend on tensors of this scope, so it becomes a tensor of this scope.
     """
     scope = tensor._scope
     if scope is None:
@@ -195,10 +196,10 @@ def lifted(tensor: Tensor) -> Tensor:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Bind the object ``tensor`` to ``value``, as ``x[0] = 1`` does.
+    """Let the object ``tensor`` have the new value ``value``, as in ``x[0] = 1``.
 
-    Compiled functions can change only Parameters. If code changes another tensor from outside the function
-    while it is traced, the tensor gets its old value back when compilation ends.
+    A compiled function can change only Parameters. If the traced code changes another tensor from outside the
+    function, the tensor gets its old value back when tracing ends.
     """
     scopes = _local.scopes
     body = _local.body
@@ -210,12 +211,15 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
             program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor), user_location()))
     is_of_scope = tensor._scope is value._scope
     assign(tensor, value)
-    if value.is_traced and not is_of_scope:  # a tensor of the scope is not used after the scope ends
+    if value.is_traced and not is_of_scope:  # tensors that the function itself created need not be tracked
         value._scope.rebound.append(weakref.ref(tensor))
 
 
 def identity(tensor: Tensor) -> Any:
-    """Return a key that identifies a value: its scope and atom, or its array."""
+    """Return a cache key that is equal for two Tensor objects with the same value.
+
+    The key consists of the ``id`` of the scope and the atom, or of the ``id`` of the array and the type.
+    """
     if tensor.is_traced:
         atom = tensor._atom
         return (id(tensor._scope), atom if isinstance(atom, int) else id(atom))
@@ -226,22 +230,23 @@ def identity(tensor: Tensor) -> Any:
 
 
 class Scope:
-    """Base class of eager and compiled scopes, with a level and bound Parameters.
+    """Base class of all scopes.
 
     Attributes:
-        level: 1 for the outermost scope, 0 after the scope is closed.
-        bindings: dict that maps the ``id`` of a Parameter to the tensor with its value inside the scope.
+        level: nesting depth: 1 for the outermost scope, 0 after the scope is closed.
+        bindings: dict from the ``id`` of a Parameter to the tensor with its value inside the scope.
         written: Parameters to which code inside the scope has assigned a value.
-        rebound: tensors that were bound to a value of the scope by item assignment.
+        rebound: weak references to tensors that got a value of this scope by item assignment.
         restored: tensors from outside the scope that item assignment inside it changed. Each is stored with
-            its old tensor and the line of the first change, or ``None`` if its elements did not change.
+            its old value and the source line of the first change. The line is ``None`` if only the object,
+            but not its elements, changed. The tensors get their old values when the scope is closed.
         runs: the latest runs of Cells inside the scope (``frontend.replayed_forward``), or ``None``.
         opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
 
     __slots__ = ("__weakref__", "bindings", "level", "opaque", "rebound", "restored", "runs", "written")
 
-    #: whether the scope holds the values of its tensors, so that outer scopes can use them after it is closed
+    #: whether tensors of the scope have values, so that :func:`lifted` can use them after the scope is closed
     lifts = False
 
     def __init__(self) -> None:
@@ -254,14 +259,14 @@ class Scope:
         self.opaque = False
 
     def still_rebound(self) -> list[Tensor]:
-        """Return the living tensors that item assignment bound to a value of the scope."""
+        """Return the living tensors in ``rebound`` that still have a value of this scope."""
         if not self.rebound:
             return []
         found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
         return list(found.values())
 
     def input(self, tensor: Tensor) -> Tensor:
-        """Create a tensor of this scope that represents ``tensor``."""
+        """Create an input of this scope that represents ``tensor``, a value from outside."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
@@ -269,18 +274,18 @@ class Scope:
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def lift(self, number: int) -> Tensor:
-        """Return the value as a tensor of the next outer level."""
+        """Return value ``number`` of this closed scope as a tensor of the outer scope."""
         raise RuntimeError("only a Recorder has values")
 
 
 class DeferredScope(Scope):
-    """Recording of a gradient inside a deferred call. Its tensors can be computed later.
+    """Scope of a gradient inside a deferred call, whose tensors are computed later.
 
     Attributes:
-        deferral: the deferred call that contains the recording; ``None`` after the call has ended.
-        index: number of this recording among the recordings of the call, starting at 1.
-        shadow: pair (scope, input tensors) of a second recording, which exists if the operators of the call
-            were executed one by one instead; otherwise ``None``.
+        deferral: the deferred call that contains the gradient; ``None`` after the call has ended.
+        index: number of this scope among the :class:`DeferredScope` objects of the call, starting at 1.
+        shadow: pair (scope, input tensors) of an ordinary recording of the gradient. It exists if the
+            operators of the call were executed one by one instead of deferred; otherwise ``None``.
     """
 
     __slots__ = ("deferral", "index", "shadow")
@@ -292,7 +297,7 @@ class DeferredScope(Scope):
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        # this line is reached if a function is being traced and all operands are from outside it
+        # reached while a function is being compiled inside the gradient, if all operands are from outside it
         return self.deferral.record(primitive, tensors, parameters)
 
 
@@ -303,10 +308,11 @@ class GraphScope(Scope):
         values_are_inputs: whether an array from outside becomes an input; otherwise it becomes a constant.
 
     Attributes:
-        captures: inputs that represent tensors from outside, in the order of ``builder.inputs``.
+        captures: pairs of an input variable and the tensor from outside that it represents.
         parameters: Parameters that became inputs (only in the outermost scope).
         dependencies: objects whose Python attributes were read while the function was traced.
-        differentiated: the functions differentiated inside the scope (``transforms.zero_gradients``).
+        differentiated: the functions that were differentiated inside the scope; ``transforms.zero_gradients``
+            reads them.
         has_scalars: whether a ``np.float64`` is an input (only in the outermost scope).
     """
 
@@ -332,7 +338,7 @@ class GraphScope(Scope):
         return make_tensor(None, tensor.type, self, variable)
 
     def _variable(self, tensor: Tensor) -> Variable:
-        """Create an input with the type of ``tensor``, and its marks if it is in a graph."""
+        """Create an input with the type of ``tensor``, and its marks if it is an atom."""
         tainted = isinstance(tensor._scope, GraphScope) and tensor._atom.tainted
         return self.builder.input(tensor.type, tainted=tainted)
 
@@ -340,11 +346,11 @@ class GraphScope(Scope):
         self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
 
     def symbol(self, type: TensorType) -> Tensor:
-        """Create an input of the graph that does not represent a tensor from outside."""
+        """Create an input of the graph that is not captured, such as a loop carry."""
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Any) -> Tensor:
-        """Return the tensor of an atom of this scope's builder."""
+        """Create a tensor of this scope that represents ``atom``."""
         return make_tensor(None, atom.type, self, atom)
 
     def atom(self, tensor: Tensor) -> Any:
@@ -374,7 +380,7 @@ class GraphScope(Scope):
         return atom
 
     def close_program(self) -> None:
-        """Set ``opaque`` in the enclosing scope if this closed scope took derivatives."""
+        """Set ``opaque`` in the enclosing scope if derivatives were taken in this scope."""
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
@@ -387,10 +393,10 @@ class GraphScope(Scope):
 
 
 class BodyScope(GraphScope):
-    """Scope for the body of a loop or branch while it is traced.
+    """Scope of a loop body or branch that is being traced.
 
     Attributes:
-        changed: outer tensors that item assignment bound to another value, with the old value.
+        changed: tensors from outside that item assignment in the body has changed, with their old values.
     """
 
     __slots__ = ("changed",)
@@ -406,7 +412,7 @@ class BodyScope(GraphScope):
 
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Convert tensors to constants if :func:`hold_constant` applies to their level."""
+    """Convert the tensors to which :func:`hold_constant` applies to constants."""
     # suspend the setting, because `as_constant` applies operators, which would call this function again
     level, as_constant = block = hold_constant((0, None))
     try:
@@ -423,7 +429,7 @@ def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     """Apply ``primitive``: run it, record it, defer it, or emit an equation.
 
-    The types of ``tensors`` must match.
+    The types of ``tensors`` must already be promoted to operand types that the primitive accepts.
     """
     local = _local
     if local.as_constant is not None:

@@ -10,7 +10,8 @@ from typing import Any
 
 __all__ = ["define", "get", "options", "store", "version"]
 
-#: options by name. Frequently executed code reads this dict directly; :func:`store` sets an option
+#: maps names of options to values. Frequently executed code reads this dict directly; :func:`store` sets
+#: options
 options: dict[str, Any] = {
     "device_target": "CPU",
     "device_id": 0,
@@ -18,14 +19,14 @@ options: dict[str, Any] = {
     "checkpoint_slots": 1024,
     # whether the derivatives of custom functions are checked against the types of the inputs
     "check_bprop": False,
-    # whether the first operator that returns NaN or infinity raises an error (see `finite`)
+    # whether an operator that returns NaN or infinity raises an error (see `finite`)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",
     # whether graphs are transformed into cheaper equivalent graphs (see `rewriting`)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
 
 
-#: counter of changes: the number of times that :func:`store` has set an option
+#: number of times that :func:`store` has set an option. Caches compare it to find out whether options changed
 version = 0
 
 

@@ -69,12 +69,12 @@ class Tensor(TensorMembers):
 
     __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
 
-    # with `None`, NumPy calls the operators of Tensor, so that np.float64(2) * tensor stays differentiable.
-    # `ops.interoperation` attaches these operators
+    # because of `None`, NumPy calls Tensor.__rmul__ for np.float64(2) * tensor, so that the result stays
+    # differentiable. `ops.interoperation` attaches these operators
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    #: whether the tensor is a Parameter, whose value a compiled function may read and write
+    #: whether the tensor is a Parameter; compiled functions can read and write the value of a Parameter
     is_parameter = False
 
     _array: Any
@@ -124,7 +124,7 @@ class Tensor(TensorMembers):
 
     @property
     def type(self) -> TensorType:
-        """Element type and shape as one object."""
+        """The element type and shape as one object."""
         tensor_type = self._type
         if tensor_type is None:
             tensor_type = self._type = type_of(self._array)
@@ -162,7 +162,7 @@ class Tensor(TensorMembers):
 
     @property
     def is_traced(self) -> bool:
-        """Whether the value belongs to a function that is being traced or recorded."""
+        """Whether the tensor belongs to a function that is compiled or differentiated."""
         scope = self._scope
         return scope is not None and scope.level > 0
 
@@ -198,7 +198,7 @@ class Tensor(TensorMembers):
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
                 array = array.get()
-            # the copy is not stored in the tensor, because JAX caches the host copy of a device array
+            # do not store this copy in the tensor, because JAX caches the host copy of a device array
             array = host_copy(computed(array))
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
@@ -268,7 +268,10 @@ class Tensor(TensorMembers):
         return array
 
     def _leave(self, how: str) -> None:
-        """Warn that a value that Python code reads has no derivative."""
+        """Warn that Python code reads the value, because the result has no derivative.
+
+        ``how`` names the call that reads the value.
+        """
         if self.is_traced and self._array is not None and not constant_reads.is_constant(self._scope):
             warn_user(
                 f"{how} reads the value of a tensor that is being differentiated, so the result is a "
@@ -427,7 +430,7 @@ class Tensor(TensorMembers):
         return self._mark("repr") or tensor_repr(self.host_array(), self.dtype.name)
 
     def _repr_html_(self) -> str | None:
-        """Return a table of the first and last elements, or ``None`` while compiling."""
+        """Return an HTML table of the first and last elements; ``None`` without a value."""
         return None if self._array is None else captioned(self._caption(), array_table(self.host_array()))
 
     def _caption(self) -> str:
@@ -439,7 +442,10 @@ class Tensor(TensorMembers):
         return self._mark(specification) or tensor_format(self.host_array(), specification)
 
     def _mark(self, how: str) -> str:
-        """Return a placeholder if the tensor has no value yet, else an empty string."""
+        """Return a placeholder if the tensor has no value yet, else an empty string.
+
+        ``how`` is the format: ``"str"``, ``"repr"``, or a format specification.
+        """
         if self._array is not None:
             return ""
         frame = user_frame()
@@ -456,8 +462,8 @@ class Tensor(TensorMembers):
         return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
 
 
-#: string that represents a tensor without a value, for example in an f-string. It ends with the number of the
-#: placeholder, which :func:`marked` accepts
+#: pattern of the placeholder that represents a tensor without a value in a string, for example in an
+#: f-string. Its group is the number of the placeholder, the argument of :func:`marked`
 MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled: (\d+)>\)")
 
 _MARKS_KEPT = 10_000
@@ -466,7 +472,7 @@ _marked: dict[int, tuple[Tensor, str, SourceLocation]] = {}
 
 
 def marked(number: int) -> tuple[Tensor, str, SourceLocation]:
-    """Return the tensor, format (``"str"``, ``"repr"``, …), and line of a placeholder."""
+    """Return the tensor, the format, and the source line of placeholder ``number``."""
     return _marked[number]
 
 
@@ -488,14 +494,14 @@ class Number(Tensor):
     """A Python number whose value is not known at compile time.
 
     An example is ``i`` in ``i += 1`` in a compiled loop. It is a scalar (0-D) tensor with the precision of
-    Python's numbers (int64, float64, bool, or complex128). In an operation with a tensor, it does not change
-    the dtype, like a Python number.
+    Python's numbers (int64, float64, bool, or complex128). Like a Python number, it does not change the dtype
+    of a tensor in an operation: ``i * x`` has the dtype of ``x``.
     """
 
     __slots__ = ()
 
     def sample(self) -> Any:
-        """Return a Python number of the same kind."""
+        """Return a Python number of the same type, with an arbitrary value."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
 
     def __float__(self) -> float:
@@ -539,21 +545,21 @@ class Number(Tensor):
 
 
 def make_number(tensor: Tensor) -> Number:
-    """Convert the scalar ``tensor`` to a number."""
+    """Convert a scalar tensor to a :class:`Number`."""
     number = Number.__new__(Number)
     assign(number, tensor)
     return number
 
 
 def assign(target: Tensor, tensor: Tensor) -> None:
-    """Bind the object ``target`` to the value of ``tensor``."""
+    """Let the object ``target`` have the value of ``tensor``."""
     target._array, target._type = tensor._array, tensor._type
     target._scope, target._atom = tensor._scope, tensor._atom
 
 
 def scalar_tensor(number: Any, like: TensorType) -> Tensor:
-    """Return ``number`` as a tensor of type ``like`` that stores one element.
+    """Return a tensor of type ``like`` whose elements all equal ``number``.
 
-    It is valid only as an operand of pointwise operators.
+    Only one element is stored. The tensor is valid only as an operand of pointwise operators.
     """
     return make_tensor(np.asarray(number, like.dtype.numpy), like)

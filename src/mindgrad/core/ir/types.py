@@ -59,7 +59,9 @@ _INTERNED: dict[tuple[Any, Shape], TensorType] = {}
 
 
 def tensor_type(dtype: Any, shape: Shape) -> TensorType:
-    """Return the unique :class:`TensorType` of this element type and shape.
+    """Return the :class:`TensorType` object for this element type and shape.
+
+    Equal types are one object.
 
     Raises:
         MemoryError: If a tensor of this type would need 1 TiB or more.

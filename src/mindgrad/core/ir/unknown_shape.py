@@ -1,8 +1,8 @@
 """Tensors without values: ``Tensor(shape=[None, 3], dtype=float32)``.
 
-``net.set_inputs(…)`` and ``jit(input_signature=…)`` accept such tensors as descriptions of arguments. If the
-size of an axis is ``None``, one compiled function accepts many sizes (``frontend.programs.open_sizes``).
-Computing with such a tensor raises an error.
+They describe arguments. ``net.set_inputs(…)`` and ``jit(input_signature=…)`` accept such tensors. If the size
+of an axis is ``None``, one compiled function accepts many sizes of this axis
+(``frontend.programs.open_sizes``). Computing with a tensor without values raises an error.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ __all__ = ["WithoutValues", "described"]
 
 
 def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
-    """Return the type of a tensor without values, or ``None`` if it has values.
+    """Return the type of ``Tensor(dtype=…, shape=…, init=…)`` if it has no values.
 
-    In the shape of the type, −1 means an unknown size. The shape (−2,) means an unknown number of axes.
+    In the shape of the type, −1 means an unknown size, and the shape (−2,) means an unknown number of axes.
+    Returns ``None`` if the arguments define a tensor with values.
     """
     if init is not None or dtype is None:
         return None
@@ -31,7 +32,7 @@ def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
 
 
 class WithoutValues:
-    """Base class of tensors that have no values."""
+    """Base class of tensors without values."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
-"""Blocks in which operators use the values of differentiated tensors.
+"""Compute with the values of differentiated tensors, without their derivatives.
 
-For example, the solver of a root runs in such a block. Its steps are not differentiated, so it may call code
-that needs values, such as SciPy or sparse derivatives.
+For example, a root finder runs in a :class:`values_only` block. Its steps are not differentiated, so it can
+call code that needs the values of tensors, such as SciPy or sparse derivatives.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ __all__ = ["has_values_only", "known_value", "values_only"]
 
 
 def known_value(tensor: Tensor) -> Tensor:
-    """Return a tensor outside any recording with the value of ``tensor``."""
+    """Return the value of ``tensor`` as a tensor that no derivative records."""
     return make_tensor(tensor._array, tensor._type)
 
 
 class values_only:
-    """Use the values of differentiated tensors inside the ``with`` block.
+    """Context manager in which operators use the values of differentiated tensors.
 
-    Values exist in eager recordings, not in compiled functions. Results that are computed inside the block
-    are not recorded, so they are constants for every derivative.
+    Results that are computed in the block are not recorded, so they are constants in every derivative. The
+    block works only in eager mode, because tensors of compiled functions have no values.
     """
 
     __slots__ = ("before", "deferral")
@@ -39,6 +39,9 @@ class values_only:
 
 
 def has_values_only() -> bool:
-    """Whether all open scopes, if any, are outside a :class:`values_only` block."""
+    """Return whether operators called now use only values, and are not recorded.
+
+    This holds if no scope is open, or if all open scopes are outside a :class:`values_only` block.
+    """
     level, as_constant = constant_block()
     return not open_scopes() or (as_constant is known_value and len(open_scopes()) <= level)

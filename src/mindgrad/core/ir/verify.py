@@ -1,13 +1,14 @@
-"""Verification checks the invariants of every new graph.
+"""Graph verifier: check that a graph is well formed.
 
-    verify(G)  ⟺  every variable is defined once, before its uses, in G itself
-               and type(y) = type_rule(type(x)…) for each equation y = p(x…)
-               and y has the mark INFINITE if the ``taint`` rules of the primitives of G imply it
-               and no variable of G depends on a tangent that is not an input of G
+A graph is well formed if
 
-If a graph transformation violates an invariant, wrong results may appear far from its code. In mindgrad's
-tests, and with ``MINDGRAD_VERIFY=1`` in the environment, every graph is verified when it is built. Each type
-rule is then evaluated twice.
+- every variable is defined once, before its uses, in the graph itself;
+- the outputs of each equation have the types that the type rule of its primitive returns;
+- a result that can be infinite according to the ``taint`` rules of the primitives has a mark;
+- the results of an equation that depends on a tangent are marked as linear.
+
+If a graph transformation builds a malformed graph, wrong results may appear far from its code. In the tests
+of mindgrad, and with ``MINDGRAD_VERIFY=1`` in the environment, every graph is verified when it is built.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def always(switch: bool) -> None:
 
 
 def verify(graph: Graph) -> None:
-    """Check one graph. Its inner graphs were checked when they were built.
+    """Check that ``graph`` is well formed. Its inner graphs were checked when they were built.
 
     Raises:
         MalformedGraph: If an invariant is violated. The message contains the equation and the graph.
@@ -49,7 +50,8 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    # a variable may get its mark after values were computed from it, so marks are not compared directly
+    # values that can be infinite, computed again from the `taint` rules. The marks of operands are not used,
+    # because a variable may get a mark after other values were computed from it
     infinite: set[Any] = set()
     for position, variable in enumerate(graph.inputs):
         if variable in defined:

@@ -1,13 +1,15 @@
-"""Work: the kind of computation of an operator, and its operation count.
+"""Work: the cost of an operator, described by its kind and its operation count.
 
-    kind         elements of the result are                recomputed    operations of an equation
-    free         unchanged                                 yes           none
-    view         read in another order or type             yes           none
-    move         copied                                    no            none
-    arithmetic   sums, products, comparisons               yes           one for each element
-    root         quotients and roots                       no            one for each element
-    function     values of a function of a library         no            one for each element
-    library      results of an algorithm on whole arrays   no            ``flops(equation)``
+    kind         elements of the result are                cheap    operations of an equation
+    free         unchanged                                 yes      none
+    view         read in another order or type             yes      none
+    move         copied                                    no       none
+    arithmetic   sums, products, comparisons               yes      one for each element
+    root         roots                                     no       one for each element
+    function     values of a function such as ``exp``      no       one for each element
+    library      results of an algorithm on whole arrays   no       ``flops(equation)``
+
+If a value is *cheap*, recomputing it takes less time than storing and reading it.
 
 Each primitive has a field ``work``. ``tools.cost`` counts operations with it. ``control.remat_policy`` and
 ``control.while_reverse_step`` read it to decide whether reverse mode of a loop stores or recomputes a value.
@@ -26,16 +28,16 @@ __all__ = [
 
 
 class Work(NamedTuple):
-    """The work of an operator.
+    """The cost of an operator.
 
     Attributes:
-        kind: kind of computation: ``"free"``, ``"view"``, ``"move"``, ``"arithmetic"``, ``"root"``,
-            ``"function"``, or ``"library"``.
-        flops: function from an equation to its number of arithmetic operations, if the kind does not
-            determine this number.
-        products: number of multiplications that take as long as computing one element of the result.
-        is_shared: whether XLA computes a value with several uses only once, even if it fuses the uses into
-            several loops.
+        kind: ``"free"``, ``"view"``, ``"move"``, ``"arithmetic"``, ``"root"``, ``"function"``, or
+            ``"library"``.
+        flops: function from an equation to its number of arithmetic operations. ``None``: the kind determines
+            this number.
+        products: cost of one element of the result, as a number of multiplications.
+        is_shared: whether XLA computes the result only once if several loops use it. XLA computes other
+            pointwise results again in each loop.
     """
 
     kind: str
@@ -45,7 +47,7 @@ class Work(NamedTuple):
 
     @property
     def is_cheap(self) -> bool:
-        """Whether recomputing a value takes less time than reading it."""
+        """Whether recomputing a result takes less time than storing and reading it."""
         return self.kind in ("free", "view", "arithmetic")
 
     @property
@@ -55,7 +57,7 @@ class Work(NamedTuple):
 
     @property
     def is_function(self) -> bool:
-        """Whether each element takes at least as long as about ten products."""
+        """Whether the operator is a mathematical function, such as ``exp``."""
         return self.kind == "function"
 
 
@@ -63,12 +65,12 @@ FREE, VIEW, MOVE, ARITHMETIC = Work("free"), Work("view"), Work("move"), Work("a
 ROOT, QUOTIENT = Work("root", is_shared=True), Work("arithmetic", is_shared=True)
 FUNCTION = Work("function", products=20.0)
 SHARED_FUNCTION = FUNCTION._replace(is_shared=True)
-#: the work of a library algorithm with about one operation per element of the result
+#: the cost of a library algorithm with about one operation per element
 LIBRARY = Work("library")
 
 
 def by(flops: Callable[[Any], float]) -> Work:
-    """Return the work of an algorithm with ``flops(equation)`` arithmetic operations."""
+    """Return the cost of a library algorithm with ``flops(equation)`` operations."""
     return Work("library", flops)
 
 

@@ -1,6 +1,8 @@
-"""Seed directions of a compressed Jacobian, one for each color.
+"""Seeds: the tangents or cotangents that compute a sparse matrix, one per color.
 
-s_k = Σ_{color(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
+    s_k = Σ_{color(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
+
+The seed s_k is 1 in the columns (or rows) z of color k, and 0 elsewhere.
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
     """Rewrite ``graph`` so that XLA computes expensive shared values only once.
 
-    XLA fuses each result with the operations that it depends on, and recomputes shared values in each of the
-    fused loops. Exceptions are divisions, roots, and exponentials, but not sines and strided reads. A
-    division by ones that are data, so that XLA does not know them, forces such a value into a separate array.
-    XLA removes its ``optimization_barrier`` before it fuses loops, so a barrier does not help.
+    XLA fuses each result with the operations on which it depends, and computes shared values again in each of
+    the fused loops. It makes an exception for divisions, roots, and exponentials, but not for sines and
+    strided reads. The rewrite divides such a value by an array of ones whose value XLA does not use. XLA then
+    stores the value in a separate array. An ``optimization_barrier`` does not help, because XLA removes it
+    before it fuses loops.
 
     Args:
         graph (Graph): graph to rewrite.
@@ -62,7 +65,7 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
 
 
 def _made(x: Any) -> Any:
-    """Compute x into a separate array, unless it is small."""
+    """Store ``x`` in a separate array, unless it is small."""
     if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
@@ -75,7 +78,10 @@ def is_scattered(source: Any) -> bool:
 
 
 def seed_of(type: TensorType, colors: Any, color: int) -> Any:
-    """Return the tangent of one color; ``None`` if it is zero."""
+    """Return the part of the seed of ``color`` that belongs to one value.
+
+    ``colors`` contains the color of each element, or one color for all elements. ``None`` means zero.
+    """
     if np.ndim(colors) == 0:
         return ones(type) if colors == color else None
     mask = colors == color
@@ -85,7 +91,7 @@ def seed_of(type: TensorType, colors: Any, color: int) -> Any:
 
 
 def _seeds(type: TensorType, colors: Any, count: int) -> Any:
-    """Stack the tangents of all colors along a leading axis, omitted for one color."""
+    """Stack the seeds of all colors along a leading axis, omitted for one color."""
     if count == 1:
         seed = seed_of(type, colors, 0)
         return zeros(type) if seed is None else seed
@@ -99,9 +105,15 @@ def _seeds(type: TensorType, colors: Any, count: int) -> Any:
 
 
 def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
-    """Return a rule that runs ``derive`` on a batch of the seeds of all colors.
+    """Return a rule that applies ``derive`` to the seeds of all colors as one batch.
 
-    The rule returns one flat piece for each result.
+    Args:
+        derive: derivative rule ``(builder, zs, ys, directions)`` of forward or reverse mode.
+        seeds: arguments ``(type, colors, count)`` of :func:`_seeds` for each value with a seed.
+        count: number of colors.
+
+    Returns:
+        A function that emits the derivatives, and returns a flat array for each result of ``derive``.
     """
 
     def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:

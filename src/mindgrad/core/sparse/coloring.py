@@ -1,18 +1,21 @@
 """Column coloring: group the columns of a sparse matrix.
 
-One tangent direction computes all columns of the same color.
+One tangent computes all columns of the same color. There are two kinds of coloring:
 
-    structurally orthogonal:  columns j, k of one color share no row, so J (e_j + e_k) shows both
-    star (for H = Hᵀ):        every entry (i, j) is alone in row i among the columns of j's color, or
-                              alone in row j among the columns of i's color
+    columns             Two columns j, k of one color have no nonzero in the same row. Each entry of
+                        J (e_j + e_k) is therefore an entry of column j or of column k.
+    star (for H = Hᵀ)   Entry (i, j) can be read from row i if no other nonzero of this row has the color of
+                        column j. Because of symmetry, it can also be read from row j if no other nonzero of
+                        this row has the color of column i.
 
 References: A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*,
 1974. A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.
 
-The minimum number of colors is hard to find. A matrix of finite differences, however, is repetitive: the
-columns of each row differ by the same few steps. The function ``(a · position) mod p`` is a coloring if it
-maps no step to 0. The smallest such p is often the minimum, so it is tried first. Otherwise the coloring is
-greedy: each column, in order, gets the first free color. The colors of a row are the bits of one integer.
+The minimum number of colors is hard to find. In a matrix of finite differences, however, the positions of the
+nonzeros in each row differ by the same few vectors, the *steps*. A periodic function ``(a · position) mod p``
+of the grid position is a coloring if it maps no step to 0. The smallest such p is often the minimum number of
+colors, so this *lattice* coloring is tried first. Otherwise the coloring is greedy: each column, in order,
+gets the first color that no column in the same rows has.
 """
 
 from __future__ import annotations
@@ -27,11 +30,11 @@ __all__ = ["columns", "star"]
 
 
 def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
-    """Color the columns so that columns of one color share no row.
+    """Color the columns so that no row has two nonzeros of one color.
 
     Args:
         pattern: sparsity pattern, a Boolean ``csr_array`` with sorted indices.
-        shape (tuple of int): shape of the tensor whose elements are the columns.
+        shape (tuple of int): shape of the input tensor whose elements are the columns of the matrix.
 
     Returns:
         tuple: the color of each column, and the number of colors.
@@ -50,9 +53,10 @@ def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
 
 
 def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
-    """Find the differences between positions in ``shape`` of columns that share a row.
+    """Find the steps: differences between grid positions of the nonzeros in a row.
 
-    Returns ``None`` if there are too many columns or steps.
+    ``shape`` is the shape of the grid, and ``most`` is the largest number of nonzeros in a row. Returns
+    ``None`` if there are too many nonzeros or steps.
     """
     indices, ends = pattern.indices, pattern.indptr
     if len(indices) * most > costs().coloring_products:
@@ -79,9 +83,10 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
 
 
 def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int] | None:
-    """Find the coloring ``(a · position) mod p`` with the smallest p, if there is one.
+    """Find the coloring ``(a · position) mod p`` with the smallest p.
 
-    The search tries p from ``least`` to twice ``least``.
+    The search tries p from ``least`` to twice ``least``, where ``least`` is the largest number of nonzeros in
+    a row. It returns ``None`` if it finds no coloring, or if the search would take too long.
     """
     shape = tuple(n for n in shape if n > 1)
     steps = _steps(pattern, shape, least) if 0 < len(shape) <= 3 else None
@@ -130,8 +135,9 @@ def _greedy(pattern: Any) -> tuple[Any, int]:
 def star(pattern: Any) -> tuple[Any, int]:
     """Find a star coloring of a symmetric pattern.
 
-    Neighbors have different colors, and every path over four columns has at least three colors. Therefore at
-    least one entry of each pair (i, j), (j, i) can be read.
+    Columns i and j are *neighbors* if entry (i, j) is nonzero. In a star coloring, neighbors have different
+    colors, and every path of four neighboring columns has at least three colors. Therefore entry (i, j) or
+    entry (j, i) can be read, and both have the same value.
 
     Args:
         pattern: symmetric sparsity pattern, a Boolean ``csr_array``.
@@ -144,7 +150,8 @@ def star(pattern: Any) -> tuple[Any, int]:
     neighbors = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
     color = [0] * count  # color of each column as one set bit; 0 for an uncolored column
     around = [0] * count  # for each column, the colors of its neighbors, as bits
-    twice = [0] * count  # colors of neighbors that have a second neighbor that has the color of this column
+    # for each column v, as bits: colors of its neighbors that have another neighbor with the color of v
+    twice = [0] * count
     number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors by color, for each column
     for v in sorted(range(count), key=lambda v: -len(neighbors[v])):
         forbidden = 0

@@ -1,10 +1,13 @@
-"""Decompression: gather the entries of a sparse Jacobian or Hessian.
+"""Decompression: read the entries of a sparse matrix from its products.
 
-    data[e] = Σ_{(r, z) ↦ e} T[color(z), r]
+    data[e] = Σ T[color(z), r]    over all (r, z) that contribute to entry e
 
-e is the entry in row r and column z of the matrix. T[k] is the product of the matrix with the seed of color
-k. For cotangents, the formula has ``T[color(r), z]``; see ``sparse.strategies``. If several elements of z are
-copies of one element of x, the entry is a sum.
+``T[k] = J s_k`` is the product of the matrix with the seed of color k (``sparse.color_seeds``). In reverse
+mode, the formula has ``T[color(r), z]``. The function is differentiated with respect to z, a tensor of
+elements that are read from the inputs x (``sparse.movement_split``). If several elements of z are copies of
+one element of x, their contributions are added.
+
+The products are stored as flat arrays, the *pieces* (``sparse.strategy``).
 """
 
 from __future__ import annotations
@@ -31,14 +34,14 @@ __all__ = ["Structure", "compressed"]
 
 
 class Structure:
-    """The structure of a sparse matrix, known before the values of its entries.
+    """The structure of a sparse matrix, which does not depend on its values.
 
     Attributes:
-        blocks: list of lists ``blocks[output][input]`` of ``csr_array``, which have the indices of the result
-            and zeros as data.
+        blocks: list of lists ``blocks[output][input]`` of ``csr_array``. They have the indices of the
+            entries, and zeros as data.
         colors: number of tangents or cotangents that compute the matrix.
         is_dense: whether the matrix is computed like a dense matrix, because compression has no benefit.
-        way: description of the strategy that computes the matrix, for messages.
+        way: name of the strategy that computes the matrix, for messages.
     """
 
     __slots__ = ("blocks", "colors", "is_dense", "way")
@@ -54,7 +57,7 @@ def compressed(
     sparse: Any, builder: Builder, xs: Sequence[Any], ys: Sequence[Any], environment: Known,
     second: bool, compiled: bool,
 ) -> tuple[list[Any], Structure]:  # fmt: skip
-    """Build the entries of a sparse Jacobian or Hessian.
+    """Emit the entries of a sparse Jacobian or Hessian into ``builder``.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -65,7 +68,7 @@ def compressed(
         compiled (bool): whether the graph is going to be compiled.
 
     Returns:
-        A list with the entries of each block as one tensor, and the structure.
+        A list with one tensor of entries for each block, and the structure.
     """
     graph = without_effects(Graph(builder.inputs, live_equations(builder.equations, ys), ys))
     active = [builder.inputs.index(x) for x in xs]
@@ -83,10 +86,10 @@ def compressed(
 
 
 def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
-    """Return z; gather each part that is scattered over one x directly from this x.
+    """Return the tensors z that the function reads from its inputs ``xs``.
 
-    The function itself may read such a part in two steps, first whole rows of a table and then a few
-    elements.
+    If the elements of a z are scattered over one input, they are gathered from it in one step. The function
+    itself may use two steps: it first reads whole rows of a table, and then a few elements.
     """
     ends = np.cumsum([0, *[x.type.size for x in xs]])
     parts = []
@@ -102,16 +105,17 @@ def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
 
 
 class _Arranged:
-    """The layout of the entries: their indices in the pieces and in the result.
+    """The indices with which the entries are read from the concatenated pieces.
 
-    There are two forms. If each entry has few contributions, ``places`` has one index array for each
-    contribution, with an index for each entry; an index after the last piece means zero. Otherwise ``places``
-    has one array with an index for each contribution, and ``targets`` has the entry of each contribution.
+    There are two forms. If each entry is a sum of few contributions, ``places[k]`` contains, for each entry,
+    the index of its contribution number k. An index after the last piece means that there is no such
+    contribution. Otherwise, ``places[0]`` contains the indices of all contributions, and ``targets`` contains
+    the entry to which each of them is added.
 
     Attributes:
         blocks: as in :class:`Structure`.
         ends: for each block, the index after its last entry in the list of all entries.
-        places: index arrays into the concatenated pieces.
+        places: list of index arrays.
         targets: entry to which each contribution is added; ``None`` in the first form.
         size: number of entries of all blocks.
     """
@@ -190,7 +194,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
             indices = (column - left[j]).astype(np.int32)
             per_row = np.bincount(row - above[i], minlength=rows)
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
-            for array in (indices, row_ends):  # all results share these index arrays, so make them read-only
+            for array in (indices, row_ends):  # read-only, because the results of all calls share them
                 array.flags.writeable = False
             like = sparse.csr_array((np.zeros(len(indices)), indices, row_ends), (rows, columns_), copy=False)
             like.has_sorted_indices = like.has_canonical_format = True

@@ -1,12 +1,14 @@
-"""Split a graph into data movement at its ends and computation in between.
+"""Split a function into data movement at its ends and computation in between.
 
     f(x) = R φ(z),    z = S x    ⟹    J_f = R J_φ S,        f(x) = φ(z)    ⟹    ∇²f = Sᵀ ∇²φ S
 
-R and S are selections: each element of z is an element of x, and each element of f is a result of φ, or a
-constant. If f reads x through slices, shifts, and gathers, the Jacobian of φ with respect to z often consists
-of diagonals. One tangent of ones for each part of z then computes it. With respect to x, the columns of all
-parts overlap. The split also shows, before any computation, in which parts of z a result is linear, and on
-which it does not depend.
+S selects elements: each element of z is an element of x or a constant. R selects each element of f from the
+results of φ or from constants. z consists of several tensors, its *parts*. For example,
+``x[1:] * x[:-1]`` has the parts ``x[1:]`` and ``x[:-1]``, and φ is the product of its arguments.
+
+If f reads x through slices, shifts, and gathers, the Jacobian of φ with respect to each part of z is often
+diagonal. One tangent of ones for each part then computes it. The Jacobian with respect to x has several
+nonzeros in each row, so it needs more colors.
 
 For sums of functions of few elements, this is partial separability: A. Griewank and Ph. L. Toint,
 *Partitioned variable metric updates for large structured optimization problems*, 1982.
@@ -27,16 +29,16 @@ __all__ = ["Cut", "cut"]
 
 
 class Cut:
-    """A graph without the data movement at its inputs and outputs.
+    """The split of a function into φ, S, and R.
 
     Attributes:
         graph: φ, a graph from ``(*others, *parts)`` to the results.
-        others: inputs of the graph that are constants in the derivative.
-        parts: z, a list of variables of the original graph.
-        sources: S as an integer array for each part. An entry is the index of the element in the
-            concatenation of all x, or -1 for a constant.
-        targets: R as an integer array. For each element of the concatenated outputs, it has the index in the
-            concatenation of the results, or -1 for a constant.
+        others: inputs of the function that are not differentiated.
+        parts: the parts of z, as variables of the original graph.
+        sources: S, an integer array for each part of z. For each element of the part, it contains the index
+            of the element in the concatenation of all x, or -1 for a constant.
+        targets: R, an integer array. For each element of the concatenated outputs of f, it contains the index
+            in the concatenated results of φ, or -1 for a constant.
     """
 
     __slots__ = ("graph", "others", "parts", "sources", "targets")
@@ -59,14 +61,15 @@ class Cut:
 def cut(
     graph: Graph, active: Sequence[int], environment: Known, at_inputs: bool = False, at_outputs: bool = False
 ) -> Cut:
-    """Remove the equations that only move elements of the inputs or of the results.
+    """Split ``graph`` into data movement at its ends and computation in between.
 
     Args:
         graph (Graph): graph to split.
         active (list or tuple of int): indices of the inputs to differentiate with respect to.
         environment (Known): known values of inputs that are not differentiated.
-        at_inputs (bool, optional): whether z must be x itself. Default: ``False``.
-        at_outputs (bool, optional): whether the results must be the outputs themselves. Default: ``False``.
+        at_inputs (bool, optional): whether z must be x itself, without a split. Default: ``False``.
+        at_outputs (bool, optional): whether the results of φ must be the outputs of ``graph``, without a
+            split. Default: ``False``.
     """
     run = Propagation(None, 0, graph, {}, environment)
     differentiated = [graph.inputs[k] for k in active]
@@ -104,14 +107,14 @@ def _numbered(atoms: Sequence[Any]) -> list[Any]:
 
 
 def _stacked(numbers: Sequence[Any]) -> Any:
-    """Concatenate ``numbers`` and -1, so that the index -1 (no source) reads -1."""
+    """Concatenate ``numbers`` and -1, so that the index -1 (a constant) reads -1."""
     return np.concatenate([*numbers, [-1]])
 
 
 def _ends(
     run: Propagation, graph: Graph, equations: Sequence[Equation], dependent: set[Any]
 ) -> tuple[list[Any], Any]:
-    """Find the results from which ``equations`` only move elements to the outputs.
+    """Find the results of φ, after which ``equations`` only move elements.
 
     Returns:
         tuple: the results, and the selection R as in :class:`Cut`.

@@ -1,8 +1,8 @@
-"""Sparsity patterns of operators that mix elements, derived from their index maps.
+"""Sparsity patterns of operators that mix elements, such as matrix products.
 
-An output element depends on all elements along the axes that are not parallel. An operator with more
-information, such as a contraction with the zeros of a known matrix, has its own ``pattern`` function
-(``primitives.patterns``).
+The patterns follow from the index map of the operator (``ir.index_map``). An output element depends on all
+operand elements along the axes that are not parallel. An operator with a more precise pattern, such as a
+product with a known sparse matrix, has its own ``pattern`` function (``primitives.patterns``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["along_axes"]
 
 
 def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap) -> list[Any]:
-    """Return the output patterns: elements mix along all axes that are not parallel."""
+    """Return the output patterns of an operator with the index map ``axes``."""
     if ORDERED in axes.kinds.values():
         return _accumulated(run, equation, patterns)
     return [

@@ -1,9 +1,10 @@
-"""Sparsity patterns: which elements of a value depend on which input elements.
+"""Sparsity patterns, and operations on them.
 
     union   P ∪ Q        rows   P[s, :]        grouped   Q[g, :] = ⋃_{group(i) = g} P[i, :]
 
-A pattern is a Boolean SciPy ``csr_array`` with sorted indices. It has one row for each element of the value
-and one column for each input element. ``None`` represents an empty pattern.
+A pattern states which elements of a value depend on which input elements. It is a Boolean SciPy ``csr_array``
+with sorted indices, one row for each element of the value, and one column for each input element. ``None``
+represents a pattern without entries.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["Patterns", "TooDense", "check"]
 
 
 class TooDense(Exception):
-    """The pattern has too many entries to be worth computing."""
+    """The pattern has so many entries that a sparse derivative would save no time."""
 
 
 def check(count: int) -> None:
@@ -72,7 +73,7 @@ class Patterns:
         return pattern[source]
 
     def grouped(self, pattern: Any, group: Any, count: int) -> Any:
-        """Unite rows: row g of the result is the union of rows i with ``group[i] = g``."""
+        """Return the pattern whose row g is the union of all rows i with ``group[i] = g``."""
         group = np.ravel(group)
         if count == 1:
             return self.one_row(np.unique(pattern.indices))
@@ -95,7 +96,10 @@ class Patterns:
         return self.sparse.csr_array((np.ones(len(columns), bool), columns, ends), (1, self.width))
 
     def mixed(self, patterns: Sequence[Any], outputs: Sequence[Variable]) -> list[Any]:
-        """Return patterns in which every element depends on all columns of ``patterns``."""
+        """Return the patterns of an operator that mixes all elements of its operands.
+
+        Each element of the outputs depends on every input element in one of ``patterns``.
+        """
         columns = [p.indices for p in patterns if p is not None]
         if not columns:
             return [None] * len(outputs)
@@ -108,10 +112,11 @@ class Patterns:
         return self.sparse.csr_array((size, self.width), dtype=bool)
 
     def collapsed(self, x: Any, pattern: Any, axes: Sequence[int]) -> tuple[Any, Any]:
-        """Reduce the pattern of x along ``axes``.
+        """Return the pattern of a sum of ``x`` over ``axes``.
 
         Returns:
-            tuple: the reduced pattern, and its row numbers in the shape of the reduced x.
+            tuple: the pattern, and its row numbers as an array of the shape of the sum (``axes`` have size
+                1).
         """
         shape = x.shape
         small = tuple(1 if axis in axes else n for axis, n in enumerate(shape))

@@ -3,19 +3,19 @@
     P_y = ⋃_k D_k P_{x_k}        D_k[i, j] = whether element i of y can depend on element j of operand k
 
 A pattern is a Boolean matrix with one row for each element of the value and one column for each element of
-the inputs. Each equation maps the patterns of its operands to the patterns of its outputs. The result holds
-for all values of the inputs: if an entry of the pattern is zero, the derivative is zero.
+the differentiated inputs. Each equation maps the patterns of its operands to the patterns of its outputs. The
+result holds for all values of the inputs: if an entry of the pattern is false, the derivative is zero.
 
-- Operators that move elements run their NumPy kernel on element numbers.
-- Pointwise operators unite the patterns of their operands.
-- Reductions and contractions multiply by a Boolean matrix.
-- Branches are united. Loops run on patterns, iteration by iteration, or until the patterns do not change.
-- For any other operator, each output element depends on everything that the operands depend on. Therefore no
-  dependence is missed.
+- Operators that move elements: run the NumPy kernel on element numbers to find the source of each element.
+- Pointwise operators: unite the patterns of the operands.
+- Reductions and contractions: multiply by a Boolean matrix.
+- Branches: unite the patterns of both branches. Loops: propagate patterns iteration by iteration, or until
+  they do not change (``control.loop_patterns``).
+- Any other operator: each output element depends on every input element on which an operand depends.
 
-Values that do not depend on the differentiated inputs make patterns smaller. Examples are the indices of a
-gather, a mask, and the zeros of a matrix. Such values are constants, integer arguments, and values computed
-from them. The cost is a few passes over the entries of each pattern. A pattern with too many entries raises
+Known values of inputs that are not differentiated make patterns smaller. Examples are the indices of a
+gather, a mask, and the zeros of a matrix. If the pattern has used such a value, it is valid only for this
+value. The cost is a few passes over the entries of each pattern. A pattern with too many entries raises
 ``patterns.TooDense``.
 """
 
@@ -36,18 +36,18 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """Clear ``flags`` for operands that are indices, for example in a gather."""
+    """Clear ``flags`` for operands that are not moved, such as indices of a gather."""
     holders = equation.primitive.linear_operands(len(flags))
     return [flag and k in holders for k, flag in enumerate(flags)]
 
 
 class Known:
-    """Values of inputs that are constant in the derivative.
+    """Known values of variables that do not depend on the differentiated inputs.
 
     Attributes:
-        values: dict that maps variables to values that may differ in the next call.
-        constants: dict that maps variables to values that are equal in every call.
-        asked: variables whose values influenced a pattern.
+        values: dict from variables to values that may differ in the next call.
+        constants: dict from variables to values that are equal in every call.
+        asked: variables in ``values`` that a pattern has used. The pattern is valid only for these values.
     """
 
     __slots__ = ("asked", "constants", "values")
@@ -64,15 +64,15 @@ class Known:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a pattern depends on one of ``values``."""
+        """Whether a pattern has used one of ``values``."""
         return bool(self.asked)
 
     def ask(self, variable: Variable) -> None:
-        """Note that a pattern depends on the value of ``variable``."""
+        """Record that a pattern has used the value of ``variable``."""
         self.asked.append(variable)
 
     def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
-        """Transfer the values to a copy of the graph with variables ``after``."""
+        """Return the same values for a copy of a graph, whose variables are ``after``."""
         copy_of = dict(zip(before, after, strict=True))
         values, constants = (
             {copy_of[v]: array for v, array in arrays.items() if v in copy_of}
@@ -82,10 +82,10 @@ class Known:
 
 
 def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequence[Any]) -> tuple[dict, dict]:
-    """Compute the known values among ``atoms``.
+    """Compute the values of ``atoms`` that follow from constants and ``input_values``.
 
     Returns:
-        tuple: values that depend on ``input_values``, and values that do not, by atom.
+        tuple: two dicts from atoms to values: values that depend on ``input_values``, and constants.
     """
     run = Propagation(None, 0, graph, {}, Known(input_values))
     for equation in graph.equations:
@@ -99,7 +99,7 @@ def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequenc
 def dependence(
     sparse: Any, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
-    """Compute the pattern of each output of ``graph``, ``None`` if empty.
+    """Compute the pattern of each output of ``graph``; ``None`` if it has no entries.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -126,9 +126,9 @@ def dependence(
 def _carriers(graph: Graph) -> set[Equation]:
     """Find the equations through which a derivative reaches an output of ``graph``.
 
-    For example, a comparison stops derivatives. A minimum over an axis is compared with every element to
-    distribute its derivative. The minimum depends on all elements, but the result of the comparison has no
-    derivative.
+    Only these equations contribute to patterns. For example, a comparison stops derivatives. The derivative
+    rule of a minimum over an axis compares the minimum, which depends on all elements, with every element.
+    The result of this comparison has no derivative, so it adds no entries.
     """
     reached = set(graph.outputs)
     carriers = set()
@@ -141,13 +141,13 @@ def _carriers(graph: Graph) -> set[Equation]:
 
 
 class Propagation(Patterns):
-    """Patterns of the variables of one graph.
+    """The analysis: propagates patterns through one graph.
 
     Args:
         sparse: the module ``scipy.sparse``.
         width (int): number of columns of each pattern.
         graph (Graph): graph to analyze.
-        patterns (dict): dict that maps input variables to their patterns.
+        patterns (dict): dict from input variables to their patterns.
         environment (Known, optional): known values of inputs that are not differentiated. Default: ``None``.
     """
 
@@ -165,15 +165,15 @@ class Propagation(Patterns):
         self._known = environment
         self._values = {} if environment is None else {**environment.constants, **environment.values}
         self._knowable = set(self._values)
-        #: variables whose values can be computed from known values of inputs
+        #: variables whose values depend on ``environment.values``, so that they may differ in the next call
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Any) -> Any:
-        """Return the pattern of ``atom``; ``None`` if it depends on nothing."""
+        """Return the pattern of ``atom``; ``None`` if it has no entries."""
         return self._patterns.get(atom) if type(atom) is Variable else None
 
     def push(self) -> None:
-        """Compute the patterns of all values through which a derivative reaches an output."""
+        """Compute the patterns of all values on a path from the inputs to an output."""
         carriers = _carriers(self._graph)
         for equation in self._graph.equations:
             self.note(equation)
@@ -186,7 +186,7 @@ class Propagation(Patterns):
             )
 
     def note(self, equation: Equation) -> None:
-        """Mark the outputs of ``equation`` as known if all its operands are known."""
+        """Mark the outputs of ``equation`` as computable if its operands are known."""
         if equation.has_effect or equation.primitive.kind == "control":
             return
         if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
@@ -195,13 +195,13 @@ class Propagation(Patterns):
                 self._given.update(equation.outputs)
 
     def is_given(self, atom: Any) -> bool:
-        """Return whether the value of ``atom`` follows from the values of inputs."""
+        """Return whether the value of ``atom`` may differ in the next call."""
         return atom in self._given
 
     def value(self, atom: Any) -> Any:
         """Return the value of ``atom``, or ``None`` if it is not known.
 
-        If the value follows from an input, record that the pattern depends on it.
+        If the value may differ in the next call, record that the pattern has used it.
         """
         if self._known is not None and atom in self._given:
             self._known.ask(atom)
@@ -212,7 +212,10 @@ class Propagation(Patterns):
         return None if atom in self._given else self._evaluated(atom)
 
     def known(self, atom: Any) -> tuple[Any, bool] | None:
-        """Return the value of ``atom``, and whether it follows from inputs."""
+        """Return the value of ``atom``, and whether it may differ in the next call.
+
+        Returns ``None`` if the value is not known.
+        """
         array = self._evaluated(atom)
         return None if array is None else (array, atom in self._given)
 
@@ -254,10 +257,11 @@ class Propagation(Patterns):
         return along_axes(self, equation, patterns, axes)
 
     def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
-        """Compute the source index of each element of each output, if it is known.
+        """Find the operand element from which each output element is copied.
 
-        The elements of the operands whose flag is set (see :func:`holding`) are numbered, one operand after
-        the other. The index -1 means that the element comes from none of them.
+        The elements of all operands whose flag is set (see :func:`holding`) are numbered consecutively. The
+        result contains, for each output, an array of these numbers, with -1 for elements from elsewhere. It
+        is ``None`` if the operator depends on indices that are not known.
         """
         holders = equation.primitive.linear_operands(len(flags))
         operands: list[Any] = []
@@ -275,19 +279,19 @@ class Propagation(Patterns):
                 operands.append(positions)
         outputs = equation.primitive.numpy(*operands, **equation.parameters)
         results = outputs if equation.primitive.multiple else [outputs]
-        # the kernel reads the smallest integer for an index outside the operand
+        # for an out-of-range index, the kernel returns the smallest integer, which becomes -1
         return [np.maximum(np.ravel(result), 0) - 1 for result in results]
 
-    # -- graphs in equations -----------------------------------------------------------------------
+    # -- inner graphs, such as branches and loop bodies --------------------------------------------
 
     def by_inputs(self, graph: Graph, active: Sequence[int]) -> list[Any]:
-        """Return the patterns of the outputs of ``graph`` for its inputs at ``active``."""
+        """Return the patterns of the outputs of ``graph`` for its inputs ``active``."""
         return dependence(self.sparse, graph, active)
 
     def inside(
         self, graph: Graph, patterns: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
     ) -> Propagation:
-        """Compute the patterns in ``graph`` for operands with these patterns and values."""
+        """Analyze an inner graph, given the patterns and known values of its inputs."""
         pairs = [(v, value) for v, value in zip(graph.inputs, values, strict=True) if value is not None]
         environment = Known(
             {v: array for v, (array, is_given) in pairs if is_given},

@@ -2,10 +2,15 @@
 
     T[k] = J_φ s_k, s_k = Σ_{color(z) = k} e_z        or        T[k] = J_φᵀ c_k, c_k = Σ_{color(r) = k} e_r
 
-``sparse.movement_split`` splits off the data movement at the ends of the function. The pattern of the rest is
-computed and colored. A strategy computes each color separately, so that zero tangents cost nothing, or all
-colors as a batch. It uses forward or reverse mode, with respect to z or to x itself. All strategies that may
-be best are built, and the one that computes the fewest elements is chosen.
+``sparse.movement_split`` splits the function f(x) into data movement and a function φ(z). The sparsity
+pattern of φ is computed and colored. The strategies differ in three ways:
+
+- forward mode with one tangent s_k per color of columns, or reverse mode with one cotangent c_k per color of
+  rows;
+- each color separately, so that zero tangents cost nothing, or all colors as one batch;
+- the Jacobian of φ with respect to z, or the Jacobian of f with respect to x.
+
+All strategies that may be best are built. The strategy that computes the fewest elements is chosen.
 """
 
 from __future__ import annotations
@@ -36,9 +41,9 @@ from mindgrad.core.transforms.transpose import pull_cotangents
 __all__ = ["best_way"]
 
 
-#: A matrix whose smaller dimension exceeds ``_SMALL`` counts as dense if the fraction of structural nonzeros,
-#: or the number of colors divided by the smaller dimension, exceeds ``_NEARLY``. Compression then saves too
-#: little.
+#: a matrix is computed densely if the fraction of entries that can be nonzero exceeds ``_NEARLY``, or if the
+#: number of colors exceeds ``_NEARLY`` times the smaller dimension. This does not apply if the smaller
+#: dimension is at most ``_SMALL``
 _NEARLY, _SMALL = 0.75, 4
 
 
@@ -88,7 +93,8 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # coloring columns one by one takes longest, and rarely needs fewer colors than the widest row has entries
+    # the strategies below color single elements, which takes long. They rarely need fewer colors than the
+    # widest row has entries, so skip them if a strategy above has at most twice this number of colors
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -99,15 +105,15 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
 
 
 class _Level:
-    """One split of the graph, with its pattern.
+    """One split of the function with its sparsity pattern; it builds strategies.
 
     Attributes:
-        cut: split of the graph into data movement and computation.
+        cut: split of the function into data movement and computation.
         graph: φ; for a Hessian, the gradient of φ with respect to z.
-        pattern: a Boolean ``csr_array``: which results of ``graph`` depend on which elements of z.
-        is_symmetric: whether the matrix is symmetric.
-        widest: largest number of entries in a row.
-        is_dense: whether the pattern contains most entries.
+        pattern: a Boolean ``csr_array`` that states which results of ``graph`` depend on which elements of z.
+        is_symmetric: whether the matrix is symmetric, as a Hessian.
+        widest: largest number of entries in a row of the pattern.
+        is_dense: whether the fraction of entries that can be nonzero exceeds ``_NEARLY``.
     """
 
     def __init__(
@@ -145,7 +151,7 @@ class _Level:
     def _propagated(self, environment: Known) -> Any:
         """Compute the sparsity pattern with respect to the parts z."""
         graph, first = self.graph, self._constants
-        # a step copies the graph: its variables are new, but in the same order
+        # `step` has copied the graph for a Hessian, so the variables are new, but they have the same order
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
         patterns = dependence(self._sparse, graph, range(first, len(graph.inputs)), renamed)
         rows = [
@@ -161,7 +167,7 @@ class _Level:
         return pattern
 
     def _projected(self, width: int) -> Any:
-        """Convert the pattern of ``graph`` to a pattern with respect to x."""
+        """Convert the pattern with respect to z to a pattern with respect to x."""
         moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
             (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)
@@ -175,7 +181,7 @@ class _Level:
     # -- forwards ----------------------------------------------------------------------------------
 
     def forwards_singly(self) -> Way | None:
-        """Push the tangent of each color separately."""
+        """Build the strategy that computes the tangent of each color separately."""
         if not self._is_straight():
             return None
         colors, count = self._colored(self.pattern, self._parts)
@@ -197,7 +203,7 @@ class _Level:
         return self._singly(f"{count} tangents, each by itself", push, self._results, entries, count)
 
     def forwards(self) -> Way | None:
-        """Push the tangents of all colors as a batch."""
+        """Build the strategy that computes the tangents of all colors as a batch."""
         colors, count = self._colored(self.pattern, self._parts)
         by_element = _spread(colors, self._parts)
         if len(self._parts) > 1:
@@ -207,16 +213,16 @@ class _Level:
         return self._forward_batch(colors, count, by_element)
 
     def by_star(self) -> Way | None:
-        """Push the tangents of a star coloring as a batch."""
+        """Build the strategy that computes the tangents of a star coloring as a batch."""
         if self.pattern.nnz > costs().single_entries:
             return None
         by_element, count = star(self.pattern)
         return self._forward_batch(_divided(by_element, self._parts), count, by_element)
 
     def dense(self) -> Way:
-        """Use one tangent for each column, or one cotangent for each row."""
+        """Build the strategy with one tangent per column, or one cotangent per row."""
         height, width = self.pattern.shape
-        self.is_symmetric = False  # every column has a separate color, under which all its entries are read
+        self.is_symmetric = False  # every column has its own color, so every entry can be read directly
         if self._second or width <= height:
             every = np.arange(width, dtype=np.int32)
             way = self._forward_batch(_divided(every, self._parts), width, every)
@@ -233,16 +239,16 @@ class _Level:
         return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
 
     def _forward_entries(self, color: Any) -> Places:
-        """Choose the color under which each entry is read.
+        """Choose the product T[k] from which each entry is read.
 
-        It is the color of the column. In a symmetric matrix, it may be the color of the row.
+        ``k`` is the color of the column of the entry. In a symmetric matrix, it may be the color of the row.
         """
         rows, elements, indices = self._coordinates()
         if not self.is_symmetric:
             return rows, indices, color[indices], elements
         own, other = color[indices].astype(np.int64), color[elements].astype(np.int64)
         count = int(color.max(initial=0)) + 1
-        # count the columns of each color in a row: an entry that is alone in its color can be read
+        # count the nonzeros of each color in each row. An entry can be read if its count is 1
         occurrences = np.bincount(elements * count + own, minlength=len(color) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,
@@ -256,7 +262,7 @@ class _Level:
     # -- backwards ---------------------------------------------------------------------------------
 
     def backwards_singly(self) -> Way | None:
-        """Pull the cotangent of each color of rows separately."""
+        """Build the strategy that computes the cotangent of each color of rows separately."""
         if not self._is_straight() or self.pattern.nnz > costs().single_entries:
             return None
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
@@ -280,7 +286,7 @@ class _Level:
         return self._singly(f"{count} cotangents, each by itself", pull, self._parts, entries, count)
 
     def backwards(self) -> Way | None:
-        """Pull the cotangents of all colors as a batch; rows of one color share no column."""
+        """Build the strategy that computes the cotangents of all colors as a batch."""
         if self.pattern.nnz > costs().single_entries:
             return None
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
@@ -299,7 +305,10 @@ class _Level:
     # -- shared steps ------------------------------------------------------------------------------
 
     def _is_straight(self) -> bool:
-        """Return whether the graph has no branches and loops, and few parts."""
+        """Return whether colors can be computed separately.
+
+        The graph must have no branches and loops, few inputs, and few results.
+        """
         return (
             len(self._parts) <= costs().single_parts
             and len(self._results) <= costs().single_parts
@@ -307,13 +316,14 @@ class _Level:
         )
 
     def _colored(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
-        """Color the elements of each value whose elements are columns.
+        """Color the columns of ``pattern``, separately for each tensor of columns.
 
-        Values that share no row may have the same colors.
+        The columns are the elements of tensors with the given types. Two tensors can have the same colors if
+        no row has nonzeros in both.
 
         Returns:
-            tuple: for each value, the colors of its elements, or one integer if all are equal; and the number
-                of colors.
+            tuple: a list of the colors of each tensor (an integer if all its elements have one color), and
+                the number of colors.
         """
         ends = np.cumsum([0, *[type.size for type in types]])
         owner = np.repeat(np.arange(len(types)), np.diff(ends))
@@ -355,7 +365,16 @@ class _Level:
     def _singly(
         self, name: str, derive: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """Build the strategy that runs ``derive`` for each color separately."""
+        """Build a strategy that computes the derivative of each color separately.
+
+        Args:
+            name: description of the strategy.
+            derive: function of the equations, inputs, and outputs of the graph. It returns a function from a
+                color to the derivatives of this color.
+            derived: types of these derivatives.
+            entries: the product and the element from which each entry is read (:class:`Way`).
+            count: number of colors.
+        """
         sizes = [type.size for type in derived]
         _, _, color, element = entries
         read = np.zeros((count, len(sizes)), bool)
@@ -386,7 +405,10 @@ class _Level:
     def _at_once(
         self, name: str, rule: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """Build the strategy of a batch: a piece per derived value, with a row per color."""
+        """Build a strategy that computes all colors as a batch.
+
+        ``rule`` returns one piece for each derivative, which contains the derivatives of all colors in order.
+        """
         sizes = np.array([type.size for type in derived], np.int64)
         before = np.cumsum([0, *sizes])[:-1] * count
         starts = before[None, :] + np.arange(count)[:, None] * sizes[None, :]
@@ -395,7 +417,7 @@ class _Level:
 
 
 def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
-    """Return the color of each element of values of the given types."""
+    """Concatenate the colors of the elements of values of the given types."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
@@ -408,7 +430,7 @@ def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
 def _has_own_derivative(graph: Graph) -> bool:
     """Return whether ``graph`` has user-defined derivatives.
 
-    Their Hessians need not be symmetric.
+    A Hessian that is computed from a user-defined gradient need not be symmetric.
     """
     return any(equation.primitive.by_user for equation in all_equations(graph.equations))
 

@@ -14,20 +14,26 @@ Places = tuple[Any, Any, Any, Any]
 
 
 class Way:
-    """A strategy: a graph of flat *pieces*, and the index of each entry in them.
+    """A graph that computes products of the matrix, and the index of each entry.
+
+    The graph computes, for each color k, the tangents of all results (forward mode) or the cotangents of all
+    parts of z (reverse mode), the *derived values*. Its outputs are flat arrays, the *pieces*, which contain
+    the derived values of all colors.
 
     Attributes:
         name: description of the strategy.
-        cut: graph without the data movement at its ends.
+        cut: split of the function into data movement and computation.
         graph: graph from the inputs of ``cut.graph`` to the pieces.
-        starts: integer array (colors, derived values): index of the first element of derived value j under
-            color k in the concatenated pieces, or -1 if the derived value is zero.
-        strides: integer array of the same shape: 1, or 0 if all elements of the derived value are equal.
-        sizes: number of elements of each derived value: of the results, or of the parts in reverse mode.
+        starts: integer array of shape (colors, derived values). ``starts[k, j]`` is the index in the
+            concatenated pieces of the first element of derived value j of color k, or -1 if the value is
+            zero.
+        strides: integer array of the same shape: 1, or 0 if the piece stores one element for a derived value
+            whose elements are all equal.
+        sizes: number of elements of each derived value.
         entries: four integer arrays ``(row, column, color, element)``, with one element for each entry.
             ``row`` is its row among the elements of the outputs, or of z for a Hessian. ``column`` is its
-            column among the elements of z. The value is read at ``element`` of the derived values under
-            ``color``.
+            column among the elements of z. The entry is element number ``element`` of the concatenated
+            derived values of color ``color``.
         count: number of colors.
         is_dense: whether nearly every column, or row, has a separate color.
     """

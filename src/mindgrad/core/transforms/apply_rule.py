@@ -1,10 +1,10 @@
-"""Apply a derivative rule to a graph in a separate builder.
+"""Build a derivative as a separate graph, which can be inlined or batched.
 
-    step(G, rule)(c, x, e) = rule(G(c, ·))(x, e)
+    step(G, rule): (c, x, e) ↦ rule applied to the inputs x and outputs G(c, x), with further inputs e
 
-Derivative rules emit equations into the current builder. If several derivatives are built at a time, for
-example one per direction, each is built in a separate builder. The result is a closed graph, which can be
-inlined or batched.
+Derivative rules emit equations into the current builder. If a derivative is needed for several directions,
+the functions of this module call the rule in a separate builder and return a closed graph. The caller batches
+this graph over the directions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Rule = Callable[..., list[Any]]
 
 
 def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()) -> Graph:
-    """Return the graph of ``rule(builder, xs, ys, extras)``.
+    """Return the graph ``(*constants, *xs, *extras) ↦ rule(builder, xs, ys, extras)``.
 
     Args:
         graph: graph with inputs ``(*constants, *xs)`` and outputs ``ys``.
         constants: number of inputs that are constants.
-        rule: function that emits into the current builder and returns the outputs.
-        templates: atoms with the types of the ``extras``, which become further inputs at the end.
+        rule: function that emits equations into the current builder and returns the outputs of the new graph.
+        templates: atoms with the types of the ``extras``, such as tangents or cotangents.
     """
     builder = Builder()
     with building(builder):
@@ -39,9 +39,10 @@ def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()
 
 
 def between(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any]]:
-    """Return the graph from ``xs`` to ``ys``, and the values of its other inputs.
+    """Return the graph ``(*others, *xs) ↦ ys``, and the values of ``others``.
 
-    ``xs`` are the last inputs of the graph. The graph has no effects, because these run once, in ``builder``.
+    The graph contains the equations of ``builder`` that depend on ``xs``. ``others`` are all other values
+    that they use. The graph has no effects, such as printing, because the equations in ``builder`` have them.
     """
     equations, needed = dependent(builder, list(xs), ys)
     return without_effects(Graph([*needed, *xs], equations, ys)), needed
@@ -55,11 +56,11 @@ def directional(
     types: Sequence[TensorType],
     is_forward: bool,
 ) -> tuple[Graph, list[Any]]:
-    """Return a derivative as a linear graph of its directions.
+    """Return a derivative as a linear function of its directions.
 
-    The graph can be applied later, or batched over many directions. In forward mode, one equation computes
-    both values and tangents of a loop or branch. The values in ``builder`` would then depend on a direction,
-    so the rule is applied to a copy of the equations in a closed graph.
+    The resulting graph can be applied later, or batched over many directions. In forward mode, one equation
+    computes both values and tangents of a loop or branch. If the rule was applied in ``builder``, the values
+    there would depend on a direction. The rule is therefore applied to a copy of the equations.
 
     Args:
         builder: the current builder, with the equations from ``xs`` to ``ys``.
@@ -70,7 +71,7 @@ def directional(
         is_forward: whether the directions are tangents of ``xs``; otherwise they are cotangents of ``ys``.
 
     Returns:
-        The graph ``(*residuals, *directions) ↦ results``, and the residuals, which are values of ``builder``.
+        The graph ``(*residuals, *directions) ↦ results``, and the values of the residuals in ``builder``.
     """
     directions = [Variable(type) for type in types]
     if is_forward:
@@ -80,8 +81,8 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # remove the equations of the rule from the builder, which does not define the directions. Dead-code
-    # elimination would not remove equations with an effect
+    # remove the equations of the rule from the builder, because they use the directions, which the builder
+    # does not define. Elimination of unused equations is not enough: it keeps equations with an effect
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

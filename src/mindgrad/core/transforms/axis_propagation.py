@@ -2,8 +2,9 @@
 
     axis a of x is carried by axis p of y   ⟺   ∂y[…, i at p, …] / ∂x[…, j at a, …] = 0 for i ≠ j
 
-Along a carried axis, the Jacobian is diagonal. For example, the samples of a batch are independent. One
-direction then suffices for all samples. Only an axis that is not carried needs one direction per element.
+Along a carried axis, the Jacobian is diagonal. An example is the batch axis of a function that treats samples
+independently. One direction (tangent) then suffices to differentiate all samples. Only an axis that is not
+carried needs one direction per element.
 
 The index map of an operator (``ir.index_map``) lists its parallel axes. An axis of an operand is carried by
 the axis of the result that has the same parallel label. An operator without an index map is assumed to mix
@@ -19,20 +20,20 @@ from mindgrad.core.ir.index_map import index_map
 
 __all__ = ["Carried", "alignment", "passage"]
 
-#: for each axis of the input: the axis of a value that carries it; ``None`` if its elements are mixed
+#: for each axis of the input, the axis of a value that carries it; ``None`` if elements along it are mixed
 Carried = tuple[int | None, ...]
 
 
 def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carried]:
-    """Return for each value that depends on ``x`` which axes of ``x`` it carries.
+    """Find for each value that depends on ``x`` which of its axes carry axes of ``x``.
 
     Args:
         equations: equations in program order.
         x: a variable that the equations use.
 
     Returns:
-        For ``x`` and every value that is differentiable with respect to it, a tuple with one axis or
-        ``None`` for each axis of ``x``.
+        A dict from ``x``, and from every value that is differentiable with respect to ``x``, to a tuple. For
+        each axis of ``x``, the tuple contains the axis of the value that carries it, or ``None``.
 
     >>> from mindgrad.core.ir.build import Builder, building
     >>> from mindgrad.core.ir.types import tensor_type
@@ -60,7 +61,7 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
             paths = [[through(k, index, axis) for axis in carried] for k, carried in moving]
             # if an axis of x reaches y on two paths, it is carried only if both lead to the same axis of y
             merged = [places[0] if len(set(places)) == 1 else None for places in zip(*paths, strict=True)]
-            # if the same axis carries several axes of size 1, only the first of them counts
+            # if one axis of y carries several axes of x, which must have size 1, keep only the first of them
             carried_by[y] = tuple(None if source in merged[:k] else source for k, source in enumerate(merged))
     return carried_by
 
@@ -68,8 +69,8 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
 def passage(equation: Equation) -> Callable[[int, int, int | None], int | None]:
     """Return a function that maps axes of operands to axes of results.
 
-    Its arguments are the positions of the operand and the result, and an axis of the operand. It returns the
-    axis of the result that carries it; ``None`` if the elements are mixed.
+    Its arguments are the positions of an operand and of a result, and an axis of the operand. It returns the
+    axis of the result that carries this axis; ``None`` if elements along it are mixed.
     """
     if equation.primitive.passage is not None:
         through = equation.primitive.passage(equation)

@@ -3,9 +3,9 @@
     batch(G)(x)[b] = G(x[b])    for each index b of the batch; the other inputs are shared
 
 If an equation depends on a batched value, the new graph applies the operator to operands with a batch axis.
-For most operators, this axis is one more parallel label in the index map (``ir.index_map``). The ``batch``
-rule of the operator handles it otherwise. If an operator has neither, ``TypeError`` is raised. An equation
-that does not depend on a batched value is unchanged and computed once for all samples.
+For most operators, the batch axis is one more parallel axis in the index map (``ir.index_map``). Other
+operators have a ``batch`` rule. If an operator has neither, ``TypeError`` is raised. An equation that does
+not depend on a batched value is unchanged and computed once for all samples.
 
 The new graph contains no loop over samples. It costs as much as G for each sample, except for the shared
 equations. An out-of-range integer index into a batched value behaves as in ``primitives.indexing``.
@@ -65,7 +65,13 @@ def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
 def push_batch(
     graph: Graph, inputs: Sequence[Any], axes: Sequence[int | None], size: int
 ) -> tuple[list[Any], list[int | None]]:
-    """Emit ``graph`` into the current builder, on inputs with and without batch axes.
+    """Emit the batched equations of ``graph`` into the current builder.
+
+    Args:
+        graph: the graph for one sample.
+        inputs: atoms of the inputs, with their batch axes.
+        axes: position of the batch axis of each input; ``None`` for a shared input.
+        size: number of samples.
 
     Returns:
         The atoms of the outputs, and the position of the batch axis of each; ``None`` if it has none.
@@ -94,7 +100,10 @@ def push_batch(
 def _batched(
     equation: Equation, xs: list[Any], at: list[int | None], size: int
 ) -> Iterable[tuple[Any, int | None]]:
-    """Return each output of ``equation`` with the position of its batch axis."""
+    """Emit ``equation`` on operands ``xs`` with batch axes ``at``.
+
+    Returns each output with the position of its batch axis.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     if all(axis is None for axis in at):
         y = primitive(*xs, **parameters)
@@ -117,7 +126,11 @@ def _batched(
 def _with_label(
     equation: Equation, xs: list[Any], at: list[int | None], size: int
 ) -> list[tuple[Any, int | None]]:
-    """Apply an operator to batched operands, with one more label in its index map."""
+    """Apply an operator to batched operands; add the batch axis to its index map.
+
+    If the operator does not accept the batch axis in its current position, move it to the front of each
+    operand, or else to the end.
+    """
     primitive = equation.primitive
     axes = index_map(equation)
     assert axes is not None
@@ -152,10 +165,10 @@ def _with_label(
 
 
 def _behind(operands: Sequence[Labels], label: int, labels: Labels) -> Labels:
-    """Insert ``label`` into ``labels``, the labels of a result.
+    """Insert the batch label ``label`` into ``labels``, the axis labels of a result.
 
-    It is inserted after the label that precedes it in an operand. If the result does not have that label, it
-    becomes the first label.
+    The batch axis comes after the same axis as in the first operand that has a batch axis. If the result does
+    not have this axis, the batch axis becomes the first axis.
     """
     operand = next(each for each in operands if label in each)
     axis = operand.index(label)

@@ -1,13 +1,17 @@
-"""Derivatives of one equation as separate graphs, to batch them over directions.
+"""First and second derivatives of one equation ``y = f(x)``, as separate graphs.
 
     first_derivative    (x, p) ↦ J p
-    second_derivative   (x, p, q) ↦ D²f[p, q]
-    second_partials     x ↦ f_kl of a pointwise operator
-    second_series       (x, p, c) ↦ coefficients 0, 1, and 2 of the series of y
+    second_derivative   (x, p, q) ↦ D²f[p, q] = Σ_kl (∂²f / ∂x_k ∂x_l) p_k q_l
+    second_partials     x ↦ f_kl = ∂²f / ∂x_k ∂x_l of a pointwise operator
+    second_series       (x, p, c) ↦ coefficients 0, 1, and 2 of the Taylor series of f(x + s p + s² c)
     nested_forward      (x, p, q, c) ↦ (y, J p, J q, D²f[p, q] + J c)
 
-``transforms.forward_laplacian`` calls these functions. They apply the forward rule of the operator once or
-twice, so that operators need no rules for second derivatives.
+``transforms.forward_laplacian`` batches these graphs over many directions p and q. The functions apply the
+forward rule of the operator once or twice, so that operators need no rules for second derivatives.
+
+In the code, ``moved`` are the positions of the operands that have directions. ``exact`` states for each
+direction whether its zeros can be exact (``primitives.exact_zeros``). For other directions, zero times
+infinity is NaN.
 """
 
 from __future__ import annotations
@@ -30,7 +34,10 @@ __all__ = [
 def equation_tangents(
     equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]
 ) -> list[Any]:
-    """Return the tangents of the outputs; ``None`` if a tangent is zero."""
+    """Return the tangents of the outputs of ``equation``; ``None`` for a zero tangent.
+
+    ``ys`` are the outputs, ``xs`` are the operands, and ``ts`` are the tangents of the operands.
+    """
     primitive: Any = equation.primitive
     if all(t is None for t in ts):
         return [None] * len(ys)
@@ -39,7 +46,7 @@ def equation_tangents(
 
 
 class _LoneEquation:
-    """One equation in a separate builder."""
+    """A copy of one equation in a separate builder, in which derivatives are emitted."""
 
     def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
         self.equation = equation
@@ -52,15 +59,12 @@ class _LoneEquation:
             self.ys = list(results) if equation.primitive.multiple else [results]
 
     def tangents(self, of: dict[int, Any]) -> list[Any]:
-        """Apply the forward rule to tangents, given by the position of the operand."""
+        """Apply the forward rule. ``of`` maps positions of operands to tangents."""
         ts = [of.get(k) for k in range(len(self.xs))]
         return equation_tangents(self.equation, self.ys, self.xs, ts)
 
     def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Any]:
-        """Add one input for the tangent of each operand in ``moved``.
-
-        ``exact`` contains for each of these tangents whether its zeros can be exact.
-        """
+        """Add an input for the tangent of each operand in ``moved``."""
         tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
         for direction, is_exact in zip(tangents.values(), exact, strict=True):
             if not is_exact:
@@ -69,17 +73,19 @@ class _LoneEquation:
         return tangents
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
-        """Return the graph of the outputs that are not ``None``, and a flag per output."""
+        """Return the graph of the outputs that are not ``None``.
+
+        The second result states for each output whether it is not ``None``.
+        """
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 
 def first_derivative(
     equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
-    """Return the graph ``(xs, p) ↦ jvp(y, x; p)``, and a flag for each output.
+    """Return the graph ``(xs, p) ↦ J p``, and a flag for each output.
 
-    The flag states whether the tangent of the output is nonzero. ``exact`` contains for each of ``p`` whether
-    its zeros can be exact (``primitives.exact_zeros``).
+    The flag states whether the tangent of the output is nonzero; the graph returns only nonzero tangents.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -91,8 +97,9 @@ def second_derivative(
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p, q) ↦ D²f[p, q]``, and a flag for each output.
 
-    The equations that the forward rule emits are differentiated in forward mode. ``exact`` contains for each
-    of ``p``, then for each of ``q``, whether its zeros can be exact.
+    The flag states whether the second derivative of the output is nonzero; the graph returns only these. It
+    is computed by forward mode of the equations that the forward rule emits. ``exact`` contains flags for
+    ``p``, then for ``q``.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -107,9 +114,10 @@ def second_derivative(
 def second_partials(
     equation: Equation, xs: Sequence[Any], moved: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]]]:
-    """Return the graph ``xs ↦ f_kl`` of a pointwise operator and the pairs ``(k, l)``.
+    """Return the graph ``xs ↦ f_kl`` of a pointwise operator, and pairs ``(k, l)``.
 
-    The outputs are the nonzero second partials ``f_kl`` with ``k ≤ l``.
+    The outputs are the nonzero second partial derivatives ``f_kl`` with ``k ≤ l``, where ``k`` and ``l`` are
+    positions of operands.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -126,14 +134,14 @@ def second_partials(
 
 
 def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> bool:
-    """Return whether second partials of a pointwise operator stay in range.
+    """Return whether second partial derivatives of a pointwise operator stay in range.
 
-    If so, they can be computed first and multiplied by tangents afterwards. The result is false if a partial
-    can be infinite (``1 / x``). It is also false if the second derivative multiplies the tangents by several
-    factors, as ``-(p / x) (q / x)`` for ``log``. The product of the factors, or the product of the tangents,
-    may then exceed the range of the dtype, even if the second derivative does not.
+    If so, ``f_kl`` can be computed first and multiplied by ``p_k q_l`` afterwards. The result is false if
+    ``f_kl`` can be infinite. It is also false if the forward rule multiplies tangents by several factors. For
+    example, ``log`` has the second derivative ``-(p / x) (q / x)``. For small ``x`` and ``p``, ``1 / x²`` may
+    exceed the range of the dtype, even if the second derivative does not.
     """
-    if equation.primitive.is_product:  # the second partials are one
+    if equation.primitive.is_product:  # the mixed second partial derivative of a · b is 1
         return True
     if is_tainted(equation.primitive, tuple(xs), equation.parameters, 0):
         return False
@@ -159,7 +167,8 @@ def _graph_of(equation: Equation) -> Graph:
 def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
     """Return the graph of Taylor coefficients up to order 2.
 
-    It maps ``(xs, (p, c) of each moved operand)`` to ``(ys, coefficients 1 and 2 of each output)``.
+    Its inputs are ``(xs, p and c of each moved operand)``. Its outputs are ``(ys, coefficients 1 and 2 of
+    each output)``.
     """
     return taylor(_graph_of(equation), moved, 2)
 

@@ -20,12 +20,12 @@ __all__ = ["forward", "push_tangents"]
 
 
 def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> None:
-    """Emit the tangent of every equation that depends on a variable of ``tangents``.
+    """Emit the tangents of all values that depend on the variables in ``tangents``.
 
     ``tangents`` maps variables to their tangents and is extended in place. A variable that it does not
-    contain has tangent zero. The current builder must already contain ``equations``. If a loop or branch has
-    a tangent, one equation that computes values and tangents replaces it, and :meth:`Builder.rebind` replaces
-    its values.
+    contain has tangent zero. The current builder must already contain ``equations``. A loop or branch that
+    has a tangent is replaced by one equation that computes values and tangents. :meth:`Builder.rebind` then
+    replaces the values of the original equation.
     """
     equations = list(equations)
     current().differentiate(tangents)
@@ -73,7 +73,7 @@ def _note(equation: Equation, ts: Sequence[Any], tangents: dict[Any, Any]) -> No
 
 
 def forward(graph: Graph, active: Sequence[int]) -> Graph:
-    """Return the graph of values and directional derivative.
+    """Return the graph of values and directional derivatives.
 
     Args:
         graph: the graph to differentiate.
@@ -95,6 +95,6 @@ def forward(graph: Graph, active: Sequence[int]) -> Graph:
 
 
 def tangent_or_zero(y: Any, tangents: dict[Any, Any]) -> Any:
-    """Return the tangent of ``y``; zeros if it has none."""
+    """Return the tangent of ``y``; a constant zero if ``tangents`` has no entry."""
     t = tangents.get(y)
     return zeros(y.type) if t is None else t

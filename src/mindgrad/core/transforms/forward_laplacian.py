@@ -12,16 +12,17 @@ computes a single second-order term ``c_y``, which is summed over all directions
 taken at each equation and not at the end, because all later terms are linear in it. For ``y = f(x)``, the
 terms follow from the forward rules of the operators:
 
-    pointwise     c_y = Σ_k f_k c_k + Σ_kl f_kl · (Σ_d p_kd q_ld)       f_kl: the partial of the partial
+    pointwise     c_y = Σ_k f_k c_k + Σ_kl f_kl · (Σ_d p_kd q_ld)       f_k, f_kl: partial derivatives
     linear        c_y = f(c_x)
     multilinear   c_y = B(c_a, b) + B(a, c_b) + Σ_d (B(p_ad, q_bd) + B(q_ad, p_bd))
     general       c_y = jvp(y, x; c_x) + Σ_d (the forward derivative along q_d of jvp(y, x; p_d))
 
-In the pointwise rule, the product of ``f_kl`` with the sum over directions can exceed the range of the dtype,
-even if ``c_y`` does not. The rule is therefore used only if ``f_kl`` is a single finite factor (see
-``has_moderate_partials``). Otherwise the general rule applies, which multiplies each tangent by one factor
-after the other. A branch or a loop becomes one equation that computes a Taylor series of order 2, batched
-over the directions. Each of the D directions has the second coefficient ``c / D``.
+In the pointwise rule, ``f_kl`` or the sum over directions can exceed the range of the dtype, even if ``c_y``
+does not. The rule is therefore used only if ``f_kl`` is a single finite factor (``has_moderate_partials``).
+Otherwise the general rule applies, which multiplies each tangent by one factor after the other. A branch or a
+loop becomes one equation that computes second derivatives along each direction, batched over the directions.
+Each of the D directions receives the share ``c / D`` of the second-order term, because the results are
+summed.
 
 The pass costs D + 2 times the graph if ``p = q``, and 2 D + 2 times otherwise. Separate second derivatives
 along each direction would cost 2 D + 2 or 4 D times the graph. Products with ``f_kl`` are computed once
@@ -71,14 +72,15 @@ class Stack(NamedTuple):
 def collapse(
     graph: Graph, active: Sequence[int], size: int, paired: bool = False, straight: bool = False
 ) -> Graph:
-    """Return the graph of values and of second derivatives summed over directions.
+    """Return the graph of values, tangents, and summed second derivatives.
 
     Args:
         graph: the graph.
         active: positions of the inputs that have directions.
         size: number D of directions, at least 1.
         paired: whether there is a second stack of directions ``q``; otherwise ``q = p``.
-        straight: whether the terms ``c`` of the inputs are zero. The graph then has no inputs for them.
+        straight: whether the second-order terms ``c`` of the inputs are zero. The graph then has no inputs
+            for them.
 
     Returns:
         A graph with inputs ``(*inputs, p of each active input, q of each if paired, c of each unless
@@ -107,20 +109,20 @@ def collapse(
 
 
 class Collapse:
-    """Emit stacks and second-order terms for equations of the current builder.
+    """The pass: it emits stacks and second-order terms into the current builder.
 
     Args:
         size: number of directions.
         weights: atom ``w`` of shape ``(size,)`` for directions ``q_d = w_d p_d``, instead of a second stack.
-        is_part: whether the pass handles only a tile of all directions. A variable then stands for each sum
-            over all directions.
+        is_part: whether this pass handles only some of all directions, because a caller adds up several
+            passes. Each sum over all directions is then represented by a new variable.
 
     Attributes:
-        left, right: stacks ``p`` and ``q`` of each variable that depends on the inputs. ``right`` is
-            ``left`` if they are equal or differ only by the weights.
-        second: the terms ``c``.
-        sums: for each variable that stands for a sum over all directions, the sum over the directions of
-            this pass.
+        left, right: dicts from each variable that depends on the inputs to its stack ``p`` or ``q``.
+            ``right`` is ``left`` if both are equal or differ only by the weights.
+        second: dict from variables to their second-order terms ``c``.
+        sums: if ``is_part``, a dict from each variable that represents a sum over all directions to the sum
+            over the directions of this pass.
     """
 
     __slots__ = ("_is_part", "_weights", "left", "right", "second", "size", "sums")
@@ -135,7 +137,7 @@ class Collapse:
         self._weights = weights
 
     def start(self, x: Any, left: Stack, right: Stack | None = None, second: Any = None) -> None:
-        """Set the directions of the input ``x``.
+        """Set the stacks ``p`` and ``q`` and the term ``c`` of the input ``x``.
 
         If one input has a stack ``right``, all inputs must have one.
         """
@@ -153,7 +155,7 @@ class Collapse:
         return current().value(y)
 
     def second_or_zero(self, y: Any) -> Any:
-        """Return the term ``c`` of ``y``; zeros if it has none."""
+        """Return the second-order term of ``y``; a constant zero if it has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
 
@@ -167,7 +169,7 @@ class Collapse:
     # -- the pass ---------------------------------------------------------------------------------
 
     def push(self, equations: Iterable[Equation]) -> None:
-        """Emit the stacks and terms of every equation that depends on the inputs."""
+        """Emit the stacks and second-order terms of all values that depend on the inputs."""
         equations = list(equations)
         builder = current()
         builder.differentiate(self.left)
@@ -186,7 +188,7 @@ class Collapse:
             return
         builder = current()
         outer = builder.source
-        if equation.primitive.kind == "control":  # computes the values too
+        if equation.primitive.kind == "control":  # the new branch or loop also computes the values
             builder.source = equation.source
             self._control(equation)
         else:
@@ -195,7 +197,7 @@ class Collapse:
         builder.source = outer
 
     def _emit(self, equation: Equation) -> None:
-        """Emit the stacks and terms of the outputs of one equation."""
+        """Emit the stacks and second-order terms of the outputs of one operator."""
         xs = [self.value(x) for x in equation.inputs]
         ys = [self.value(y) for y in equation.outputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left]
@@ -216,7 +218,7 @@ class Collapse:
     def _stacks(
         self, equation: Equation, xs: Sequence[Any], moved: Sequence[int], side: dict[Any, Stack]
     ) -> list[Stack | None]:
-        """Apply the forward rule to whole stacks."""
+        """Return the stack of each output: the forward rule, batched over directions."""
         if not moved:
             return [None] * len(equation.outputs)
         stacks = [side[equation.inputs[k]] for k in moved]
@@ -227,11 +229,16 @@ class Collapse:
     def _batched(
         self, rule: tuple[Graph, list[bool]], xs: Sequence[Any], stacks: Sequence[Stack]
     ) -> list[Any]:
-        """Apply the graph of a rule to stacks.
+        """Batch a graph from ``equation_derivatives`` over the directions of ``stacks``.
+
+        Args:
+            rule: the graph, and for each output of the operator whether the graph computes its derivative.
+            xs: operands of the operator.
+            stacks: the directions.
 
         Returns:
-            For each output a pair of result and batch axis; ``None`` for outputs that the graph does not
-            compute.
+            For each output, a pair of the result and its axis of directions; ``None`` if the graph does not
+            compute it.
         """
         graph, present = rule
         variables = [x for x in xs if type(x) is Variable]
@@ -246,7 +253,7 @@ class Collapse:
     # -- second order -----------------------------------------------------------------------------
 
     def _weighted(self, x: Any) -> Stack:
-        """Return the stack ``q`` of a variable, including the weights."""
+        """Return the stack ``q`` of ``x``, multiplied by the weights."""
         stack = self.right[x]
         if self._weights is None:
             return stack
@@ -254,15 +261,16 @@ class Collapse:
         return Stack(spread * stack.atom, stack.at)
 
     def _total(self, atom: Any, at: int | None) -> Any:
-        """Return the sum over all directions."""
+        """Return the sum of ``atom`` over the axis ``at`` of directions."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
         return self._whole(reduce_sum(atom, axes=(at,)))
 
     def _whole(self, total: Any) -> Any:
-        """Return the sum over all directions; ``total`` is the sum over these directions.
+        """Return the sum over all directions, given the sum ``total`` over this pass.
 
-        If there are further directions, the result is a new variable that stands for the whole sum.
+        If this pass has only some of the directions, the result is a new variable, for which the caller
+        substitutes the sum of all passes.
         """
         if not self._is_part or type(total) is Constant:
             return total
@@ -273,7 +281,7 @@ class Collapse:
     def _curvature(
         self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
     ) -> list[Any]:
-        """Return Σ_d D²f[p_d, q_d] for each output; ``None`` if it is zero."""
+        """Return Σ_d D²f[p_d, q_d] of each output; ``None`` if it is zero."""
         primitive = equation.primitive
         nothing: list[Any] = [None] * len(equation.outputs)
         if not moved or primitive.is_linear or (primitive.is_product and len(moved) < 2):
@@ -290,7 +298,7 @@ class Collapse:
         return [None if result is None else self._total(*result) for result in results]
 
     def _pairs(self, a: Any, b: Any) -> Any:
-        """Return Σ_d p_a q_b; if ``a`` and ``b`` differ, add Σ_d q_a p_b."""
+        """Return Σ_d p_ad q_bd; if ``a`` and ``b`` differ, add Σ_d q_ad p_bd."""
         left, right = self.left[a], self._weighted(b)
         total = self._summed(left, right)
         if a is b:
@@ -315,7 +323,7 @@ class Collapse:
         return self._total(product(left, right), at)
 
     def _pointwise(self, equation: Equation, xs: Sequence[Any], y: Any, moved: Sequence[int]) -> Any:
-        """Return Σ_kl f_kl Σ_d p_kd q_ld, with the sum over directions taken first."""
+        """Return Σ_kl f_kl · (Σ_d p_kd q_ld) of a pointwise operator."""
         graph, pairs = second_partials(equation, xs, moved)
         found = current().inline(graph, [x for x in xs if type(x) is Variable])
         terms = []
@@ -330,7 +338,10 @@ class Collapse:
         return accumulate(terms)
 
     def _contraction(self, equation: Equation) -> Any:
-        """Return the term of a contraction, which also contracts the directions."""
+        """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product.
+
+        The contraction also sums over the directions.
+        """
         a, b = equation.inputs
         first = self._contracted(equation, self.left[a], self._weighted(b))
         if self.right is self.left:
@@ -344,7 +355,7 @@ class Collapse:
     # -- branches and loops -----------------------------------------------------------------------
 
     def _control(self, equation: Equation) -> None:
-        """Emit one equation for values, stacks, and terms of a branch or loop."""
+        """Emit one branch or loop that computes values, stacks, and second-order terms."""
         xs = [self.value(x) for x in equation.inputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left or x in self.second]
         is_series = (
@@ -357,8 +368,8 @@ class Collapse:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
             term = self.second.get(x)
-            # each direction receives an equal share of c; a Taylor coefficient of order 2 is half of a second
-            # derivative
+            # the terms of all directions are summed later, so each direction receives the share c / D. A
+            # Taylor coefficient of order 2 is half of a second derivative, hence the factor 2
             share = 1 / (2 * self.size) if is_series else 1 / self.size
             sides[0].append(self.left.get(x, zero))
             sides[1].append(self._weighted(x) if x in self.right else zero)

@@ -1,10 +1,10 @@
 """Linearization: split forward mode into values and a linear map of tangents.
 
-    G(x), and the linear map t ↦ J_G(x) t, whose coefficients are values of G
+    linearize(G)(x) = G(x), and the equations of the linear map t ↦ J_G(x) t
 
 Linearization applies forward mode to tangents that are variables without values. The builder stores the
-equations that depend on a tangent in a separate list, which is the linear map. So linearization costs no more
-than forward mode.
+equations that depend on a tangent in a separate list. This list is the linear map. Its coefficients are
+values that the other equations compute. Linearization therefore costs no more than forward mode.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def linearize(
 
 
 def dependent(builder: Builder, variables: Sequence[Variable], results: Sequence[Any]) -> tuple[list, list]:
-    """Return the equations of ``results`` that depend on ``variables``.
+    """Return the equations that compute ``results`` from ``variables``.
 
-    The second result is the list of all other values that these equations use. Equations that only have an
-    effect are excluded, because they run once, in ``builder``.
+    The second result is the list of all other variables that these equations or ``results`` use. Equations
+    without results, such as printing, are excluded, because ``builder`` already contains them.
     """
     after: set[Any] = set(variables)
     equations = []

@@ -26,7 +26,7 @@ def pull_back(
     outputs: Sequence[Any],
     cotangents: Sequence[Any],
 ) -> list[Any]:
-    """Emit the cotangents of ``inputs`` into ``builder``.
+    """Emit the cotangents of ``inputs`` into the current builder ``builder``.
 
     ``cotangents`` are the cotangents of ``outputs``; ``None`` means zero.
     """
@@ -37,7 +37,7 @@ def pull_back(
 
 
 def reverse(graph: Graph, active: Sequence[int]) -> Graph:
-    """Return the graph of values and vector–Jacobian product.
+    """Return the graph of values and the vector–Jacobian product.
 
     Args:
         graph: the graph to differentiate.

@@ -26,7 +26,7 @@ _MIXED = (REDUCED, ORDERED)
 
 
 def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: Any) -> Equation | None:
-    """Return the first equation that certainly mixes samples of ``x`` in ``y``.
+    """Return the first equation on the path from ``x`` to ``y`` that mixes samples.
 
     Args:
         equations: equations in program order.
@@ -35,7 +35,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
         y: an atom that the equations compute.
 
     Returns:
-        The equation; ``None`` if there is none.
+        The equation; ``None`` if no equation certainly mixes samples.
     """
     for axis in axes:
         if x.shape[axis] > 1:
@@ -46,7 +46,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
 
 
 def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
-    """Return the values with mixed samples, each with its first mixing equation."""
+    """Return a dict from values with mixed samples to the equation that mixed them."""
     places: dict[Any, int | None] = {x: axis}
     mixed: dict[Any, Equation] = {}
     for equation in equations:
@@ -72,7 +72,10 @@ def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict
 
 
 def _meets(equation: Equation, rows: dict[int, int | None]) -> bool:
-    """Return whether an equation sums or accumulates along one of the sample axes."""
+    """Return whether an equation sums or accumulates along a sample axis.
+
+    ``rows`` maps positions of operands to their sample axes.
+    """
     axes = index_map(equation)
     return axes is not None and any(
         axis is not None and axes.kind(axes.operands[operand][axis]) in _MIXED

@@ -3,8 +3,8 @@
     x(s) = Σ_k x_k sᵏ    ⟹    taylor(G): (x_0, …, x_K) ↦ (y_0, …, y_K),  G(x(s)) = Σ_k y_k sᵏ + O(sᴷ⁺¹)
 
 Most operators need no Taylor rule. A linear operator is applied to each coefficient. For a multilinear
-operator, the coefficients are a Cauchy product. For every other operator, the forward rule is read as a
-differential equation for the series:
+operator, the coefficients are a Cauchy product, ``y_k = Σ_j B(a_j, b_{k−j})``. For every other operator, the
+forward rule is a differential equation for the series. A dot is the derivative with respect to s:
 
     ẏ = jvp(y, x; ẋ)         ⟹        k y_k = (coefficient k − 1 of jvp(y, x; ẋ)),   (ẋ)_j = (j + 1) x_{j+1}
 
@@ -13,11 +13,11 @@ in the same way. Each step lowers the order by one, so the recursion ends. A coe
 is first needed.
 
 Two kinds of operators have special rules. The forward rule of a quotient contains quotients, so that each
-order would add more of them. Its rule ``recurrence`` solves the Cauchy product ``y b = a`` for ``y`` instead.
-The rule ``series`` of a branch or a loop emits one branch or loop over all coefficients.
+order would add more quotients. Its rule ``recurrence`` solves the Cauchy product ``y b = a`` for ``y``
+instead. The rule ``series`` of a branch or a loop emits one branch or loop over all coefficients.
 
-A series needs O(K²) products per nonlinear equation, compared with 2ᴷ for nested forward mode. It exists if
-all forward rules exist.
+A series needs O(K²) products per nonlinear equation, compared with 2ᴷ for nested forward mode. Every operator
+needs a forward rule.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
 
     Args:
         graph: the graph.
-        active: positions of the inputs that are series; the other inputs are constant.
+        active: positions of the inputs that depend on ``s``; the other inputs are constant.
         order: highest order K, at least 1.
         degree: highest order D of the inputs; higher coefficients are zero. Default: K.
 
@@ -64,7 +64,7 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         for index in active:
             own = [inputs[index]] * (order if degree is None else degree)
             series.start(inputs[index], builder.inputs_like(own))
-        arguments = list(builder.inputs)  # copied before variables of rates are added to it
+        arguments = list(builder.inputs)  # copied, because `_rate` adds further variables to `builder.inputs`
         outputs = builder.inline(graph, inputs)
         values = series.replay(list(builder.equations))
         outputs = [builder.value(y) for y in outputs]
@@ -83,20 +83,21 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
 class _Series:
     """Taylor coefficients of the values of one graph, each computed at its first use.
 
-    The *rate* of a value is its derivative with respect to ``s``.
+    The *rate* ẋ of a value x is its derivative with respect to ``s``. Forward rules are called with a new
+    variable for each rate ẋ.
     """
 
     def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
-        #: the variable x of each rate ẋ
+        #: maps the variable of each rate ẋ to x
         self._rate_of: dict[Variable, Variable] = {}
-        #: the rate of each nonlinear value
+        #: maps a value to its rate, the result of the forward rule
         self._rates: dict[Variable, Any] = {}
-        #: whether a value varies with ``s``, if that was already determined
+        #: cache: whether a value depends on ``s``
         self._depends: dict[Any, bool] = {}
-        #: whether a value depends on a rate, if that was already determined
+        #: cache: whether a value depends on the variable of a rate
         self._of_rates: dict[Any, bool] = {}
 
     def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
@@ -106,10 +107,10 @@ class _Series:
             self._known[variable, k] = atom
 
     def replay(self, equations: Sequence[Equation]) -> list[Any]:
-        """Replace each varying branch or loop by a branch or loop over coefficients.
+        """Let branches and loops that depend on ``s`` also compute coefficients.
 
         Returns:
-            All values of the graph.
+            All values of the graph, in program order.
         """
         if all(equation.primitive.series is None for equation in equations):
             return [y for equation in equations for y in equation.outputs]
@@ -141,7 +142,7 @@ class _Series:
         return self._known[key]
 
     def _located(self, atom: Variable, k: int) -> Steps:
-        """Compute a coefficient, with the source line of ``atom`` on the new equations."""
+        """Compute a coefficient; the new equations get the source line of ``atom``."""
         builder, equation = self._builder, atom.made_by
         outer = builder.source
         if equation is not None and equation.source is not None:
@@ -151,14 +152,14 @@ class _Series:
         return coefficient
 
     def _varies(self, atom: Any) -> bool:
-        """Return whether the series of ``atom`` has more than its first coefficient."""
+        """Return whether ``atom`` depends differentiably on ``s``."""
         return _depends_on(atom, self._depends, _differentiated)
 
     def _has_rate(self, atom: Any) -> bool:
-        """Return whether ``atom`` depends on a rate.
+        """Return whether ``atom`` depends on the variable of a rate.
 
-        Such an atom belongs to a derivative rule and not to the graph. Its value (coefficient 0) must be
-        computed too.
+        Such an atom is an intermediate value of a forward rule. The variable of a rate has no value, so even
+        coefficient 0 of the atom must be computed.
         """
         return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 
@@ -191,7 +192,7 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Sequence[Any]) -> Steps:
-        """Return coefficient 0 of each of ``atoms``, without variables of rates."""
+        """Return coefficient 0 of each of ``atoms``, computed without variables of rates."""
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -199,7 +200,7 @@ class _Series:
         return starts
 
     def _replaced(self, equation: Equation) -> list[Any]:
-        """Emit a branch or loop of values and coefficients, and return the values."""
+        """Emit a branch or loop over values and coefficients, and return the values."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
@@ -215,10 +216,11 @@ class _Series:
         return values
 
     def _whole(self, equation: Equation, order: int) -> Steps:
-        """Compute coefficients up to ``order`` of a branch or loop in a derivative rule.
+        """Compute the coefficients up to ``order`` of a branch or loop in a forward rule.
 
         Each order needs another branch or loop, because coefficients of the operands may depend on lower
-        coefficients of the results. An example is the derivative of a linear system whose product is a loop.
+        coefficients of the results. An example is the derivative of a linear system whose matrix product is a
+        loop.
         """
         coefficients = []
         for x in equation.inputs:
@@ -267,7 +269,7 @@ class _Series:
         return accumulate([total, _term(equation, middle, middle)])
 
     def _rate(self, equation: Equation, atom: Variable) -> Any:
-        """Return ẏ as an expression of y, x, and new variables for ẋ."""
+        """Return ẏ, the result of the forward rule for new variables of the rates ẋ."""
         if atom not in self._rates:
             rates: list[Any] = []
             for x in equation.inputs:
@@ -291,7 +293,7 @@ def _operands(equation: Equation) -> Sequence[Any]:
 
 
 def _differentiated(equation: Equation) -> Sequence[Any]:
-    """Return the operands of ``equation``; none if it is not differentiable."""
+    """Return the operands of ``equation``; an empty tuple if its derivative is zero."""
     primitive = equation.primitive
     has_rule = primitive.jvp is not None or primitive.series is not None
     return equation.inputs if has_rule and not primitive.stops else ()
@@ -302,7 +304,7 @@ def _depends_on(
 ) -> bool:
     """Return whether ``atom`` depends on a variable for which ``answers`` is true.
 
-    The result for each value that the search visits is added to ``answers``.
+    ``answers`` is a cache, to which the search adds the result for each value that it visits.
     """
     if type(atom) is not Variable:
         return False
@@ -326,16 +328,17 @@ def _series(
     parameters: dict[str, Any],
     coefficients: Sequence[Sequence[Any]],
 ) -> Any:
-    """Return the coefficients of a branch or loop on ``operands``."""
+    """Apply the rule ``series`` of a branch or loop to ``operands``."""
     rule: Any = equation.primitive.series
     applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
     return rule(applied, coefficients, len(coefficients[0]) - 1)
 
 
 def _term(equation: Equation, left: Any, right: Any) -> Any:
-    """Return one term of a Cauchy product, by the forward rule.
+    """Return the term ``B(left, right)`` of a Cauchy product.
 
-    The term is zero if a coefficient is exactly zero, even if the other one is infinite.
+    The term is computed by the forward rule. It is therefore zero if one coefficient is an exact zero
+    (``primitives.exact_zeros``) and the other coefficient is infinite.
     """
     jvp: Any = equation.primitive.jvp
     return jvp(equation.outputs[0], (left, right), (None, right), **equation.parameters)

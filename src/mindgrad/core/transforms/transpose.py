@@ -3,9 +3,9 @@
     ⟨ct, L t⟩ = ⟨Lᵀ ct, t⟩
 
 Linear equations are processed from the last to the first. The ``transpose`` rule of each operator maps the
-cotangents of its outputs to cotangents of its linear inputs. If a value has several uses, their cotangents
-are added. The transpose costs as much as the linear equations. If an operator has no ``transpose`` rule,
-because it is not linear, ``TypeError`` is raised.
+cotangents of its outputs to cotangents of its linear operands. If a value has several uses, the cotangents of
+all uses are added. The transpose costs as much as the linear equations. If an operator has no ``transpose``
+rule, because it is not linear, ``TypeError`` is raised.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def pull_cotangents(
     Args:
         equations: linear equations in program order.
         outputs: the linear results; ``None`` or a constant for results that do not depend on a linear input.
-        cotangents: cotangent of each output.
+        cotangents: cotangent of each output; ``None`` if it is zero.
         inputs: linear inputs.
-        are_moving: whether ``inputs`` are the tangents of the inputs of the present derivative
-            (:meth:`Builder.differentiate`).
+        are_moving: whether ``inputs`` are the tangents of the differentiated inputs, in the order of
+            :meth:`Builder.differentiate`.
 
     Returns:
         The cotangent of each input; ``None`` if it is zero.

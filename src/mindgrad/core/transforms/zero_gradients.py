@@ -6,12 +6,15 @@ gradient is exactly zero, which is usually a mistake. ``trace.record`` and ``tra
 :func:`steps_of` once per derivative graph, and only if a result of this graph is the constant zero.
 
 A second derivative can be zero without a mistake: the first derivative of relu is piecewise constant. Each
-scope therefore stores the functions that were differentiated inside it. If one of these functions depends
-smoothly on an input, there is no warning about this input.
+scope (the graph of one traced function) therefore stores the functions that were differentiated inside it. If
+one of these functions depends smoothly on an input, there is no warning about this input.
 
 Limits: operators with user-defined derivatives count as smooth, and so do operators with inner graphs other
-than branches, ``while``, ``scan``, and recomputed blocks. A function in which a loop, branch, ``vmap``, or
-recomputed block takes derivatives gets no warning.
+than branches, ``while``, ``scan``, and recomputed blocks. There is no warning if a derivative is taken inside
+a loop, a branch, ``vmap``, or a recomputed block.
+
+In the code, a *path* states how an output depends on a value. A *step* is a piecewise constant operator that
+makes a gradient zero.
 """
 
 from __future__ import annotations
@@ -30,13 +33,17 @@ __all__ = [
     "smooth_variables", "steps_of", "warn_of_zeros",
 ]  # fmt: skip
 
-#: how an output depends on a value: smoothly, or only through a piecewise constant operator (this equation)
+#: how an output depends on a value: smoothly, or only through piecewise constant operators. In the second
+#: case, the path is the equation of such an operator
 _Path = Literal["smooth"] | Equation
 
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A transformation without a warning, because an inner graph takes derivatives."""
+    """A derivative transform whose zero gradients cause no warning.
+
+    It marks functions in which a loop, branch, ``vmap``, or recomputed block takes derivatives.
+    """
 
     transform: Callable[..., list[Any]]
 
@@ -53,7 +60,8 @@ def steps_of(
         equations: equations of the function.
         xs: differentiated inputs.
         ys: outputs.
-        excusing: atoms of the function. If one of them depends smoothly on an input, the input is ignored.
+        excusing: values on which an inner differentiated function depends smoothly (:func:`smooth_atoms`). If
+            one of them depends smoothly on an input, the input is ignored.
 
     Returns:
         The source line and the name of each piecewise constant operator.
@@ -84,9 +92,9 @@ def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Va
 
 
 def smooth_atoms(scope: GraphScope) -> list[Any]:
-    """Return the atoms of ``scope`` on which differentiated functions depend smoothly.
+    """Return the atoms of ``scope`` on which inner functions depend smoothly.
 
-    These are the functions that were differentiated inside ``scope``.
+    The inner functions are the functions that were differentiated inside ``scope``.
     """
     atoms: list[Any] = []
     for equations, outputs, captures in scope.differentiated:
@@ -101,7 +109,7 @@ def _atom(scope: GraphScope, tensor: Any) -> Any:
 
 
 def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
-    """Return how ``ys`` depend on each variable that they use."""
+    """Return a dict from each variable that ``ys`` use to its path."""
     paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
@@ -123,14 +131,14 @@ def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """Return the dependence on a value through two paths."""
+    """Combine two paths to one value: the result is smooth if one of them is smooth."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 
 def _of_graphs(equation: Equation, after: Sequence[_Path | None]) -> Sequence[_Path | None]:
-    """Return the dependence on each operand of an equation with graphs.
+    """Return the path of each operand of an equation with inner graphs.
 
-    ``after`` is the dependence on each result.
+    ``after`` contains the path of each result; ``None`` if the output does not depend on it.
     """
     if equation.primitive.paths is not None:
         return equation.primitive.paths(equation, after)  # type: ignore[no-any-return]
@@ -138,16 +146,13 @@ def _of_graphs(equation: Equation, after: Sequence[_Path | None]) -> Sequence[_P
 
 
 def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the dependence on each operand of an operator.
-
-    ``after`` is the dependence on each result.
-    """
+    """Return the path of each operand, given the paths ``after`` of the results."""
     primitive, count = equation.primitive, len(equation.inputs)
     if primitive.jvp is None:
-        # a comparison in a derivative rule does not count: it is the derivative of a function such as relu
+        # ignore a comparison that a derivative rule emitted, such as x > 0 in the rule of relu
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # an integer result that is converted may have a derivative; an integer result that an operator returns in
-    # addition to its values (an index) has none
+    # the derivative passes through an integer result of a conversion, which may be converted back to float.
+    # It does not pass through indices that an operator returns in addition to its values
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
@@ -164,18 +169,24 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
 
 
 def paths_of_branch(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Rule ``paths`` of a branch, where every result depends on the predicate."""
+    """Return the paths of the operands of a branch.
+
+    The predicate is a piecewise constant operand.
+    """
     branches = [_through(graph, after) for graph in equation.graphs.values()]
     return [equation, *map(_joined, *branches)]
 
 
 def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Rule ``paths`` of an inner graph that runs once."""
+    """Return the paths of the operands of an inner graph that runs once."""
     return _through(equation.parameters["body"], after)
 
 
 def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Rule ``paths`` of ``while``, where every result depends on the condition."""
+    """Return the paths of the operands of a ``while`` loop.
+
+    The condition is piecewise constant, and every result depends on it.
+    """
     count = len(equation.parameters["body"].outputs)
     # saved carries come after the carry, the number of iterations, and the period
     saved = after[count + 2 :] or [None] * count
@@ -186,16 +197,17 @@ def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_P
 
 
 def paths_of_scan(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Rule ``paths`` of ``scan``."""
+    """Return the paths of the operands of a scan."""
     return _of_loop(equation, equation.parameters["carries"], after, [None] * len(equation.inputs))
 
 
 def _of_loop(
     loop: Equation, carries: int, after: Sequence[_Path | None], before: list[_Path | None]
 ) -> list[_Path | None]:
-    """Return the dependence on the operands of a loop.
+    """Return the paths of the operands of a loop.
 
-    ``before`` is the dependence on the operands outside the body.
+    ``before`` contains the paths that do not pass through the body. Paths through the body are added until
+    they do not change, because the body can run any number of times.
     """
     body, consts = loop.parameters["body"], loop.parameters["consts"]
     carried, stacked = after[:carries], after[carries:]
@@ -208,10 +220,7 @@ def _of_loop(
 
 
 def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the dependence on each input of ``graph``.
-
-    ``after`` is the dependence on each output.
-    """
+    """Return the path of each input of ``graph``; ``after`` are the paths of outputs."""
     paths: dict[Any, _Path] = {}
     for y, path in zip(graph.outputs, after, strict=True):
         if type(y) is Variable and path is not None:
