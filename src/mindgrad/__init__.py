@@ -12,7 +12,7 @@ from typing import Any as _Any
 from mindgrad.core.base.collection import no_garbage as _no_garbage
 
 with _no_garbage:  # no garbage collection, because these imports load nearly all modules
-    import mindgrad.core.catalog  # registers all primitives
+    import mindgrad.core.catalog  # noqa: F401 - registers all primitives
     from mindgrad import common, context, ops
 from mindgrad._base.boundary import enclose_packages as _enclose_packages
 from mindgrad._base.missing import explain_all as _explain_all
