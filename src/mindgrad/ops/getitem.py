@@ -1,8 +1,8 @@
 """``x[index]`` and ``x[index] = value`` of tensors, Parameters, and selections.
 
 ``core.arrays.getitem`` reads and writes elements. If the values of a mask are unknown at compile time,
-``x[mask]`` is a selection (``ops.selection``), and only its reductions have a known shape. A write rebinds the
-name ``x`` to the new tensor.
+``x[mask]`` is a selection (``ops.selection``), and only its reductions have a known shape. A write rebinds
+the name ``x`` to the new tensor.
 """
 
 from __future__ import annotations

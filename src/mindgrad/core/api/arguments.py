@@ -225,7 +225,7 @@ def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
     for leaf, other, path in zip(leaves, expected, paths(structure, name), strict=True):
         if other is None:
             continue
-        target = other if isinstance(other, Tensor) else tensor_of(other)
+        target: Any = other if isinstance(other, Tensor) else tensor_of(other)
         shape = np.shape(leaf) if not isinstance(leaf, Tensor) else leaf.shape
         if shape != target.shape:
             raise ValueError(f"For '{owner}', {path} has shape {shape}, but must have shape {target.shape}.")

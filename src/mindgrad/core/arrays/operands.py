@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.array_conversion import is_other_array
 from mindgrad.core.ir.dtype import DType, complex128, float64, promote, promote_scalar
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
@@ -28,6 +29,9 @@ __all__ = [
 
 Shape = tuple[int, ...]
 
+#: types of Python numbers with the NumPy types of their values; ``bool`` is a subclass of ``int``
+_PRECISION = ((bool, np.bool_), (int, np.int64), (float, np.float64), (complex, np.complex128))
+
 
 def operand(x: Any, operator: str) -> Tensor:
     """Convert ``x`` to a tensor.
@@ -37,16 +41,15 @@ def operand(x: Any, operator: str) -> Tensor:
     """
     if isinstance(x, Tensor):
         return references.read(x) if x.is_parameter else x
-    if isinstance(x, (bool, int, float, complex)):
-        kind = np.float64 if isinstance(x, float) else np.complex128 if isinstance(x, complex) else None
-        return make_number(make_tensor(np.asarray(x, kind)))
-    if isinstance(x, (np.ndarray, np.generic)):
-        return Tensor(np.asarray(x))
+    for kind, dtype in _PRECISION:
+        if isinstance(x, kind):
+            return make_number(make_tensor(np.asarray(x, dtype)))
+    if isinstance(x, (np.ndarray, np.generic)) or is_other_array(x):
+        return Tensor(x)
     if isinstance(x, (list, tuple)):
         return _stacked(x, operator)
     raise TypeError(
-        f"For '{operator}', the input must be a Tensor, an array, or a number, but got {x!r} of type "
-        f"{type(x).__name__}."
+        f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
     )
 
 

@@ -4,7 +4,7 @@
     Recorder       an operator runs immediately, and the call is recorded   (gradient in eager mode)
     GraphScope     an operator becomes an equation, and does not run        (compiled function)
 
-In eager mode, a call of a function can be deferred (``eager.deferral``). The deferred call then receives the
+In eager mode, a call of a function can be deferred (``ir.deferral``). The deferred call then receives the
 operators instead of these scopes. A gradient inside it has a :class:`DeferredScope`.
 
 Every gradient call opens a new scope. The *level* of a scope is its nesting depth. An operator belongs to the
@@ -22,7 +22,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.tensor import Tensor, assign, make_tensor
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.deferral import Deferral
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is", "constant_block",
@@ -54,7 +57,7 @@ class _Local(threading.local):
         #: scope of the innermost loop body or branch that is being traced
         self.body: BodyScope | None = None
         #: the deferred eager call that receives the operators of this thread, or ``None``
-        self.deferral: Any = None
+        self.deferral: Deferral | None = None
         #: values of scopes up to this level are constants of the derivative (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
@@ -75,12 +78,12 @@ def outermost_program() -> GraphScope | None:
     return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
-def current_deferral() -> Any:
+def current_deferral() -> Deferral | None:
     """Return the deferred call that receives operators on this thread, or ``None``."""
     return _local.deferral
 
 
-def defer_to(deferral: Any) -> None:
+def defer_to(deferral: Deferral | None) -> None:
     """Let ``deferral`` receive the operators of this thread; ``None`` for no deferral."""
     _local.deferral = deferral
 
@@ -309,7 +312,8 @@ class GraphScope(Scope):
 
     Attributes:
         captures: pairs of an input variable and the tensor from outside that it represents.
-        parameters: Parameters that became inputs (only in the outermost scope).
+        parameters: dict that maps inputs to the Parameters that became these inputs (only in the outermost
+            scope).
         dependencies: objects whose Python attributes were read while the function was traced.
         differentiated: the functions that were differentiated inside the scope; ``transforms.zero_gradients``
             reads them.
@@ -326,7 +330,7 @@ class GraphScope(Scope):
         self._values_are_inputs = values_are_inputs
         self.builder = Builder()
         self.captures: list[tuple[Variable, Tensor]] = []
-        self.parameters: list[Tensor] = []
+        self.parameters: dict[Variable, Tensor] = {}
         self.dependencies: dict[int, tuple[Any, int]] = {}
         self.differentiated: list[Any] = []
         self._captured: dict[int, Any] = {}

@@ -72,11 +72,8 @@ def trace(
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
         # if this graph is the outermost one being traced, Parameters that it reads are inputs of it
-        operands: dict[Any, Tensor] = {
-            scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
-        }
+        operands: dict[Any, Tensor] = {**scope.parameters, **dict(scope.captures)}
     scope.close_program()
-    operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
     # tensors keep their scope alive, so clear it, so that they do not keep the Parameters alive
