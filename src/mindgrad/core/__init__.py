@@ -11,13 +11,40 @@ from importlib import import_module as _import_module
 #: module -> public names
 _NAMES = {
     "mindgrad.core.api.grad": ("grad", "value_and_grad"),
+    "mindgrad.core.api.hessian": ("hessian", "hvp"),
+    "mindgrad.core.api.jacobian": ("jacfwd", "jacobian", "jacrev"),
     "mindgrad.core.api.jit": ("jit",),
+    "mindgrad.core.api.laplacian": ("laplacian",),
+    "mindgrad.core.api.taylor": ("taylor",),
     "mindgrad.core.api.vjp": ("jvp", "linearize", "vjp"),
+    "mindgrad.core.api.vmap": ("vmap",),
     "mindgrad.core.ir.tensor": ("Tensor",),
+    "mindgrad.core.trace.loops": ("cond", "fori_loop", "scan", "while_loop"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = ["Tensor", "grad", "jit", "jvp", "linearize", "numpy", "value_and_grad", "vjp"]
+__all__ = [
+    "Tensor",
+    "cond",
+    "fori_loop",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jit",
+    "jvp",
+    "laplacian",
+    "linearize",
+    "numpy",
+    "scan",
+    "taylor",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+    "while_loop",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.core.base.tree import differences, flatten, paths, unflatten
-from mindgrad.core.ir.scope import open_scopes
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.trace import frontend, references
+from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import Recorded, record
 
-__all__ = ["Inputs", "Run", "as_floats", "is_real", "like_tree", "positions_of", "recorded_run", "tensor_of"]
+__all__ = ["Inputs", "Run", "is_real", "like_tree", "positions_of", "recorded_run", "tensor_of"]
 
 
 def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[int]:
@@ -85,7 +85,12 @@ class Inputs:
 
     def trees(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
         """Return one container for each differentiated argument, with ``tensors`` as its leaves."""
-        return as_floats(self._filled(tensors))
+        return as_python(self._filled(tensors))
+
+    def nested(self, parts: Sequence[Any]) -> tuple[Any, ...]:
+        """Return one container for each differentiated argument, with ``parts`` instead of its leaves."""
+        following = iter(parts)
+        return unflatten(self._structure, [x if x is None else next(following) for x in self._leaves])
 
     def values(self) -> tuple[Any, ...]:
         """Return the differentiated arguments, with arrays converted to tensors."""
@@ -112,16 +117,6 @@ def _without_derivative(owner: str, leaf: Any, path: str, positions: Sequence[in
     )
 
 
-def as_floats(tree: Any) -> Any:
-    """Convert numbers in ``tree`` to floats, unless an enclosing function is recorded."""
-    if open_scopes():
-        return tree
-    leaves, structure = flatten(tree)
-    if not any(type(leaf) is Number for leaf in leaves):
-        return tree
-    return unflatten(structure, [leaf.item() if type(leaf) is Number else leaf for leaf in leaves])
-
-
 class Run(NamedTuple):
     """One recorded run of a function.
 
@@ -137,7 +132,7 @@ class Run(NamedTuple):
 
     def result(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
         """Return output and ``aux``, with ``tensors`` instead of the tensors of the recording."""
-        return as_floats(self.recorded.result(tensors))
+        return as_python(self.recorded.result(tensors))
 
 
 def recorded_run(

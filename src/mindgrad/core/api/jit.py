@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.core.api.arguments import as_floats
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
@@ -26,6 +25,7 @@ from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.closed_program import trace
 from mindgrad.core.trace.executor import compiled
+from mindgrad.core.trace.numbers import as_python
 
 __all__ = ["jit"]
 
@@ -181,7 +181,7 @@ def _applied(program: _Program, given: Sequence[Tensor]) -> Any:
     result, values = unflatten(program.structure, filled)
     for reference, value in zip(program.written, values, strict=True):
         references.write(reference, value)
-    return as_floats(result)
+    return as_python(result)
 
 
 def _array(tensor: Tensor) -> Any:

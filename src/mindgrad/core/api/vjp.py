@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core.api.arguments import Run, as_floats, like_tree, recorded_run
+from mindgrad.core.api.arguments import Run, like_tree, recorded_run
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
+from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.trace.replay import Replay
 from mindgrad.core.transforms.rules import forward_rule, reverse_rule
@@ -130,7 +131,7 @@ def _like_output(run: Run, tensors: Sequence[Tensor]) -> Any:
     leaves, structure = flatten(_outputs(run))
     following = iter(tensors)
     filled = [x if x is None else _typed(next(following), x) for x in leaves]
-    return as_floats(unflatten(structure, filled))
+    return as_python(unflatten(structure, filled))
 
 
 def _typed(tensor: Tensor, like: Any) -> Tensor:

@@ -85,6 +85,7 @@ Only for operators with inner graphs:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,23 @@ from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
 
+
+class _Registry(dict[str, "Primitive"]):
+    """Primitives by name. A lookup of an unknown name imports all primitives first.
+
+    Rules of primitives look up other primitives by name if their modules would import each other.
+    """
+
+    def __missing__(self, name: str) -> Primitive:
+        import_module("mindgrad.core.catalog")
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
 #: maps the name of each primitive to the primitive
-REGISTRY: dict[str, Primitive] = {}
+REGISTRY: dict[str, Primitive] = _Registry()
 
 
 class Primitive:
