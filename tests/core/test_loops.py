@@ -101,6 +101,16 @@ def test_scan_stacks_outputs_and_returns_the_carry():
         assert gd == 2 * 0.5 * 1 + 5
 
 
+def test_number_in_a_carry_takes_the_dtype_of_the_tensor_that_it_becomes():
+    x = np.array([1.0, 2.0, 3.0])
+    for each in both(lambda x: scan(lambda c, y: (c + y, c), 0.0, x)):
+        last, before = each(x)
+        assert (last.dtype, before.dtype) == (np.float32, np.float32)
+        assert before.tolist() == [0.0, 1.0, 3.0]
+    total = while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + x[0]), (0, 0))
+    assert (total[0], total[1].dtype, float(total[1])) == (3, np.float32, 3.0)
+
+
 def test_scan_runs_in_reverse_and_without_slices():
     last, ys = scan(lambda c, x: (c + x, c), 0.0, X, reverse=True)
     close(ys, [1.0, 2.0, 0.0])

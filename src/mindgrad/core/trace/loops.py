@@ -19,10 +19,10 @@ from mindgrad.core.control.cond import cond as cond_primitive
 from mindgrad.core.control.scan import scan as scan_primitive
 from mindgrad.core.control.while_ import while_
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.dtype import bool_, promote
+from mindgrad.core.ir.dtype import bool_, promote, promote_scalar
 from mindgrad.core.ir.graph import Graph, Variable
 from mindgrad.core.ir.memo import retained
-from mindgrad.core.ir.scope import apply, innermost, lifted, outermost_program
+from mindgrad.core.ir.scope import apply, as_it_is, innermost, lifted, outermost_program
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import add, less
@@ -86,9 +86,8 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     17496.0
     """
     carry = _Tree("while_loop", init_val)
+    body = _body_of(carry, lambda: _Traced("while_loop", body_fun, carry, unpack=False))
     test = _Traced("while_loop", lambda c: _scalar_test(cond_fun(c)), carry, unpack=False)
-    body = _Traced("while_loop", body_fun, carry, unpack=False)
-    body.check_carry(carry)
     (condition, step), captured = _joined(
         [test.converted([v.type for v in test.program.graph.outputs]), body.converted(carry.types)],
         [test, body],
@@ -160,9 +159,6 @@ def scan(
     """
     carry, scanned = _Tree("scan", init), _Tree("scan", xs, keeps_none=True)
     count = _length(scanned, length)
-    slices = _Tree("scan", (init, xs), keeps_none=True)
-    slices.types = [*carry.types, *[t.with_shape(t.shape[1:]) for t in scanned.types]]
-    slices.are_numbers = [*carry.are_numbers, *[False] * len(scanned.types)]
 
     def pair(state: Any, x: Any) -> tuple[Any, Any]:
         result = f(state, x)
@@ -170,9 +166,14 @@ def scan(
             raise TypeError(f"For 'scan', the function must return (carry, y), but returned {result!r}.")
         return result
 
-    body = _Traced("scan", pair, slices)
+    def traced() -> _Traced:
+        slices = _Tree("scan", (init, xs), keeps_none=True)
+        slices.types = [*carry.types, *[t.with_shape(t.shape[1:]) for t in scanned.types]]
+        slices.are_numbers = [*carry.are_numbers, *[False] * len(scanned.types)]
+        return _Traced("scan", pair, slices)
+
+    body = _body_of(carry, traced, is_pair=True)
     parts = len(carry.types)
-    body.check_carry(carry, is_pair=True)
     types = [*carry.types, *[v.type for v in body.program.graph.outputs[parts:]]]
     (graph,), captured = _joined([body.converted(types)], [body])
     results = apply(
@@ -231,6 +232,17 @@ class _Tree:
             values.append(make_number(symbol) if is_number else symbol)
         return unflatten(self.structure, values)
 
+    def follow(self, types: Sequence[TensorType], are_numbers: Sequence[bool]) -> bool:
+        """Replace each number that becomes a scalar tensor by a tensor; return whether there is one."""
+        changed = False
+        for k, (type_, is_number) in enumerate(zip(types, are_numbers, strict=False)):
+            number = self.tensors[k]
+            if isinstance(number, Number) and not is_number and not type_.shape:
+                dtype = promote_scalar(type_.dtype, number.sample())
+                self.tensors[k], self.are_numbers[k] = cast(as_it_is(number), dtype), False
+                self.types[k], changed = type_.with_dtype(dtype), True
+        return changed
+
 
 class _Traced:
     """A function of the leaves of a :class:`_Tree`, traced to a graph.
@@ -268,27 +280,6 @@ class _Traced:
                 run, given.types, values_are_inputs=outermost_program() is None
             )
 
-    def check_carry(self, carry: _Tree, is_pair: bool = False) -> None:
-        """Raise ``TypeError`` if the result does not have the structure and types of ``carry``."""
-        structure = self.structure[-1][0] if is_pair else self.structure
-        if structure != carry.structure:
-            raise TypeError(
-                f"For '{self.owner}', the function must return a carry of the same structure, with leaves "
-                f"{paths(carry.structure, 'carry')}, but returned {paths(structure, 'carry')}."
-            )
-        outputs = self.program.graph.outputs[: len(carry.types)]
-        for y, is_number, before, path in zip(
-            outputs, self.are_numbers, carry.types, paths(carry.structure, "carry"), strict=False
-        ):
-            after: TensorType = y.type
-            if after is not before and not (
-                is_number and not before.shape and promote(after.dtype, before.dtype) is before.dtype
-            ):
-                raise TypeError(
-                    f"For '{self.owner}', {path} has type {before} before an iteration, and {after} after "
-                    "it. Convert one of them with astype."
-                )
-
     def converted(self, types: Sequence[TensorType]) -> Graph:
         """Return the graph with outputs of ``types``, which differ from its outputs only in dtype."""
         graph = self.program.graph
@@ -300,6 +291,38 @@ class _Traced:
             return builder.close(
                 [y if y.type is t else convert(y, dtype=t.dtype) for y, t in zip(outputs, types, strict=True)]
             )
+
+
+def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False) -> _Traced:
+    """Trace the body of a loop, and check that its result has the structure and types of ``carry``.
+
+    If a number of the carry becomes a scalar tensor, the loop starts with a tensor, and the body is traced
+    again. With ``is_pair``, the result of the body is a pair, and its first element is the next carry.
+
+    Raises:
+        TypeError: If structures or types differ.
+    """
+    while True:
+        body = traced()
+        structure = body.structure[-1][0] if is_pair else body.structure
+        if structure != carry.structure:
+            raise TypeError(
+                f"For '{body.owner}', the function must return a carry of the same structure, with leaves "
+                f"{paths(carry.structure, 'carry')}, but returned {paths(structure, 'carry')}."
+            )
+        after = [y.type for y in body.program.graph.outputs[: len(carry.types)]]
+        if not carry.follow(after, body.are_numbers):
+            break
+    for before, now, is_number, path in zip(
+        carry.types, after, body.are_numbers, paths(carry.structure, "carry"), strict=False
+    ):
+        is_same = now is before or (is_number and promote(now.dtype, before.dtype) is before.dtype)
+        if not is_same or now.shape != before.shape:
+            raise TypeError(
+                f"For '{body.owner}', {path} has type {before} before an iteration, and {now} after it. "
+                "Convert one of them with astype."
+            )
+    return body
 
 
 def _common_types(one: _Traced, other: _Traced) -> list[TensorType]:
