@@ -20,7 +20,7 @@ STEP, STEPS = 0.05, 60
 
 
 def angles(parameters: Any, start: Any) -> Any:
-    """Integrate ``q'' = −a sin(q) − b q'`` from rest by the leapfrog method; return all angles."""
+    """Integrate ``q'' = −a sin(q) − b q'`` from rest by the leapfrog method."""
 
     def step(state: Any, _: Any) -> Any:
         q, v = state
@@ -33,7 +33,7 @@ def angles(parameters: Any, start: Any) -> Any:
 
 
 def fit_pendulum() -> dict[str, float]:
-    """Fit ``a`` and ``b`` to the angles of a pendulum by gradient descent with momentum."""
+    """Fit ``a`` and ``b`` to measured angles by gradient descent with momentum."""
     start = np.array([0.4, 1.2, 2.0], np.float64)
     measured = angles({"a": 9.81, "b": 0.3}, start)
 
@@ -57,7 +57,9 @@ def energy(x: Any) -> Any:
 
 
 def equilibrium() -> tuple[Any, float]:
-    """Minimize :func:`energy` by Newton's method; return the positions and the size of the last gradient."""
+    """Minimize :func:`energy` by Newton's method.
+
+    Returns the positions, and the largest element of the gradient."""
     x = np.array([-1.0, 0.1, 1.2], np.float64)
     for _ in range(8):
         x = x - np.linalg.solve(hessian(energy)(x), grad(energy)(x))
@@ -65,7 +67,7 @@ def equilibrium() -> tuple[Any, float]:
 
 
 def field_defect() -> float:
-    """Return the largest Laplacian of the potential ``1 / |r|`` of a point charge, at points around it."""
+    """Return the largest Laplacian of the potential ``1 / |r|`` at 180 points."""
     angle, height = np.meshgrid(np.linspace(0.0, 6.0, 20), np.linspace(-1.0, 1.0, 9))
     points = np.stack([np.ravel(np.cos(angle)), np.ravel(np.sin(angle)), np.ravel(height)], -1)
     potential = vmap(laplacian(lambda r: 1 / np.linalg.norm(r)))
@@ -73,7 +75,7 @@ def field_defect() -> float:
 
 
 def period_series() -> Any:
-    """Return the Taylor coefficients of the period of a pendulum in ``m = sin²(amplitude / 2)``.
+    """Return the Taylor coefficients of the period in ``m = sin²(amplitude / 2)``.
 
     The period, relative to the period of small oscillations, is ``2 K(m) / π`` with the elliptic integral K.
     The midpoint rule integrates periodic functions to rounding error.

@@ -12,8 +12,8 @@ from typing import Any as _Any
 from mindgrad.core.base.collection import no_garbage as _no_garbage
 
 with _no_garbage:  # no garbage collection, because these imports load nearly all modules
-    import mindgrad.core.catalog  # noqa: F401 - registers all primitives
     from mindgrad import common, context, ops
+    from mindgrad.core import catalog as _catalog  # noqa: F401 - registers all primitives
 from mindgrad._base.boundary import enclose_packages as _enclose_packages
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore

@@ -1,4 +1,4 @@
-"""Load ``mindgrad.core`` without the other packages of mindgrad, and without jax."""
+"""Load ``mindgrad.core`` without the other packages of mindgrad, and without JAX."""
 
 import sys
 import types
@@ -10,7 +10,7 @@ FORBIDDEN = ("jax", "jaxlib", "torch", "mindspore")
 
 
 class _Forbidding(MetaPathFinder):
-    """An import hook that finds nothing, but raises an error for packages above the core."""
+    """An import hook that raises an error for packages above the core."""
 
     def find_spec(self, name, path=None, target=None):
         above = name.startswith("mindgrad.") and not f"{name}.".startswith("mindgrad.core.")
@@ -19,7 +19,7 @@ class _Forbidding(MetaPathFinder):
 
 
 def forbid_the_rest() -> None:
-    """Replace ``mindgrad`` by an empty package, and forbid imports from outside its core."""
+    """Replace ``mindgrad`` by an empty package that contains only its core."""
     package = types.ModuleType("mindgrad")
     package.__path__ = [str(SOURCE)]
     sys.modules["mindgrad"] = package

@@ -1,7 +1,7 @@
-"""Tests of the core need neither the other packages of mindgrad nor jax.
+"""Tests of the core need neither the other packages of mindgrad nor JAX.
 
 In the whole suite, they run with everything loaded. ``python -m pytest --confcutdir=tests/core tests/core`` runs them
-with the core alone: importing jax or another package of mindgrad raises ``ImportError``.
+with the core alone: importing JAX or another package of mindgrad raises ``ImportError``.
 """
 
 import sys

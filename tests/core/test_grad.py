@@ -10,12 +10,13 @@ import pytest
 from mindgrad.core import Tensor, grad, jit, jvp, linearize, value_and_grad, vjp
 from mindgrad.core import numpy as np
 from mindgrad.core.trace import executor
+from tests.tolerances import assert_close
 
 X = numpy.array([0.5, -1.0, 2.0])
 
 
-def close(a, b, rtol=1e-12):
-    numpy.testing.assert_allclose(numpy.asarray(a, float), numpy.asarray(b, float), rtol=rtol)
+def close(a, b, kind="program"):
+    assert_close(a, b, kind)
 
 
 # -- values and structures -------------------------------------------------------------------------------
@@ -105,14 +106,14 @@ def test_third_derivative_in_each_combination(inner, middle, outer):
     third = ORDERS[outer](ORDERS[middle](ORDERS[inner](lambda x: np.sin(x) * x**3)))
     x = 0.7
     expected = 6 * math.sin(x) + 18 * x * math.cos(x) - 9 * x**2 * math.sin(x) - x**3 * math.cos(x)
-    assert third(x) == pytest.approx(expected, rel=1e-12)
+    assert_close(third(x), expected, "program")
 
 
 def test_tenth_derivative_of_the_sine():
     f = np.sin
     for _ in range(10):
         f = grad(f)
-    assert f(0.3) == pytest.approx(-math.sin(0.3), rel=1e-12)
+    assert_close(f(0.3), -math.sin(0.3), "program")
 
 
 def test_perturbations_of_nested_derivatives_are_not_confused():
@@ -132,7 +133,7 @@ def test_vjp_and_jvp_are_adjoint():
     pushed = jvp(f, primals, tangents)[1]
     left = sum((g.asnumpy() * t).sum() for g, t in zip(pulled, tangents, strict=True))
     right = sum((cotangent[k] * pushed[k].asnumpy()).sum() for k in "ab")
-    assert left == pytest.approx(right, rel=1e-12)
+    assert_close(left, right, "program")
     linear = linearize(f, *primals)[1]
     close(linear(*tangents)["b"].asnumpy(), pushed["b"].asnumpy())
 

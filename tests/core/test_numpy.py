@@ -1,4 +1,4 @@
-"""Functions of ``core.numpy``: values of NumPy, and derivatives of finite differences, in float64."""
+"""Functions of ``core.numpy``, compared with NumPy and finite differences."""
 
 import numpy
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from mindgrad.core import Tensor, grad, jvp
 from mindgrad.core import numpy as np
 from mindgrad.core.base.tree import flatten, unflatten
+from tests.tolerances import assert_close
 
 RANDOM = numpy.random.default_rng(7)
 
@@ -197,7 +198,7 @@ def test_function_has_the_values_of_numpy(name, args, kwargs):
     for a, b in zip(ours, theirs, strict=True):
         if name == "linalg.eigvals":
             a, b = numpy.sort_complex(a), numpy.sort_complex(b)
-        numpy.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+        assert_close(a, b, "law")
 
 
 @pytest.mark.parametrize(("name", "args", "kwargs"), each_case(CREATED))
@@ -205,11 +206,11 @@ def test_created_array_has_the_values_of_numpy(name, args, kwargs):
     ours, theirs = values(found(np, name)(*args, **kwargs)), values(found(numpy, name)(*args, **kwargs))
     for a, b in zip(ours, theirs, strict=True):
         assert a.shape == b.shape
-        numpy.testing.assert_allclose(a, b, rtol=1e-6)
+        assert_close(a, b, "program")
 
 
 def loss_of(name, args, kwargs):
-    """A real function of the floating-point arguments: the sum of the outputs, times fixed weights."""
+    """The weighted sum of the outputs, as a function of the floating-point arguments."""
     leaves, structure = flatten(args)
     places = [k for k, x in enumerate(leaves) if isinstance(x, numpy.ndarray) and x.dtype.kind in "fc"]
 
@@ -265,6 +266,5 @@ def test_derivatives_are_the_limits_of_difference_quotients(name, args, kwargs):
         else float(numpy.sum(g.asnumpy().real * v.real + g.asnumpy().imag * v.imag))
         for g, v in zip(gradients, directions, strict=True)
     )
-    scale = max(1.0, abs(expected))
-    assert abs(float(forward.asnumpy()) - expected) < 1e-6 * scale
-    assert abs(backward - expected) < 1e-6 * scale
+    assert_close(forward, expected, "difference", scale=1.0)
+    assert_close(backward, expected, "difference", scale=1.0)

@@ -1,4 +1,4 @@
-"""Each protocol between the core and the layers above it, with a toy implementation."""
+"""The protocols between the core and the layers above, with toy implementations."""
 
 import threading
 
@@ -12,6 +12,7 @@ from mindgrad.core.ir.recorder import Recorder
 from mindgrad.core.ir.scope import apply, defer_to
 from mindgrad.core.ir.tensor import assign
 from mindgrad.core.trace import executor, frontend, record, references
+from tests.tolerances import assert_close
 
 X = numpy.array([1.0, 2.0])
 
@@ -179,7 +180,7 @@ def test_registered_executor_runs_the_graphs_of_jit():
         executor.register(before)
     assert toy.runs[0] == toy.runs[1]
     assert "cos" in toy.runs[0]
-    numpy.testing.assert_allclose([x.asnumpy() for x in results], numpy.cos([X, 2 * X]))
+    assert_close([x.asnumpy() for x in results], numpy.cos([X, 2 * X]), "program")
 
 
 def test_numpy_and_default_executor_agree():
@@ -189,7 +190,7 @@ def test_numpy_and_default_executor_agree():
     finally:
         executor.register(before)
     found = jit(grad(lambda x: np.sum(np.tanh(x) ** 3)))(X)
-    numpy.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-12)
+    assert_close(found.asnumpy(), expected.asnumpy(), "program")
 
 
 class Noting:
@@ -247,6 +248,6 @@ def test_deferral_receives_the_operators_of_its_thread():
     assert toy.names[:2] == ["sin", "reduce_sum"]
     assert toy.names.count("sin") == 1
     assert len(toy.recordings) == 1
-    numpy.testing.assert_allclose(gradient.asnumpy(), numpy.cos(X))
-    assert float(value) == pytest.approx(numpy.sin(X).sum())
+    assert_close(gradient.asnumpy(), numpy.cos(X), "program")
+    assert_close(float(value), numpy.sin(X).sum(), "program")
     assert len(others) == 1

@@ -1,4 +1,4 @@
-"""The inputs and outputs of a function that is differentiated: containers of tensors and floats.
+"""Inputs and outputs of differentiated functions: trees of tensors and floats.
 
 A float input has double precision and, like a Python number, does not change the dtype of a tensor with which
 it is combined. Its derivative is a float.
@@ -22,22 +22,22 @@ __all__ = ["Inputs", "Run", "is_real", "like_tree", "positions_of", "recorded_ru
 
 def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[int]:
     """Return ``argnums`` as nonnegative positions of ``count`` arguments."""
-    given = [argnums] if isinstance(argnums, int) else list(argnums)
-    if any(isinstance(k, bool) or not isinstance(k, int) for k in given):
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    if any(isinstance(k, bool) or not isinstance(k, int) for k in numbers):
         raise TypeError(f"For '{owner}', argnums must be an int or a tuple of ints, but got {argnums!r}.")
-    if any(not -count <= k < count for k in given):
+    if any(not -count <= k < count for k in numbers):
         raise ValueError(
             f"For '{owner}', argnums is {argnums!r}, but the function was called with {count} positional "
             "arguments. Pass the differentiated arguments by position."
         )
-    positions = [k % count for k in given]
-    if not given or len(set(positions)) < len(positions):
+    positions = [k % count for k in numbers]
+    if not numbers or len(set(positions)) < len(positions):
         raise ValueError(f"For '{owner}', argnums must name each argument once, but got {argnums!r}.")
     return positions
 
 
 def tensor_of(leaf: Any) -> Tensor | None:
-    """Convert a leaf to a tensor; return ``None`` if it has no derivative, such as an int."""
+    """Convert a leaf to a tensor; return ``None`` if it has no derivative."""
     if isinstance(leaf, Tensor):
         tensor = references.read(leaf) if leaf.is_parameter else leaf
     elif isinstance(leaf, (float, np.floating)) and not isinstance(leaf, np.ndarray):
@@ -84,11 +84,11 @@ class Inputs:
         return args
 
     def trees(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
-        """Return one container for each differentiated argument, with ``tensors`` as its leaves."""
+        """Return one container for each differentiated argument, filled with ``tensors``."""
         return as_python(self._filled(tensors))
 
     def nested(self, parts: Sequence[Any]) -> tuple[Any, ...]:
-        """Return one container for each differentiated argument, with ``parts`` instead of its leaves."""
+        """Return one container for each differentiated argument, filled with ``parts``."""
         following = iter(parts)
         return unflatten(self._structure, [x if x is None else next(following) for x in self._leaves])
 
@@ -108,11 +108,11 @@ def _typed(tensor: Tensor, like: Tensor) -> Tensor:
 
 def _without_derivative(owner: str, leaf: Any, path: str, positions: Sequence[int]) -> str:
     """Describe a leaf that cannot be differentiated."""
-    index, _, rest = path[1:].partition("]")
+    index, _, subpath = path[1:].partition("]")
     kind = f"a tensor of dtype {leaf.dtype}" if hasattr(leaf, "dtype") else f"of type {type(leaf).__name__}"
     fix = f"Pass {float(leaf)!r}" if type(leaf) is int else "Pass floats or floating-point tensors"
     return (
-        f"For '{owner}', argument {positions[int(index)]}{rest and ' at ' + rest} is {kind}, which has "
+        f"For '{owner}', argument {positions[int(index)]}{subpath and ' at ' + subpath} is {kind}, which has "
         f"no derivative. {fix}, or choose other arguments with argnums."
     )
 
@@ -131,7 +131,7 @@ class Run(NamedTuple):
     outputs: list[Tensor]
 
     def result(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
-        """Return output and ``aux``, with ``tensors`` instead of the tensors of the recording."""
+        """Return output and ``aux`` as tensors of the enclosing scope."""
         return as_python(self.recorded.result(tensors))
 
 
@@ -201,7 +201,7 @@ def is_real(x: Any) -> bool:
 
 
 def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
-    """Check that ``tree`` has the structure and types of ``like``, and return its tensors.
+    """Return the tensors of ``tree``, which must have the structure of ``like``.
 
     Numbers in ``tree`` are converted to the dtype of their counterpart.
 
@@ -224,12 +224,12 @@ def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
         shape = np.shape(leaf) if not isinstance(leaf, Tensor) else leaf.shape
         if shape != target.shape:
             raise ValueError(f"For '{owner}', {path} has shape {shape}, but must have shape {target.shape}.")
-        given = references.read(leaf) if isinstance(leaf, Tensor) else Tensor(leaf, target.dtype)
-        if given.dtype is not target.dtype:
+        vector = references.read(leaf) if isinstance(leaf, Tensor) else Tensor(leaf, target.dtype)
+        if vector.dtype is not target.dtype:
             raise TypeError(
-                f"For '{owner}', {path} has dtype {given.dtype}, but must have dtype {target.dtype}."
+                f"For '{owner}', {path} has dtype {vector.dtype}, but must have dtype {target.dtype}."
             )
-        tensors.append(given)
+        tensors.append(vector)
     return tensors
 
 

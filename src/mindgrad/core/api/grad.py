@@ -30,8 +30,8 @@ def grad(
         function: function with a scalar output. Its differentiated arguments are floating-point Tensors,
             floats, NumPy arrays, or containers of them.
         argnums: the positional argument, or the arguments, to differentiate with respect to. Default: ``0``.
-        has_aux: whether ``function`` returns a pair ``(output, aux)``, of which only the output is
-            differentiated. Default: ``False``.
+        has_aux: whether ``function`` returns a pair ``(output, aux)``. Only the output is differentiated.
+            Default: ``False``.
 
     Returns:
         Callable: function of the same arguments. It returns the gradient, in the structure of the

@@ -88,7 +88,7 @@ def hessian(
 def hvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> Any:
-    """Compute the Hessian–vector product ``∇²f(primals) tangents`` in forward over reverse mode.
+    """Compute the Hessian–vector product in forward over reverse mode.
 
     Args:
         function: function with a scalar output.

@@ -52,7 +52,7 @@ def jacrev(
 def jacobian(
     function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of ``function`` in the cheaper mode.
+    """Return a function that computes the Jacobian in the cheaper mode.
 
     Args:
         function: function of floating-point Tensors, floats, NumPy arrays, or containers of them.
@@ -100,7 +100,7 @@ def _parts(run: Run, blocks: Sequence[Tensor]) -> list[Sequence[Tensor]]:
 
 
 def arranged(run: Run, blocks: Sequence[Any], argnums: int | Sequence[int]) -> Any:
-    """Arrange one block for each input in the structure of the differentiated arguments."""
+    """Arrange one block for each input like the differentiated arguments."""
     trees = run.inputs.nested(blocks)
     return trees[0] if isinstance(argnums, int) else trees
 

@@ -1,4 +1,4 @@
-"""``jit``: trace a function once for each type of its arguments, and run the graph.
+"""``jit``: trace a function once for each type of its arguments.
 
     jit(f)(x) = f(x)
 
@@ -92,18 +92,18 @@ def jit(
         dynamic = [
             None if is_static else _dynamic(x) for x, is_static in zip(leaves, static_leaves, strict=True)
         ]
-        key = structure, tuple([_key(x, given) for x, given in zip(leaves, dynamic, strict=True)])
-        given = [x for x in dynamic if x is not None]
+        key = structure, tuple([_key(x, operands) for x, operands in zip(leaves, dynamic, strict=True)])
+        operands = [x for x in dynamic if x is not None]
         with lock:
             try:
                 program = programs.get(key)
             except TypeError as error:
                 raise TypeError(f"For 'jit', static arguments must be hashable: {error}.") from None
             if program is None:
-                program = _traced(function, leaves, structure, dynamic, given)
+                program = _traced(function, leaves, structure, dynamic, operands)
                 if not any(isinstance(x, Tensor) and x.is_traced for x in program.inputs):
                     programs[key] = program
-        return _applied(program, given)
+        return _applied(program, operands)
 
     return call
 
@@ -141,9 +141,9 @@ def _traced(
     leaves: Sequence[Any],
     structure: Any,
     dynamic: Sequence[Tensor | None],
-    given: Sequence[Tensor],
+    operands: Sequence[Tensor],
 ) -> _Program:
-    """Trace ``function`` on symbols instead of the tensors ``given``."""
+    """Trace ``function`` on symbols instead of the tensors ``operands``."""
     written: list[Any] = []
 
     def run(*symbols: Tensor) -> Any:
@@ -158,16 +158,16 @@ def _traced(
         written.extend(scope.written.values())
         return result, [scope.bindings[id(x)] for x in written]
 
-    program = trace(run, [x.type for x in given])
-    captured = iter(program.graph.inputs[len(given) :])
-    inputs = [*range(len(given)), *[program.captured[variable] for variable in captured]]
+    program = trace(run, [x.type for x in operands])
+    captured = iter(program.graph.inputs[len(operands) :])
+    inputs = [*range(len(operands)), *[program.captured[variable] for variable in captured]]
     leaves = [x if type(x) is Number else as_it_is(x) if isinstance(x, Tensor) else x for x in program.leaves]
     run_graph = compiled(program.graph)
     return _Program(program.graph, inputs, leaves, program.structure, written, run_graph)
 
 
 def _applied(program: _Program, given: Sequence[Tensor]) -> Any:
-    """Run a traced function, or apply its operators if an enclosing function is recorded."""
+    """Run a traced function, or record its operators in the enclosing function."""
     operands = [given[x] if isinstance(x, int) else lifted(references.read(x)) for x in program.inputs]
     if open_scopes() or current_deferral() is not None:
         outputs = inline_here(program.graph, operands)

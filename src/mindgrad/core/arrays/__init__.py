@@ -1,1 +1,1 @@
-"""Operands and indices of functions of tensors: promotion, broadcasting, and ``x[index]``."""
+"""Operands and indices of functions of tensors: promotion, broadcasting, indexing."""

@@ -1,4 +1,4 @@
-"""Indexing as in NumPy: ``x[index]`` and ``updated(x, index, value)``, as primitives.
+"""Indexing as in NumPy: ``x[index]`` and ``updated(x, index, value)``.
 
 A read consists of a slice, a reversal, and a reshape for the basic part of the index, and a gather for the
 advanced part (see ``core.arrays.subscript``). A write applies the inverse steps, which results in a new

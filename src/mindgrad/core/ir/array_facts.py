@@ -1,4 +1,4 @@
-"""Properties of NumPy arrays, which are computed once as long as nothing writes to the array."""
+"""Cached properties of NumPy arrays, which are valid while nothing writes to them."""
 
 from __future__ import annotations
 

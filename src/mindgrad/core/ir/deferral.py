@@ -24,7 +24,7 @@ class Deferral(Protocol):
     """An executor of the operators of one thread."""
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-        """Return the result of an operator, or a tuple of results if ``primitive.multiple``."""
+        """Return the result of an operator, or a tuple of results."""
 
     def requested(self, pending: PendingArray) -> Any:
         """Compute and return the array of a pending value, which Python reads."""
@@ -33,7 +33,7 @@ class Deferral(Protocol):
         """Create the scope of a function that is differentiated."""
 
     def opens(self, scope: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Start to record a differentiated function, and return its inputs for ``tensors``."""
+        """Start to record a differentiated function of ``tensors``; return its inputs."""
 
     def closes(self, scope: Any) -> None:
         """Stop to record the differentiated function."""

@@ -106,10 +106,10 @@ class _Registry(dict[str, "Primitive"]):
 
     def __missing__(self, name: str) -> Primitive:
         import_module("mindgrad.core.catalog")
-        found = self.get(name)
-        if found is None:
+        primitive = self.get(name)
+        if primitive is None:
             raise KeyError(name)
-        return found
+        return primitive
 
 
 #: maps the name of each primitive to the primitive

@@ -1,4 +1,4 @@
-"""NumPy's functions on tensors, with NumPy's names: ``from mindgrad.core import numpy as np``.
+"""NumPy's functions on tensors: ``from mindgrad.core import numpy as np``.
 
 All functions are differentiable to any order where they are smooth, and work inside ``jit`` and ``vmap``.
 Tensors are immutable: use ``updated(x, index, value)`` instead of ``x[index] = value``. Element types are the
@@ -24,16 +24,20 @@ from mindgrad.core.ir.dtype import (
     uint64,
 )
 from mindgrad.core.numpy import (
+    creation,
     elementwise,
     fft,
     linalg,
+    movement,
     operators,  # noqa: F401 - attaches the operators of tensors
     products,
     reductions,
     shapes,
     sorting,
 )
+from mindgrad.core.numpy.creation import *  # noqa: F403
 from mindgrad.core.numpy.elementwise import *  # noqa: F403
+from mindgrad.core.numpy.movement import *  # noqa: F403
 from mindgrad.core.numpy.products import *  # noqa: F403
 from mindgrad.core.numpy.reductions import *  # noqa: F403
 from mindgrad.core.numpy.shapes import *  # noqa: F403
@@ -45,5 +49,5 @@ __all__ = [
     "bool_", "complex64", "complex128", "e", "fft", "float16", "float32", "float64", "inf", "int8", "int16",
     "int32", "int64", "linalg", "nan", "newaxis", "pi", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
-for _module in (elementwise, products, reductions, shapes, sorting):
+for _module in (creation, elementwise, movement, products, reductions, shapes, sorting):
     __all__ += _module.__all__

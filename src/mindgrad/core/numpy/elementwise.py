@@ -1,4 +1,4 @@
-"""Elementwise functions: arithmetic, comparison, logic, exponentials, trigonometry, rounding.
+"""Elementwise functions: arithmetic, comparison, exponentials, rounding.
 
 Operands broadcast, and their element types are promoted (``core.arrays.operands``).
 """
@@ -80,7 +80,7 @@ def _truth(x: Any, name: str) -> Tensor:
 
 
 def _filled(number: complex, like: Tensor) -> Tensor:
-    """Return ``number`` as an operand of a pointwise primitive beside ``like``."""
+    """Return ``number`` as an operand of a pointwise primitive, like ``like``."""
     return scalar_tensor(number, like.type)
 
 
@@ -371,7 +371,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """Replace NaN by ``nan``, and infinities by ``posinf`` and ``neginf``, or the largest finite numbers."""
+    """Replace NaN and infinities; infinities by the largest numbers by default."""
     x = operand(x, "nan_to_num")
     if not x.dtype.is_inexact:
         return x

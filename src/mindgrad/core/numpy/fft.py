@@ -10,8 +10,9 @@ import numpy as np
 from mindgrad.core.arrays.operands import applied, cast, inexact, operand
 from mindgrad.core.ir.dtype import complex64, complex128, float64
 from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.numpy.creation import array
+from mindgrad.core.numpy.movement import pad, roll, take
 from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
-from mindgrad.core.numpy.shapes import array, pad, roll, take
 from mindgrad.core.primitives import fourier
 
 __all__ = [
@@ -81,7 +82,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1) -> Any:
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1) -> Any:
-    """Compute ``n`` real numbers from the nonnegative frequencies of their Fourier transform."""
+    """Invert :func:`rfft`; the result has ``n`` real numbers."""
     x = _complex(a, "irfft")
     axis = axis_of("irfft", axis, x.ndim)
     n = 2 * (x.shape[axis] - 1) if n is None else n

@@ -8,10 +8,11 @@ from typing import Any
 
 from mindgrad.core.arrays.operands import applied, inexact, operand, promoted
 from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.numpy.creation import eye
 from mindgrad.core.numpy.elementwise import absolute, conjugate, divide, greater, power, real, sqrt, where
 from mindgrad.core.numpy.products import dot, matmul
 from mindgrad.core.numpy.reductions import Axis, axes_of, max, min, sum
-from mindgrad.core.numpy.shapes import expand_dims, eye, moveaxis, reshape, squeeze, swapaxes
+from mindgrad.core.numpy.shapes import expand_dims, moveaxis, reshape, squeeze, swapaxes
 from mindgrad.core.primitives import determinant, eigh_svd, general_eig
 from mindgrad.core.primitives import linalg as primitives
 from mindgrad.core.primitives.reduction import norm as norm_of_reals
@@ -55,12 +56,12 @@ def cholesky(a: Any) -> Any:
 
 
 def qr(a: Any) -> Any:
-    """Compute Q with orthonormal columns and the upper triangular R with ``a = Q @ R``."""
+    """Compute the orthonormal Q and the upper triangular R with ``a = Q @ R``."""
     return applied(primitives.qr, _matrix(a, "qr"))
 
 
 def eigh(a: Any) -> Any:
-    """Compute the eigenvalues, in ascending order, and eigenvectors of a Hermitian matrix."""
+    """Compute the ascending eigenvalues, and eigenvectors, of a Hermitian matrix."""
     return applied(eigh_svd.eigh, _matrix(a, "eigh"))
 
 
@@ -80,7 +81,7 @@ def eigvals(a: Any) -> Any:
 
 
 def svd(a: Any) -> Any:
-    """Compute U, the singular values s, and Vᴴ with ``a = U @ diag(s) @ Vᴴ``, of the smaller size."""
+    """Compute U, s, and Vᴴ with ``a = U @ diag(s) @ Vᴴ``, of the smaller size."""
     return applied(eigh_svd.svd, _matrix(a, "svd"))
 
 
@@ -90,7 +91,10 @@ def svdvals(a: Any) -> Any:
 
 
 def pinv(a: Any, rcond: float = 1e-15) -> Any:
-    """Compute the pseudoinverse; singular values below ``rcond`` times the largest count as zero."""
+    """Compute the pseudoinverse.
+
+    Singular values below ``rcond`` times the largest count as zero.
+    """
     u, s, vh = svd(a)
     is_large = greater(s, max(s, -1, keepdims=True) * rcond)
     inverse = where(is_large, divide(1.0, where(is_large, s, 1.0)), 0.0)
@@ -127,7 +131,7 @@ def multi_dot(arrays: Sequence[Any]) -> Any:
 
 
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Compute the norm of vectors, or of matrices if ``axis`` has two axes or ``ord`` is given for a matrix.
+    """Compute the norm of vectors or matrices.
 
     ``ord`` of a vector is a number or infinity (default 2). For a matrix, it is ``"fro"`` (default), 1, 2,
     infinity, or ``"nuc"``.
@@ -142,14 +146,14 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         raise ValueError(f"For 'norm', ord={ord!r} needs one or two axes, but there are {len(axes)}.")
     matrices = moveaxis(x, axes, (-2, -1))
     if ord in (2, "nuc"):
-        found = (max if ord == 2 else sum)(svdvals(matrices), -1)
+        norms = (max if ord == 2 else sum)(svdvals(matrices), -1)
     elif ord in (1, math.inf):
-        found = max(sum(absolute(matrices), -2 if ord == 1 else -1), -1)
+        norms = max(sum(absolute(matrices), -2 if ord == 1 else -1), -1)
     else:
         raise ValueError(
             f"For 'norm', ord={ord!r} is not a norm of matrices: use 'fro', 'nuc', 1, 2, or inf."
         )
-    return reshape(found, [1 if k in axes else n for k, n in enumerate(x.shape)]) if keepdims else found
+    return reshape(norms, [1 if k in axes else n for k, n in enumerate(x.shape)]) if keepdims else norms
 
 
 def _euclidean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -169,6 +173,6 @@ def _of_vector(x: Any, ord: float, axis: int, keepdims: bool) -> Any:
 
 
 def cond(x: Any) -> Any:
-    """Compute the condition number: the ratio of the largest to the smallest singular value."""
+    """Compute the ratio of the largest to the smallest singular value."""
     s = svdvals(x)
     return divide(max(s, -1), min(s, -1))

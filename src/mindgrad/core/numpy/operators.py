@@ -15,7 +15,7 @@ from mindgrad.core.arrays.getitem import element, iterate
 from mindgrad.core.arrays.operands import operand
 from mindgrad.core.ir.array_conversion import is_other_array
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.numpy import elementwise, products, reductions, shapes
+from mindgrad.core.numpy import creation, elementwise, movement, products, reductions, shapes
 
 __all__ = ["BINARY", "METHODS", "UNARY"]
 
@@ -60,7 +60,9 @@ METHODS: dict[str, Any] = {
                 "all", "any", "argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "std",
                 "sum", "var",
             ),
-            shapes: ("astype", "diagonal", "ravel", "repeat", "squeeze", "swapaxes", "take"),
+            creation: ("astype",),
+            movement: ("diagonal", "repeat", "take"),
+            shapes: ("ravel", "squeeze", "swapaxes"),
         }.items()
         for name in names
     },
@@ -72,7 +74,7 @@ METHODS: dict[str, Any] = {
 }  # fmt: skip
 
 
-#: types of operands beside tensors and arrays of other libraries
+#: types of operands; arrays of other libraries are operands too
 _OPERANDS = (Tensor, bool, int, float, complex, np.ndarray, np.generic, list, tuple)
 
 

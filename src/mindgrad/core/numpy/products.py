@@ -1,4 +1,4 @@
-"""Products and sums of products: ``matmul``, ``einsum``, ``tensordot``, and polynomials."""
+"""Sums of products: ``matmul``, ``einsum``, ``tensordot``, and polynomials."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from mindgrad.core.arrays.operands import operand, promoted
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.elementwise import add, conjugate, multiply, subtract
+from mindgrad.core.numpy.movement import diagonal, pad, take
 from mindgrad.core.numpy.reductions import sum
-from mindgrad.core.numpy.shapes import diagonal, moveaxis, pad, ravel, reshape, stack, take
+from mindgrad.core.numpy.shapes import moveaxis, ravel, reshape, stack
 from mindgrad.core.primitives.einsum import einsum_plan, matmul_plan
 
 __all__ = [
@@ -33,19 +34,22 @@ def einsum(subscripts: str, *operands: Any) -> Any:
 
 
 def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
-    """Sum products over pairs of axes: the last of ``a`` with the first of ``b``, or two lists of axes."""
+    """Sum products over the last axes of ``a`` and the first axes of ``b``.
+
+    ``axes`` is their number, or a pair of lists of axes.
+    """
     x, y = promoted("tensordot", a, b)
     if isinstance(axes, int):
         left, right = list(range(x.ndim - axes, x.ndim)), list(range(axes))
     else:
         left, right = ([each] if isinstance(each, int) else list(each) for each in axes)
     left, right = [k % x.ndim for k in left], [k % y.ndim for k in right]
-    rest = [k for k in range(x.ndim) if k not in left]
+    free_axes = [k for k in range(x.ndim) if k not in left]
     others = [k for k in range(y.ndim) if k not in right]
     count = math.prod(x.shape[k] for k in left)
-    rows = reshape(moveaxis(x, left, range(len(rest), x.ndim)), (-1, count))
+    rows = reshape(moveaxis(x, left, range(len(free_axes), x.ndim)), (-1, count))
     columns = reshape(moveaxis(y, right, range(len(right))), (count, -1))
-    return reshape(matmul(rows, columns), [*[x.shape[k] for k in rest], *[y.shape[k] for k in others]])
+    return reshape(matmul(rows, columns), [*[x.shape[k] for k in free_axes], *[y.shape[k] for k in others]])
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -100,7 +104,10 @@ def cross(a: Any, b: Any, axis: int = -1) -> Any:
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    """Compute the discrete convolution of 1-D tensors; ``mode`` is ``"full"``, ``"same"``, or ``"valid"``."""
+    """Compute the convolution of 1-D tensors.
+
+    ``mode`` is ``"full"``, ``"same"``, or ``"valid"``.
+    """
     x, y = promoted("convolve", a, v)
     if x.size < y.size:
         x, y = y, x
@@ -120,7 +127,7 @@ def _windows_product(x: Tensor, y: Tensor) -> Any:
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """Evaluate a polynomial at ``x``; the first coefficient belongs to the highest power."""
+    """Evaluate the polynomial with coefficients ``p``, highest power first, at ``x``."""
     coefficients, x = promoted("polyval", p, x)
     value = multiply(x, 0)
     for k in range(coefficients.size):

@@ -37,12 +37,12 @@ Axis = int | Sequence[int] | None
 
 
 def axes_of(name: str, axis: Axis, rank: int) -> tuple[int, ...]:
-    """Return ``axis`` as a tuple of distinct nonnegative axes; ``None`` means all axes."""
-    given = range(rank) if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    for each in given:
-        if not -rank <= each < rank:
-            raise ValueError(f"For '{name}', axis {each} is out of bounds for {rank} axes.")
-    axes = tuple([each % rank for each in given])
+    """Return ``axis`` as a tuple of nonnegative axes; ``None`` means all axes."""
+    listed = range(rank) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    for number in listed:
+        if not -rank <= number < rank:
+            raise ValueError(f"For '{name}', axis {number} is out of bounds for {rank} axes.")
+    axes = tuple([number % rank for number in listed])
     if len(set(axes)) < len(axes):
         raise ValueError(f"For '{name}', the axes {axis} are not distinct.")
     return axes
@@ -177,7 +177,7 @@ def nanmin(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def along(name: str, primitive: Primitive, a: Any, axis: int | None, **parameters: Any) -> Any:
-    """Apply a primitive along one axis; ``None`` means the axis of the flattened operand."""
+    """Apply a primitive along one axis; ``None`` means the flattened operand."""
     x = operand(a, name)
     if axis is None:
         x, axis = apply(reshape, x, shape=(x.size,)), 0

@@ -9,9 +9,11 @@ import numpy as np
 
 from mindgrad.core.arrays.operands import inexact, operand, promoted
 from mindgrad.core.ir.dtype import int64
+from mindgrad.core.numpy.creation import astype
 from mindgrad.core.numpy.elementwise import add, greater, greater_equal, multiply
+from mindgrad.core.numpy.movement import take, take_along_axis
 from mindgrad.core.numpy.reductions import along, axis_of, sum
-from mindgrad.core.numpy.shapes import astype, expand_dims, ravel, take, take_along_axis
+from mindgrad.core.numpy.shapes import expand_dims, ravel
 from mindgrad.core.primitives import sorting
 
 __all__ = ["argsort", "median", "percentile", "quantile", "searchsorted", "sort"]
@@ -31,7 +33,7 @@ def sort(a: Any, axis: int | None = -1) -> Any:
 
 
 def quantile(a: Any, q: float, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Compute quantile ``q``, a float from 0 to 1, along ``axis`` by linear interpolation."""
+    """Compute quantile ``q``, a float from 0 to 1, by linear interpolation."""
     x = inexact(operand(a, "quantile"))
     if not 0 <= q <= 1:
         raise ValueError(f"For 'quantile', q must be from 0 to 1, but got {q}.")
@@ -40,17 +42,17 @@ def quantile(a: Any, q: float, axis: int | None = None, keepdims: bool = False) 
     position = q * (flat.shape[at] - 1)
     below, above = math.floor(position), math.ceil(position)
     ordered, share = sort(flat, at), position - below
-    found = add(
+    value = add(
         multiply(take(ordered, np.asarray(below), at), 1 - share),
         multiply(take(ordered, np.asarray(above), at), share),
     )
     if not keepdims:
-        return found
-    return expand_dims(found, range(x.ndim) if axis is None else at)
+        return value
+    return expand_dims(value, range(x.ndim) if axis is None else at)
 
 
 def percentile(a: Any, q: float, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Compute percentile ``q``, a float from 0 to 100, along ``axis`` by linear interpolation."""
+    """Compute percentile ``q``, a float from 0 to 100, by linear interpolation."""
     return quantile(a, q / 100, axis, keepdims)
 
 
@@ -60,7 +62,7 @@ def median(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
-    """Compute the indices at which ``v`` would be inserted into the sorted 1-D tensor ``a``."""
+    """Compute the indices that insert ``v`` into the sorted 1-D tensor ``a``."""
     a, v = promoted("searchsorted", a, v)
     is_before = greater(expand_dims(v, -1), a) if side == "left" else greater_equal(expand_dims(v, -1), a)
     return sum(astype(is_before, int64), -1)

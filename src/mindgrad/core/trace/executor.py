@@ -3,7 +3,7 @@
     compiled(G)(arrays) = G(arrays)
 
 ``jit`` traces a function to a graph and rewrites it. The registered :class:`Executor` runs the graph. By
-default, XLA runs it if jax is installed, and NumPy otherwise.
+default, XLA runs it if JAX is installed, and NumPy otherwise.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _executor: Executor | None = None
 
 
 def register(executor: Executor | None) -> Executor | None:
-    """Use ``executor`` for graphs that are compiled later, and return the previous one.
+    """Use ``executor`` for later compilations, and return the previous one.
 
     ``None`` stands for the default.
     """
@@ -61,7 +61,7 @@ def register(executor: Executor | None) -> Executor | None:
 
 
 def compiled(graph: Graph) -> Run:
-    """Return ``graph``, rewritten to a cheaper graph, as a function that the executor runs."""
+    """Rewrite ``graph``, and return it as a function that the executor runs."""
     graph = before_compilation(graph)
     if _executor is not None:
         return _executor.compiled(graph)

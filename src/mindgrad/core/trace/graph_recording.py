@@ -3,8 +3,8 @@
     finish_graph(G, transform)(x) = (G(x), transform(G)(x)), emitted into the enclosing graph
 
 ``trace.record`` calls :func:`finish_graph` for recordings that are graphs. The graph is rewritten before it
-is transformed, because the derivative inherits cheaper equations. A *shortcut* of a transformation is another
-function with the same arguments and results, which is cheaper for some graphs.
+is transformed, because the derivative inherits cheaper equations. A *shortcut* of a transformation has
+the same arguments and results, and is cheaper for some graphs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Branches and loops on tensors as functions of functions: ``cond``, ``while_loop``, ``fori_loop``, ``scan``.
+"""Branches and loops on tensors: ``cond``, ``while_loop``, ``fori_loop``, ``scan``.
 
 Each traces its functions to graphs (``trace.closed_program``) and applies one primitive of ``core.control``,
 in eager mode and inside ``jit``. All are differentiable to any order.
@@ -35,7 +35,7 @@ __all__ = ["cond", "fori_loop", "scan", "while_loop"]
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
-    """Apply ``true_fun`` to the operands if ``pred`` is true, and ``false_fun`` otherwise.
+    """Apply ``true_fun`` if ``pred`` is true, and ``false_fun`` otherwise.
 
     Args:
         pred: scalar tensor or number; nonzero means true.
@@ -55,11 +55,11 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     test = cast(operand(pred, "cond"), bool_)
     if test.shape:
         raise TypeError(f"For 'cond', the predicate must be a scalar, but has shape {test.shape}.")
-    given = _Tree("cond", operands)
-    sides = [_Traced("cond", f, given) for f in (true_fun, false_fun)]
+    arguments = _Tree("cond", operands)
+    sides = [_Traced("cond", f, arguments) for f in (true_fun, false_fun)]
     types = _common_types(*sides)
     graphs, captured = _joined([side.converted(types) for side in sides], sides)
-    results = apply(cond_primitive, test, *captured, *given.tensors, true=graphs[0], false=graphs[1])
+    results = apply(cond_primitive, test, *captured, *arguments.tensors, true=graphs[0], false=graphs[1])
     are_numbers = [all(pair) for pair in zip(*[side.are_numbers for side in sides], strict=True)]
     return _rebuilt(sides[0].structure, results, are_numbers, sides[0].absent)
 
@@ -117,11 +117,11 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     """
     first, last = operand(lower, "fori_loop"), operand(upper, "fori_loop")
     last = make_number(cast(last, first.dtype)) if type(first) is Number else cast(last, first.dtype)
-    one = cast(operand(1, "fori_loop"), first.dtype)
+    increment = cast(operand(1, "fori_loop"), first.dtype)
 
     def following(carry: tuple[Any, Any]) -> tuple[Any, Any]:
         index, value = carry
-        after = apply(add, index, one)
+        after = apply(add, index, increment)
         return (make_number(after) if type(index) is Number else after), body_fun(index, value)
 
     return while_loop(lambda carry: apply(less, carry[0], last), following, (first, init_val))[1]
@@ -134,7 +134,7 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
 ) -> tuple[Any, Any]:
-    """Run ``carry, y = f(carry, x)`` for each slice x of ``xs``, and stack the values y.
+    """Run ``carry, y = f(carry, x)`` for each slice x, and stack the values y.
 
     Args:
         f: function of the carry and a slice that returns the next carry, of equal structure and types, and a
@@ -233,7 +233,7 @@ class _Tree:
         return unflatten(self.structure, values)
 
     def follow(self, types: Sequence[TensorType], are_numbers: Sequence[bool]) -> bool:
-        """Replace each number that becomes a scalar tensor by a tensor; return whether there is one."""
+        """Replace numbers that become scalar tensors; return whether there are any."""
         changed = False
         for k, (type_, is_number) in enumerate(zip(types, are_numbers, strict=False)):
             number = self.tensors[k]
@@ -254,14 +254,16 @@ class _Traced:
         absent: whether each leaf of the result is ``None`` instead of a tensor.
     """
 
-    def __init__(self, owner: str, function: Callable[..., Any], given: _Tree, unpack: bool = True) -> None:
+    def __init__(
+        self, owner: str, function: Callable[..., Any], operands: _Tree, unpack: bool = True
+    ) -> None:
         self.owner = owner
         self.are_numbers: list[bool] = []
         self.absent: list[bool] = []
         self.structure: Any = None
 
         def run(*symbols: Tensor) -> list[Tensor]:
-            arguments = given.filled(symbols)
+            arguments = operands.filled(symbols)
             call = function if unpack else lambda *c: function(c[0])
             result = frontend.call(call, *(arguments if unpack else (arguments,)))
             leaves, self.structure = flatten(result)
@@ -277,11 +279,11 @@ class _Traced:
 
         with frontend.isolated():
             self.program: ClosedProgram = trace(
-                run, given.types, values_are_inputs=outermost_program() is None
+                run, operands.types, values_are_inputs=outermost_program() is None
             )
 
     def converted(self, types: Sequence[TensorType]) -> Graph:
-        """Return the graph with outputs of ``types``, which differ from its outputs only in dtype."""
+        """Return the graph with the dtypes of ``types`` instead of its output dtypes."""
         graph = self.program.graph
         if [y.type for y in graph.outputs] == list(types):
             return graph
@@ -294,7 +296,7 @@ class _Traced:
 
 
 def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False) -> _Traced:
-    """Trace the body of a loop, and check that its result has the structure and types of ``carry``.
+    """Trace the body of a loop, and check that it returns a carry like ``carry``.
 
     If a number of the carry becomes a scalar tensor, the loop starts with a tensor, and the body is traced
     again. With ``is_pair``, the result of the body is a pair, and its first element is the next carry.
@@ -325,19 +327,19 @@ def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False)
     return body
 
 
-def _common_types(one: _Traced, other: _Traced) -> list[TensorType]:
-    """Return the types of the results of two branches. A number takes the dtype of the other result."""
-    if one.structure != other.structure or one.absent != other.absent:
+def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
+    """Return the types of the results of two branches. A number takes the dtype of the second result."""
+    if first.structure != second.structure or first.absent != second.absent:
         raise TypeError(
             f"For 'cond', the results of the functions must have the same structure, but have the leaves "
-            f"{paths(one.structure, 'result')} and {paths(other.structure, 'result')}."
+            f"{paths(first.structure, 'result')} and {paths(second.structure, 'result')}."
         )
     types = []
-    leaves = zip(paths(one.structure, "result"), one.absent, strict=True)
+    leaves = zip(paths(first.structure, "result"), first.absent, strict=True)
     listed = [path for path, is_absent in leaves if not is_absent]
-    pairs = zip(one.program.graph.outputs, other.program.graph.outputs, strict=True)
+    pairs = zip(first.program.graph.outputs, second.program.graph.outputs, strict=True)
     for k, (a, b) in enumerate(pairs):
-        numbers = one.are_numbers[k], other.are_numbers[k]
+        numbers = first.are_numbers[k], second.are_numbers[k]
         if a.type is b.type or (numbers[1] and not a.shape and not numbers[0]):
             types.append(a.type)
         elif numbers[0] and not b.shape and not numbers[1]:
@@ -353,7 +355,7 @@ def _common_types(one: _Traced, other: _Traced) -> list[TensorType]:
 
 
 def _joined(graphs: Sequence[Graph], sides: Sequence[_Traced]) -> tuple[list[Graph], list[Tensor]]:
-    """Give ``graphs`` common inputs: first the tensors that any of them captures, then its arguments."""
+    """Give ``graphs`` common inputs: captured tensors, then arguments."""
     tensors: dict[int, Tensor] = {}
     for side in sides:
         tensors.update((id(t), t) for t in side.program.captured.values())
@@ -374,7 +376,7 @@ def _rebuilt(
     are_numbers: Sequence[bool],
     absent: Sequence[bool] | None = None,
 ) -> Any:
-    """Return the container of the results, with numbers as Python numbers outside of traces."""
+    """Return the container of the results, with numbers as Python numbers."""
     values = [make_number(t) if is_number else t for t, is_number in zip(results, are_numbers, strict=True)]
     following = iter(values)
     filled = values if absent is None else [None if is_absent else next(following) for is_absent in absent]

@@ -1,4 +1,4 @@
-"""The derivative of a recorded run as a function of vectors, which can be applied many times."""
+"""The derivative of a recorded run as a function of vectors."""
 
 from __future__ import annotations
 
