@@ -16,13 +16,23 @@ PAGE = HERE.parent / "architecture.md"
 SOURCE = HERE.parents[1] / "src" / "mindgrad"
 BEGIN, END = "<!-- imports, written by docs/figures/packages.py -->\n", "<!-- end of imports -->\n"
 
-#: packages that are drawn as one: MindSpore's surface, and what stands above it
-SURFACE, PROGRAMS = "ops, nn, numpy, mint, …", "train, dataset, tools, cli"
-_ABOVE = {"dataset", "mindrecord", "train", "amp", "tools", "cli", "__init__", "__main__"}
-_ENGINE = [
-    "_base", "ir", "primitives", "transforms", "control", "optimize", "trace", "backend", "execution",
-    "sparse", "eager", "api", "solvers",
-]  # fmt: skip
+#: packages that are drawn as one: MindSpore's names, and the programs above them
+SURFACE, INSPECT, PROGRAMS = "ops, nn, api, …", "emit, tools", "train, dataset, cli"
+_ABOVE = {"dataset", "mindrecord", "train", "amp", "cli", "launch", "__init__", "__main__"}
+_CORE = [
+    "base",
+    "placement",
+    "ir",
+    "primitives",
+    "transforms",
+    "control",
+    "passes",
+    "backend",
+    "trace",
+    "api",
+    "sparse",
+]
+_ENGINE = [*[f"core/{part}" for part in _CORE], "_base", "frontend", "distributed", "eager"]
 
 Arrows = dict[str, set[str]]
 
@@ -30,7 +40,11 @@ Arrows = dict[str, set[str]]
 def package_of(parts: tuple[str, ...]) -> str:
     """The package of a module, from the parts of its name below `mindgrad`."""
     first = parts[0] if parts else "__init__"
-    return first if first in _ENGINE else PROGRAMS if first in _ABOVE else SURFACE
+    if first == "core":
+        return f"core/{parts[1]}" if len(parts) > 1 and parts[1] in _CORE else "core/api"
+    if first in _ENGINE:
+        return first
+    return INSPECT if first in ("emit", "tools") else PROGRAMS if first in _ABOVE else SURFACE
 
 
 def arrows() -> Arrows:
@@ -41,10 +55,8 @@ def arrows() -> Arrows:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mindgrad."):
                 other = package_of(tuple(node.module.split(".")[1:]))
-                if other != package and package != PROGRAMS:
+                if other != package:
                     imports[package].add(other)
-                elif other != package:
-                    imports[PROGRAMS].add(other)
     return imports
 
 
@@ -62,7 +74,7 @@ def reduced(imports: Arrows) -> Arrows:
 
 def levels(imports: Arrows) -> dict[str, int]:
     """How many packages stand below each."""
-    packages = [*_ENGINE, SURFACE, PROGRAMS]
+    packages = [*_ENGINE, SURFACE, INSPECT, PROGRAMS]
     level = dict.fromkeys(packages, 0)
     for _ in packages:
         for package in packages:
@@ -72,8 +84,8 @@ def levels(imports: Arrows) -> dict[str, int]:
 
 def listed(imports: Arrows) -> str:
     """The arrows as a table of Markdown."""
-    packages = sorted([*_ENGINE, SURFACE, PROGRAMS], key=levels(imports).__getitem__)
-    lines = ["| package | imports |", "|---|---|"]
+    packages = sorted([*_ENGINE, SURFACE, INSPECT, PROGRAMS], key=levels(imports).__getitem__)
+    lines = ["| package | packages that it imports |", "|---|---|"]
     for package in packages:
         below = ", ".join(other for other in packages if other in imports[package]) or "nothing"
         lines.append(f"| {package} | {below} |")

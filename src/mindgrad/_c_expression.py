@@ -78,5 +78,5 @@ def _framework_profiler_step_end() -> None:
     """Accepted for compatibility: JAX's profiler does not need marks of steps."""
 
 
-#: MindSpore's placeholder for a result that is not yet computed; mindgrad never returns it
+#: MindSpore's placeholder for a result that is not yet computed; mindgrad never returns this object
 _empty_instance = object()

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from mindgrad._base import missing
 from mindgrad._base.ending import tell_end
-from mindgrad._base.foreign_names import MODULES, advice, note_keyword
+from mindgrad._base.foreign_calls import note_arguments
+from mindgrad._base.foreign_names import MODULES, advice
 from mindgrad._base.missing import PACKAGE, explain_missing_names, is_divided, is_own, nearest, public_modules
 from mindgrad._base.module_names import loaded_second_names, own_name
 from mindgrad.context import set_context
@@ -47,7 +48,7 @@ mindgrad. An installed MindSpore is neither needed nor changed. `python -m mindg
   -h, --help     show this text
   -V, --version  show the version of mindgrad
 
-commands (for details: `mindgrad COMMAND --help`):
+commands (for details: `mindgrad COMMAND --help` or `mindgrad help COMMAND`):
 %s
 
 examples:
@@ -140,9 +141,9 @@ class _Finder:
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *public_modules()):
             explain_missing_names(each)
-        # Register all loaded modules under their aliases. Otherwise, a later import of an alias would set an
-        # attribute of the parent package that may be a function by now. The alias that is being imported must
-        # not be registered: the import system would load its module again.
+        # Register all loaded modules under their aliases. Otherwise, importing an alias later would set an
+        # attribute of the parent package, and could replace a function of the same name. Leave out the alias
+        # that is being imported: if it were registered, the import system would load its module again.
         for name, loaded in list(sys.modules.items()):
             alias = _ALIAS + name.removeprefix(PACKAGE)
             if name.startswith(f"{PACKAGE}.") and alias != fullname:
@@ -208,7 +209,7 @@ def _own_module(name: str) -> ModuleType | None:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the module exists, but an import inside it fails
     parent, _, child = name.rpartition(".")
-    # the module has an alias, which is an attribute of its parent
+    # the module may exist only as an attribute of its parent package
     value = getattr(sys.modules.get(parent), child, None)
     return value if isinstance(value, ModuleType) and is_own(value) else None
 
@@ -243,6 +244,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     first = arguments[0] if arguments else ""
+    if first == "help" and not _is_program(first):
+        if len(arguments) > 1:
+            command = arguments[1]
+            if command not in _COMMANDS:
+                return _refuse(f"no command is called {command!r}{nearest(command, list(_COMMANDS))}")
+            return main([command, "--help"])
+        first = "--help"
     if first in ("-h", "--help"):
         listed = "\n".join(f"  {name:<14} {command.help}" for name, command in _COMMANDS.items())
         print(_HELP % (_usage(), listed), end="")
@@ -337,7 +345,7 @@ def _run_script(arguments: list[str]) -> None:
         with io.open_code(path) as file:
             source = file.read()
     except OSError as error:
-        near = nearest(arguments[0], list(_COMMANDS)).replace("nearest:", "nearest command:")
+        near = nearest(arguments[0], [*_COMMANDS, "help"]).replace("nearest:", "nearest command:")
         raise _fail(f"can't open file {path!r}: {error}{near}", 2) from None
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     code = compile(source, path, "exec", dont_inherit=True)
@@ -426,16 +434,17 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
     """Wrap ``sys.excepthook`` to omit the launcher's frames from tracebacks."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
-        # errors at the top level of the script have not yet received the hint about an unexpected keyword
-        note_keyword(error)
+        # errors at the top level of the script did not pass the code that adds the hint about a wrong
+        # argument
+        note_arguments(error, at_top=True)
         first = traceback
         while first is not None and not _is_ours(first):  # leave out the frames of ``python -m mindgrad``
             first = first.tb_next
         # leave out the frames of the launcher and of the import system: the user did not write them
         while first is not None and (_is_ours(first) or _is_import(first)):
             first = first.tb_next
-        # An error that mindgrad raises for a missing name belongs to the program line with this name.
-        # Therefore remove the last frames.
+        # mindgrad itself raises the error for a missing name, but the error belongs to the program line with
+        # this name. Therefore remove the frames after this line.
         frames = [] if first is None else [first]
         while frames and frames[-1].tb_next is not None:
             frames.append(frames[-1].tb_next)

@@ -30,7 +30,7 @@ __all__ = [
     "reset_ps_context", "set_auto_parallel_context", "set_context", "set_device", "set_ps_context",
 ]  # fmt: skip
 
-#: other options of MindSpore, which are stored for ``get_context``; most have no effect
+#: MindSpore options that mindgrad stores for ``get_context``; most have no effect
 _ACCEPTED = frozenset([
     "aoe_config", "aoe_tune_mode", "ascend_config", "auto_tune_mode", "compile_cache_path",
     "conv_allow_tf32", "debug_level", "deterministic", "enable_auto_mixed_precision",

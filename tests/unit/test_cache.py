@@ -705,6 +705,33 @@ def test_the_names_of_lru_cache():
     assert f.cache_info().misses == 1
 
 
+def twice(x):
+    return 2 * x
+
+
+def thrice(x):
+    return 3 * x
+
+
+FUNCTIONS = (twice,)
+
+
+def test_cache_info_of_a_changed_tuple_of_functions_prints_names_and_lines(monkeypatch):
+    first = ms.jit(lambda x: FUNCTIONS[0](x))
+    first(wide(1.0))
+    monkeypatch.setitem(globals(), "FUNCTIONS", (thrice, 1, "a"))
+    first(wide(1.0))
+    lines = [each.__code__.co_firstlineno for each in (twice, thrice)]
+    assert (
+        first.cache_info()
+        .reasons[-1]
+        .endswith(
+            f"the global variable 'FUNCTIONS' changed from (the function twice (line {lines[0]}),) to "
+            f"(the function thrice (line {lines[1]}), 1, 'a')"
+        )
+    )
+
+
 @pytest.mark.parametrize(
     ("calls", "reason"),
     [
@@ -721,6 +748,8 @@ def test_the_names_of_lru_cache():
         ([(wide(1.0), {"a": 1}), (wide(1.0), {"b": 1})], "the keys of argument 'c' changed from ['a'] to ['b']"),
         ([(wide(1.0), 1), (wide(1.0),)], "the arguments changed from 2 positional to 1 positional"),
         ([(wide(1.0), ops.exp), (wide(1.0), ops.sin)], "argument 'c' changed from the function exp to the function sin"),
+        ([(wide(1.0), twice), (wide(1.0), ops.sin)],
+         f"argument 'c' changed from the function twice (line {twice.__code__.co_firstlineno}) to the function sin"),
     ],
 )  # fmt: skip
 def test_the_reason_of_a_compilation(calls, reason):

@@ -59,6 +59,15 @@ def test_an_unknown_command(capsys):
     assert "nearest command: 'doctor'" in capsys.readouterr().err
 
 
+def test_help_without_dashes_prints_the_help(capsys):
+    assert text_of(capsys, "help") == text_of(capsys, "--help")
+    with pytest.raises(SystemExit, match="0"):
+        main(["help", "ops"])
+    assert "usage: mindgrad ops" in capsys.readouterr().out
+    assert main(["help", "opps"]) == 2
+    assert "no command is called 'opps'; nearest: 'ops'" in capsys.readouterr().err
+
+
 def test_a_program_with_the_name_of_a_command_is_run(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ops").mkdir()  # a folder without a program is none
@@ -93,7 +102,7 @@ def test_the_row_of_an_operator(capsys):
     ):  # fmt: skip
         assert part in text
     text = text_of(capsys, "ops", "maximum")
-    assert re.search(r"maximum\(x, y\) +1.5, 1.5 +\[0.5, 0.5\] +0 +ties share equally", text)
+    assert re.search(r"maximum\(x, y\) +1.5, 1.5 +\[0.5, 0.5\] +0 +ties share the derivative equally", text)
     assert "dy = reduce_sum(dx" in text_of(capsys, "ops", "mindspore.Tensor.sum")
     record = json.loads(text_of(capsys, "ops", "dot", "--json"))
     assert record["name"] == "dot"
@@ -105,6 +114,14 @@ def test_the_row_of_an_operator(capsys):
 def test_an_operator_that_is_not_there(capsys):
     assert main(["ops", "tahn"]) == 1
     assert "no operator or public name 'tahn'; nearest: tan, tanh, atan. List" in capsys.readouterr().err
+
+
+def test_ops_with_a_longer_word_or_an_abbreviation_suggests_the_operator(capsys):
+    assert main(["ops", "cosinus"]) == main(["ops", "logarithm"]) == main(["ops", "convol"]) == 1
+    cosine, logarithm, convolution = capsys.readouterr().err.splitlines()
+    assert "'cosinus'; nearest: cos. List" in cosine
+    assert "'logarithm'; nearest: log. List" in logarithm
+    assert "'convol'; nearest: conv, numpy.convolve. List" in convolution
 
 
 def test_ops_without_a_close_match_suggests_the_list(capsys):

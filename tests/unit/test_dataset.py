@@ -167,7 +167,7 @@ def test_arrays_are_sliced(data, names, columns, first):
         (
             lambda: ds.GeneratorDataset([1], "a", column_types=["int8", "int8"]),
             ValueError,
-            "1 columns, but 2",
+            "got 1 column, but 2 'column_types'",
         ),
         (lambda: ds.NumpySlicesDataset(([1, 2], [1])), ValueError, "'column_0': 2, 'column_1': 1"),
         (lambda: ds.NumpySlicesDataset([]), ValueError, "at least one sample"),
@@ -176,7 +176,7 @@ def test_arrays_are_sliced(data, names, columns, first):
         (
             lambda: ds.NumpySlicesDataset(([1], [2]), "a"),
             ValueError,
-            "there are 2 columns, but 1 'column_names'",
+            "got 2 columns, but 1 'column_names'",
         ),
     ],
 )
@@ -202,9 +202,9 @@ def test_an_error_of_the_source_is_shown_with_its_place():
         ) as caught:
             rows(ds.GeneratorDataset(source, ["a", "b"], shuffle=False).batch(2))
         assert isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(ValueError, match=r"at sample 0, returned 2 values for the 1 columns 'a'"):
+    with pytest.raises(ValueError, match=r"at sample 0, returned 2 values for the 1 column 'a'"):
         rows(ds.GeneratorDataset(pairs, "a"))
-    with pytest.raises(ValueError, match="returned 1 values for the 2 columns"):
+    with pytest.raises(ValueError, match="returned 1 value for the 2 columns"):
         rows(ds.GeneratorDataset([np.zeros(2)], ["a", "b"]))
     with pytest.raises(TypeError, match=r"at index 0,: 'a' is object .* not an array of numbers"):
         rows(ds.GeneratorDataset([object()], "a"))
@@ -271,7 +271,7 @@ def test_a_map_over_whole_batches():
         4, per_batch_map=lambda a, b, info: (a, [info.get_epoch_num()])
     ).create_tuple_iterator(num_epochs=2)
     assert [[int(b[0]) for _, b in epochs] for _ in range(2)] == [[0], [1]]
-    with pytest.raises(ValueError, match="'per_batch_map' for batch 0 returned 1 values for the 2 columns"):
+    with pytest.raises(ValueError, match="'per_batch_map' for batch 0 returned 1 value for the 2 columns"):
         rows(data.batch(2, per_batch_map=lambda a, b, info: (a,)))
     with pytest.raises(RuntimeError, match=r"\.batch, 'per_batch_map' for batch 0 raised ZeroDivisionError"):
         rows(data.batch(2, per_batch_map=lambda a, b, info: 1 / 0))
@@ -387,7 +387,7 @@ def test_maps_that_fail():
     assert isinstance(caught.value.__cause__, KeyError)
     with pytest.raises(RuntimeError, match=r"operation 2 of 2 \(broken\) for sample 1"):
         rows(two().map([lambda a: a, broken]))
-    with pytest.raises(ValueError, match="gave 2 values for sample 0, but there are 1 columns for them, 'a'"):
+    with pytest.raises(ValueError, match="returned 2 values for sample 0, but for 1 column, 'a'"):
         rows(two().map(lambda a: (a, a)))
     with pytest.raises(TypeError, match="for sample 0: the result is NoneType None"):
         rows(two().map(lambda a: None))

@@ -366,7 +366,7 @@ def test_the_settings_that_name_the_directory(tmp_path, monkeypatch):
         assert disk.directory() is None
     finally:
         for name in ("enable_compile_cache", "compile_cache_path"):
-            ms.ir.settings.options.pop(name, None)
+            ms.core.ir.settings.options.pop(name, None)
 
 
 #: compiles a program, and says where it is kept and what was warned of

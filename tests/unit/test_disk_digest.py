@@ -210,13 +210,19 @@ def test_what_has_no_digest(monkeypatch):
 
 
 def test_the_source_of_the_packages_is_part_of_the_digest(monkeypatch, tmp_path):
-    assert set(graph_digest.PACKAGES) > {"ir", "primitives", "control", "backend"}
+    assert set(source.LOWERING) > {
+        "core/ir",
+        "core/primitives",
+        "core/control",
+        "core/backend",
+        "distributed",
+    }
     graph = row_graph(REGISTRY["sin"])
     of = lambda: graph_digest._source.cache_clear() or digest(GraphProgram(graph, (), ()))
     now = of()
     assert now is not None
-    for package in graph_digest.PACKAGES:
-        (tmp_path / package).mkdir()
+    for package in source.LOWERING:
+        (tmp_path / package).mkdir(parents=True, exist_ok=True)
         (tmp_path / package / "a.py").write_text("1")
     try:
         for module in (source, graph_digest):
@@ -225,12 +231,12 @@ def test_the_source_of_the_packages_is_part_of_the_digest(monkeypatch, tmp_path)
         monkeypatch.setattr(source, "_loaded", time.time() + 100)
         first = of()
         assert first not in (now, None)
-        (tmp_path / "primitives" / "a.py").write_text("2")
+        (tmp_path / "core/primitives" / "a.py").write_text("2")
         second = of()
-        (tmp_path / "primitives" / "a.py").rename(tmp_path / "primitives" / "b.py")
+        (tmp_path / "core/primitives" / "a.py").rename(tmp_path / "core/primitives" / "b.py")
         third = of()
         assert len({now, first, second, third, None}) == 5
-        (tmp_path / "primitives" / "b.py").unlink()
+        (tmp_path / "core/primitives" / "b.py").unlink()
         assert of() is None, "a package without source"
     finally:
         graph_digest._source.cache_clear()

@@ -85,6 +85,10 @@ def test_derivatives():
     check(attend, None, Q, K, V, SHIFT)
 
 
+def test_auto_generate_exports_the_operator_of_ops():
+    assert ops.auto_generate.FlashAttentionScore is ops.FlashAttentionScore
+
+
 def test_shares_are_dropped():
     x = ops.ones((1, 1, 200, 4))
     ms.set_seed(1)

@@ -46,6 +46,13 @@ def test_the_same_object_comes_back_and_without_inplace_another():
     np.testing.assert_array_equal(x.asnumpy(), [0, 0, 0.25, 7])
 
 
+def test_dropout2d_inplace_stores_the_result_in_the_input():
+    x = ops.ones((2, 3, 4, 4))
+    assert F.dropout2d(x, 0.5) is not x
+    assert F.dropout2d(x, 1.0, inplace=True) is x
+    assert not x.asnumpy().any()
+
+
 def test_layers_take_inplace_too():
     x = Tensor(DATA)
     assert mint.nn.ELU(1.0, True)(x) is x

@@ -172,7 +172,7 @@ def test_only_programs_with_loops_pay_for_it():
         return x
 
     def long(function, x):
-        compiled = ms.execution.compiled.Compiled(function)
+        compiled = ms.frontend.programs.compiled.Compiled(function)
         compiled(x)
         ((program,),) = compiled._programs.values()
         return type(program.executable.run) is _LongRun

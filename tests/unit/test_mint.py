@@ -114,6 +114,17 @@ def test_integers_and_places():
     assert mint.squeeze(mint.ones(2, 1, 3), (0, 1)).shape == (2, 3)
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), (2, 3, 4, 2)])
+@pytest.mark.parametrize("name", ["Softmax", "LogSoftmax"])
+def test_softmax_layer_without_dim_normalizes_the_axis_of_the_function(name, shape):
+    x = Tensor(RNG.normal(size=shape))
+    function = mint.nn.functional.softmax if name == "Softmax" else mint.nn.functional.log_softmax
+    for dim in (None, -1):
+        assert_close(getattr(mint.nn, name)(dim)(x), function(x, dim).asnumpy())
+    total = mint.nn.Softmax()(x).asnumpy().sum(0 if len(shape) in (1, 3) else 1)
+    assert_close(total, 1)
+
+
 def test_layers_are_those_of_nn():
     x = Tensor(RNG.normal(size=(2, 3, 6, 5)).astype(np.float32))
     one, two = mint.nn.Conv2d(3, 4, 3, stride=2, padding=(1, 0), groups=1), None

@@ -1,8 +1,10 @@
 """Mistakes that would pass in silence: each is an error or a warning that says what to write."""
 
+import linecache
 import re
 import subprocess
 import sys
+import traceback
 import warnings
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad._base.foreign_calls import note_arguments
 
 X = Tensor([1.0, 2.0])
 
@@ -337,7 +340,44 @@ def test_functions_of_the_program_are_left_alone():
 
     with pytest.raises(TypeError, match="unexpected keyword argument") as caught:
         ms.grad(lambda x: softmax(x, anything=0))(X)
+    with pytest.raises(TypeError, match="unexpected keyword argument") as caught:
+        ms.grad(lambda x: softmax(x, axis=0))(X)
     assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize(
+    ("call", "note"),
+    [
+        ("ops.mean(x, axis=0, keepdims=True)", "  In mindgrad: keep_dims=..."),
+        ("ops.sum(x, axis=0)", "  In mindgrad: dim=..."),
+        ("mint.mean(x, axis=0)", "  In mindgrad: dim=..."),
+        ("ms.numpy.mean(x, dim=0)", "  In mindgrad: axis=..."),
+        ("ops.add(x1=x, x2=x)", "  In mindgrad: input=..."),
+        ("ops.pad(x, pad_width=1)", "  In mindgrad: padding=..."),
+        ("x.mean(keep=True)", "  Nearest: 'keepdims'."),
+        ("ops.sum(x, out=x)", "  In mindgrad: the result is a new tensor: leave it out."),
+        ("ops.uniform((2,))", "  In mindgrad: ops.rand(2, 3) for numbers between 0 and 1, or ops.uniform"),
+        ("ops.normal(key, (2,))", "  In mindgrad: ops.randn(2, 3), or ops.normal(shape, mean, stddev)."),
+        ("own(x, axis=0)", "TypeError: own() got an unexpected keyword argument 'axis'"),
+    ],
+)
+def test_launcher_names_the_replacement_of_a_foreign_keyword(call, note):
+    names = {"ms": ms, "ops": ops, "mint": ms.mint, "x": X, "key": X}
+    source = f"def own(x):\n    pass\n{call}\n"
+    linecache.cache["<script>"] = (len(source), None, source.splitlines(keepends=True), "<script>")
+    try:
+        exec(compile(source, "<script>", "exec"), names)
+    except TypeError as error:
+        note_arguments(error, at_top=True)
+        shown = traceback.format_exception_only(error)
+    assert shown[-1].startswith(note)
+
+
+def test_pad_raises_on_pairs_of_numpy_and_shows_the_flat_tuple():
+    with pytest.raises(TypeError, match=r"is \(\(1, 1\), \(2, 3\)\), one pair .* Write \(2, 3, 1, 1\)\."):
+        ops.pad(X, ((1, 1), (2, 3)))
+    with pytest.raises(TypeError, match=r"one pair for each axis .* Write \(before_last, "):
+        ops.pad(X, ((1, 1), 2))
 
 
 def test_the_launcher_names_the_argument_of_a_call_at_the_top_of_a_script(tmp_path):

@@ -361,3 +361,14 @@ def test_comparison_with_an_array_of_another_library_is_elementwise():
         assert equal.asnumpy().tolist() == [True, False]
         assert differs.asnumpy().tolist() == [False, True]
     assert (x == "a", x != None) == (False, True)  # noqa: E711
+
+
+def test_compile_error_names_an_array_argument_that_is_too_large_to_be_a_constant():
+    scaled = ms.jit(lambda x, array: x * float(array.mean()))
+    assert scaled(Tensor([1.0]), np.full(512, 2.0)).asnumpy() == 2
+    with pytest.raises(ms.CompileError, match=r"float\(\) reads the value") as caught:
+        scaled(Tensor([1.0]), np.ones(513))
+    assert "is an array from outside mindgrad: shape (513,), 4104 bytes." in caught.value.__notes__[0]
+    with pytest.raises(ms.CompileError, match=r"float\(\) reads the value") as caught:
+        scaled(Tensor([1.0]), Tensor(np.ones(513)))
+    assert not hasattr(caught.value, "__notes__")

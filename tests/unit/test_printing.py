@@ -17,7 +17,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mindgrad.core.base.text import parameter_repr, tensor_repr, tensor_str
+import mindgrad as ms
+from mindgrad import Tensor
+from mindgrad.core.base.text import tensor_repr, tensor_str
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -207,13 +209,10 @@ def test_str_seen(array, expected):
 
 
 def test_parameter():
-    expected = "Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)"
-    assert parameter_repr("w", (2,), "Float32", True) == expected
-    assert parameter_repr("w", [np.int64(2)], "Float32", np.True_) == expected
-    assert (
-        parameter_repr("net.b", (), "Float16", False)
-        == "Parameter (name=net.b, shape=(), dtype=Float16, requires_grad=False)"
-    )
+    w = ms.Parameter(Tensor([1.0, 2.0]), name="w")
+    assert repr(w) == str(w) == "Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)"
+    b = ms.Parameter(Tensor(1.0, ms.float16), name="net.b", requires_grad=False)
+    assert repr(b) == "Parameter (name=net.b, shape=(), dtype=Float16, requires_grad=False)"
 
 
 # ------------------------------------------------------------------------------ shape of the text

@@ -147,6 +147,18 @@ def test_masked_read_that_an_operator_does_not_take_raises_when_compiled(use):
         ms.jit(lambda x, m: use(x[m]))(Tensor(X), Tensor(ROWS))
 
 
+def returned_selection(x):
+    positive = x[x > 0]
+    return {"doubled": 2 * positive}
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, ms.grad, ms.jacrev, lambda f: lambda x: ms.vjp(f, x)])
+def test_returned_masked_read_raises_at_the_line_of_the_read(transform):
+    line = returned_selection.__code__.co_firstlineno + 1
+    with pytest.raises(ms.CompileError, match=f'test_selections.py", line {line}, in returned_selection'):
+        ms.jit(transform(returned_selection))(ARGUMENTS[0])
+
+
 def test_masked_read_of_too_few_elements_has_no_spread():
     x, one = Tensor(X), Tensor(np.arange(6) == 2)
     run = ms.jit(lambda x, m: (x[m].std(0), x[m].std(0, ddof=1), x[m].var(), x[m & ~m].var()))

@@ -347,6 +347,21 @@ def test_a_function_that_writes_runs_once_a_call(mode):
             assert_close(actual.diagonal(), k / 2 / np.sqrt(values), kind="ill-conditioned")
 
 
+def test_hessian_of_computed_indices_follows_their_values_in_eager_mode_only(mode):
+    points = x_of(20, 3)
+
+    def cost(centers):
+        nearest = ((points - centers[:, None]) ** 2).sum(-1).argmin(0)
+        return ((points - centers[nearest]) ** 2).sum()
+
+    hessian = ms.hessian(cost, sparse=True)
+    for centers, in_use in ((ops.ones((8, 3), ms.float64), 1), (x_of(8, 3, seed=1), None)):
+        found = hessian(centers)
+        same(found, ms.hessian(cost)(centers))
+        in_use = found.count_nonzero() // 3 if in_use is None else in_use
+        assert found.nnz == (192 if mode == ms.GRAPH_MODE else 3 * in_use)
+
+
 def test_reads_at_places_that_are_computed(mode):
     def f(x):
         ordered = ops.sort(x)[0]

@@ -36,7 +36,8 @@ from mindgrad.core.base.refusal import without_own_frames
 __all__ = ["before_trimming", "enclose", "enclose_packages", "enclosed", "trim"]
 
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
-#: flags of code that gets no handler: the frame of a generator or coroutine is resumed many times
+#: flags of generators and coroutines, whose code gets no exception handler: their frames are resumed many
+#: times
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _STACK = 8  # largest number of values on the stack in the handler
 
@@ -80,7 +81,7 @@ def before_trimming(explain: Callable[[BaseException], None]) -> None:
 
 
 def _instruction(name: str, argument: int = 0) -> bytes:
-    """Encode an instruction, and zeros for its inline cache."""
+    """Encode a bytecode instruction, with zeros for its inline cache."""
     code = opcode.opmap[name]
     caches: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
     count = caches.get(name, 0) if isinstance(caches, dict) else caches[code]
@@ -109,14 +110,14 @@ def _handler(constant: int) -> tuple[bytes, int, int]:
     again = [_instruction("SWAP", 2), _instruction("POP_EXCEPT"), _instruction("RERAISE", 1)]
     first = b"".join([_instruction("PUSH_EXC_INFO"), *call])
     last = b"".join(again)
-    # the last part handles an error that the call raises, such as KeyboardInterrupt
+    # the last instructions handle an error that `leave` itself raises, such as KeyboardInterrupt
     handler = first + last + b"".join([_instruction("COPY", 3), *again[1:]])
     return handler, len(first) // 2, len(first + last) // 2
 
 
 @cache
 def _number(value: int, begins: int = 0) -> bytes:
-    """Encode a number of an exception table: six bits per byte, highest bits first."""
+    """Encode a number of an exception table: six bits per byte, highest first."""
     parts = [value & 63]
     while value := value >> 6:
         parts.insert(0, value & 63 | 64)
@@ -208,8 +209,8 @@ class _Boundary:
     def __init__(self) -> None:
         self.packages: set[str] = set()
         self.classes: set[type] = set()
-        #: code with a handler, by the id of the original code, because `==` compares all contents of two
-        #: codes
+        #: maps the id of an original code object to its copy with the exception handler. The id is the key,
+        #: because `==` would compare all contents of two code objects
         self.codes: dict[int, CodeType] = {}
         #: the original code objects, kept so that their ids stay valid
         self.before: list[CodeType] = []
@@ -251,7 +252,7 @@ class _Boundary:
         if "__wrapped__" in function.__dict__:  # the wrapped function may return functions to the user
             self.enclose_member(function.__dict__["__wrapped__"], with_inner)
         if _is_suited(code) and not _is_enclosed(code):
-            # a function that defines functions gives all of them the same code object
+            # all functions that one `def` statement creates share one code object
             if id(code) not in self.codes:
                 self.codes[id(code)] = enclosed(_with_inner(code) if with_inner else code)
                 self.before.append(code)

@@ -6,23 +6,18 @@ suggests the replacement from these tables.
 
 from __future__ import annotations
 
-import ast
 import inspect
-import itertools
-import linecache
-import re
 from collections.abc import Sequence
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
-from mindgrad._base.boundary import before_trimming, enclose
+from mindgrad._base.boundary import enclose
 from mindgrad.core.base.keywords import explain_with
-from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.nearest import nearest
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
-    "note_keyword", "refuse_attributes", "without_construct",
+    "keyword_hint", "refuse_attributes", "without_construct",
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
@@ -52,7 +47,7 @@ _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time con
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
 
-#: replacements for names that programs look up in modules
+#: maps a name that users of other frameworks look up in a module to the code that an error suggests instead
 MODULES = {
     "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
     "DataParallel": _PARALLEL,
@@ -149,7 +144,7 @@ MODULES = {
     "gradients",
     "while_loop": _LOOP,
 }
-#: replacements for attributes of a Tensor
+#: maps an attribute of tensors in other frameworks to the code that an error suggests instead
 TENSORS = {
     "addressable_shards": _DEVICE,
     "at": _AT,
@@ -173,7 +168,7 @@ TENSORS = {
     "sharding": "ms.shard(fn, in_strategy) and ms.parallel",
     "share_memory_": "ms.communication for several processes",
 }
-#: replacements for attributes of a Cell or optimizer
+#: maps an attribute of layers or optimizers in other frameworks to the code that an error suggests instead
 CELLS = {
     "add_module": "net.insert_child_to_cell(name, cell)",
     "add_param_group": _GROUPS,
@@ -213,50 +208,75 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: mindgrad's names for an argument of other frameworks; the error suggests the names that the function has
+#: maps an argument name of other frameworks to mindgrad's names. An error suggests the first name that the
+#: called function has. Two names separated by a space mean that two arguments replace one
 KEYWORDS: dict[str, tuple[str, ...]] = {
+    "A": ("input", "x"),
     "UPLO": ("lower",),
+    "a": ("input", "x", "input_x", "A"),
     "argnum": ("grad_position",),
     "argnums": ("grad_position",),
+    "arr": ("input", "x"),
+    "arrays": ("tensors", "inputs"),
+    "ary": ("input", "x"),
     "axes": ("axis", "dim", "dims"),
     "axis": ("dim", "axes", "dims"),
-    "betas": ("beta1", "beta2"),
+    "b": ("other", "vec2", "y"),
+    "betas": ("beta1 beta2",),
     "bias": ("has_bias",),
+    "constant_values": ("value",),
+    "correction": ("ddof",),
+    "ddof": ("correction",),
     "dim": ("axis", "axes", "dims"),
     "dims": ("axis", "axes", "dim"),
     "in_dim": ("in_axes",),
     "in_dims": ("in_axes",),
     "in_features": ("in_channels",),
+    "input": ("x", "input_x", "inputs"),
+    "k": ("diagonal", "offset"),
     "keepdim": ("keep_dims", "keepdims"),
     "keepdims": ("keep_dims", "keepdim"),
     "lr": ("learning_rate",),
+    "newshape": ("shape",),
+    "num": ("steps",),
+    "num_classes": ("depth",),
     "num_embeddings": ("vocab_size",),
     "embedding_dim": ("embedding_size",),
     "out_dims": ("out_axes",),
     "out_features": ("out_channels",),
+    "pad": ("padding",),
+    "pad_width": ("padding",),
     "params": ("params", "parameters", "weights"),
+    "reps": ("dims",),
+    "shape": ("size",),
+    "size": ("shape",),
+    "stop": ("end",),
     "tangents": ("v",),
     "primals": ("inputs",),
     "cotangents": ("v",),
+    "tup": ("tensors",),
+    "x": ("input", "input_x"),
+    "x1": ("input", "x"),
+    "x2": ("other", "y"),
 }
 #: Boolean arguments that have the opposite meaning of another argument
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: advice for arguments that have no counterpart in mindgrad, by their names
+#: maps the name of an argument that mindgrad does not have to the advice in the error
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
     "create_graph": "derivatives of derivatives need no flag: ms.grad(ms.grad(fn))",
     "retain_graph": "nothing is freed: leave it out",
     "amsgrad": "use_amsgrad",
+    "inplace": "the result is a new tensor: leave it out",
+    "key": _RANDOM,
+    "out": "the result is a new tensor: leave it out",
+    "where": "ops.where(condition, x, 0) replaces the other elements before the call",
     "donate_argnums": "memory of unused arguments is reused automatically: leave it out",
     "static_argnames": _STATIC,
     "static_argnum": _STATIC,
     "static_argnums": _STATIC,
 }
-#: Python's message for an unexpected keyword, which since Python 3.13 may end with a suggestion
-_UNEXPECTED = re.compile(
-    r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
-)
 
 
 def advice(names: dict[str, str], name: str) -> str:
@@ -325,11 +345,11 @@ def without_construct(owner: type) -> str:
     return f"For 'Cell', the method 'construct' of {owner.__name__} is not defined{hint}."
 
 
-def _hint(name: str, names: Sequence[str]) -> str:
+def keyword_hint(name: str, names: Sequence[str]) -> str:
     """Return the end of an error message with the parameter to use instead."""
-    here = [other for other in KEYWORDS.get(name, ()) if other in names]
-    if here:
-        return f". In mindgrad: {' and '.join(f'{other}=...' for other in here)}"
+    for other in KEYWORDS.get(name, ()):
+        if set(other.split()) <= set(names):
+            return f". In mindgrad: {' and '.join(f'{each}=...' for each in other.split())}"
     if _OPPOSITES.get(name) in names:
         return f". In mindgrad: {_OPPOSITES[name]}=..., which means the opposite"
     if name in REMEDIES:
@@ -338,75 +358,12 @@ def _hint(name: str, names: Sequence[str]) -> str:
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
-    """Return the parameter names of a function. ``None``: it accepts any keyword."""
+    """Return the parameter names of a function; ``None`` if it accepts any keyword."""
     if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return None
     code = function.__code__
     return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def note_keyword(error: BaseException) -> None:
-    """Add a replacement to Python's error for an unexpected keyword argument."""
-    match = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
-    if match is None or match.end() != len(str(error)):
-        return
-    function = _refusing(error)
-    if getattr(function, "__qualname__", None) == match[1] and _is_own(function):
-        names = [name for name in accepted_names(function) or () if name != "self"]
-        hint = _hint(match[2], names).lstrip(".; ")
-        note = f"  {hint[:1].upper()}{hint[1:]}{'' if hint.endswith('.') else '.'}"
-    elif match[2] in KEYWORDS:
-        here = " or ".join(map(repr, KEYWORDS[match[2]]))
-        note = f"  In mindgrad the argument {match[2]!r} is called {here}."
-    else:
-        return
-    if note not in getattr(error, "__notes__", ()):
-        error.add_note(note)
-
-
-def _is_own(function: Any) -> bool:
-    """Check whether ``function`` belongs to this package."""
-    code = getattr(function, "__code__", None)
-    return code is not None and code.co_filename.startswith(PACKAGE)
-
-
-def _refusing(error: BaseException) -> Any:
-    """Find the function whose call raised ``error``, by parsing the line of the call.
-
-    Returns:
-        The function, or ``None`` if the source is not available or the line is not a plain call.
-    """
-    entry = error.__traceback__
-    while entry is not None and entry.tb_next is not None:
-        entry = entry.tb_next
-    if entry is None:
-        return None
-    frame = entry.tb_frame
-    places = itertools.islice(frame.f_code.co_positions(), entry.tb_lasti // 2, None)
-    first, last, start, end = next(places, (None,) * 4)
-    if first is None or last is None or start is None or end is None:
-        return None
-    lines = [line.encode() for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)]
-    lines = lines[first - 1 : last - 1] + [line[:end] for line in lines[last - 1 : last]]
-    try:
-        call = ast.parse((b"".join(lines)[start:]).decode(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
-    return _value(call.func, {**frame.f_globals, **frame.f_locals}) if isinstance(call, ast.Call) else None
-
-
-def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Look up the value of a name or attribute, without running properties."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if not isinstance(node, ast.Attribute):
-        return None
-    owner = _value(node.value, names)
-    if isinstance(owner, ModuleType):
-        return getattr(owner, node.attr, None)
-    return inspect.getattr_static(owner, node.attr, None)
-
-
-before_trimming(note_keyword)
 enclose(Unavailable)
-explain_with(_hint)
+explain_with(keyword_hint)

@@ -10,7 +10,7 @@ __all__ = ["Later", "Once"]
 
 
 class Later:
-    """A class attribute that is computed at the first access, not during the import."""
+    """A class attribute that is computed at its first access, not during the import."""
 
     def __init__(self, make: Callable[..., Any], *args: Any, **named: Any) -> None:
         self.make = lru_cache(maxsize=1)(partial(make, *args, **named))

@@ -19,8 +19,8 @@ _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _FROM_LIST = importlib._bootstrap._handle_fromlist.__code__  # type: ignore[attr-defined]
 #: prefixes of names that Python and test runners look up in every module, which are not spelling mistakes
 _MACHINERY = ("_", "pytest")
-#: smallest number of dots in the full name of a module that also has the names of its package, because
-#: MindSpore divides the package into different modules. An example is ``mindgrad.ops.operations.math_ops``
+#: A module whose full name has at least this many dots also has the names of its package, because MindSpore
+#: divides the package into other modules. An example is ``mindgrad.ops.operations.math_ops``
 _DIVIDED = 3
 
 
@@ -71,7 +71,10 @@ def _explain(packages: set[str]) -> None:
 
 
 def explain_missing_names(module: ModuleType) -> None:
-    """Define ``__getattr__`` of a module, which raises the error for a missing name."""
+    """Make reading a missing name of a module raise an error with suggestions.
+
+    This function defines ``__getattr__`` in the module.
+    """
     own: Callable[[str], object] | None = module.__dict__.get("__getattr__")
     if getattr(own, "explains", False):
         return
@@ -106,7 +109,8 @@ def explain_missing_names(module: ModuleType) -> None:
             raise AttributeError(
                 f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module
             )
-        # in `from module import name`, Python would replace the message of an AttributeError
+        # raise an ImportError: in `from module import name`, Python would replace the message of an
+        # AttributeError
         raise ImportError(
             f"cannot import name {name!r} from {_spelling(module)!r}: {hint}",
             name=_spelling(module),
@@ -119,7 +123,7 @@ def explain_missing_names(module: ModuleType) -> None:
 
 
 def _all_packages() -> list[ModuleType]:
-    """Load and return all public modules, because any of them may have the name."""
+    """Load and return all public modules, to search them for a missing name."""
     package = sys.modules[PACKAGE]
     for name in package.__all__:
         getattr(package, name)

@@ -15,7 +15,7 @@ __all__ = ["SECOND_NAMES", "loaded_second_names", "own_name"]
 PACKAGE = __name__.partition(".")[0]
 
 _PARTS: dict[str, tuple[str, str]] = {
-    # module of mindgrad: (package of MindSpore, modules in this package)
+    # maps a module of mindgrad to a package of MindSpore and the modules in this package that it replaces
     "boost": ("boost", "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze"),
     "experimental.optim": ("experimental.optim", "adamw"),
     "hal": ("hal", "device event memory stream"),
@@ -66,7 +66,7 @@ SECOND_NAMES: dict[str, str] = {
     "_extends.parse": "_extends",
     "common.jit_config": "api.jit",
     "common.lazy_inline": "api.jit",
-    "common.mutable": "ir.mutable",
+    "common.mutable": "core.ir.mutable",
     "common.no_inline": "api.jit",
     "common.recompute": "api.recompute",
     "device_context.cpu.op_tuning": "device_context.cpu_tuning",
@@ -108,7 +108,7 @@ def own_name(name: str) -> str | None:
 
 
 def loaded_second_names() -> Iterator[tuple[str, ModuleType]]:
-    """Yield the second names of all loaded modules, with the modules."""
+    """Yield the second names of all loaded modules, each with its module."""
     for name, own in SECOND_NAMES.items():
         module = sys.modules.get(f"{PACKAGE}.{own}")
         if module is not None:

@@ -58,11 +58,11 @@ class Line:
         self._is_erased = self._is_terminal and not is_kept
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Rewrite the line. ``count`` of ``total`` items are done; ``None``: unknown."""
+        """Rewrite the line: ``count`` of ``total`` items are done (``None``: unknown)."""
         self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """End the line, or erase it."""
+        """Replace the line by its final text, or erase it if it must not remain."""
         line = f"{text} {_counted(count, total)}in {self._seconds()}{tail and f', {tail}'}"
         self._write(*(("",) if self._is_erased else (line, "\n")))
 
@@ -89,7 +89,8 @@ class Bar:
             console=import_module("rich.console").Console(file=stream),
             auto_refresh=False,
             transient=not is_kept,
-            # if the bar remains at the end, output of the program appears above it
+            # if the bar must remain at the end, redirect the program's output, so that it appears above the
+            # bar
             redirect_stdout=is_kept and _is_terminal(sys.stdout),
             redirect_stderr=is_kept,
         )
@@ -98,13 +99,13 @@ class Bar:
         self._display: Any = None
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the bar. ``count`` of ``total`` items are done; ``None``: unknown."""
+        """Draw the bar: ``count`` of ``total`` items are done (``None``: unknown)."""
         left = [] if total is None else [self._rich.TimeRemainingColumn(), self._rich.TextColumn("left")]
         self._update(text, count, total, tail)
         self._draw(left)
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the final bar, or erase it."""
+        """Draw the final bar, or erase it if it must not remain."""
         self._update(text, count, total, tail)
         if total is None:
             self._progress.update(self._task, completed=1, total=1)
@@ -190,11 +191,11 @@ class Progress:
                 self._bar.end(f"{self._done} {self._name()}", *self._state())
 
     def expect(self, total: int, stage: str) -> None:
-        """Begin a stage of the task, with ``total`` items."""
+        """Begin a stage of the task that consists of ``total`` items."""
         self._count, self._total, self._stage = 0, total, stage
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Iterate over ``items``, and count them."""
+        """Iterate over ``items``, and update the display for each item."""
         for item in items:
             yield item
             self._count += 1

@@ -26,7 +26,7 @@ _LONGEST_VARINT = 10  # bytes, for 64 bits with seven bits per byte
 
 
 class Malformed(ValueError):
-    """The bytes are not a message, or not a message of the expected kind."""
+    """Raised if bytes are not a message, or not a message of the expected kind."""
 
 
 def varint(number: int) -> bytes:
@@ -46,7 +46,7 @@ def varint(number: int) -> bytes:
 
 
 def bytes_head(number: int, length: int) -> bytes:
-    """Encode the key and length of field ``number`` with ``length`` bytes."""
+    """Encode the key and the length of field ``number``, which has ``length`` bytes."""
     return varint(number << 3 | BYTES) + varint(length)
 
 
@@ -94,7 +94,7 @@ def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int,
 
 
 def varints(packed: memoryview) -> Iterator[int]:
-    """Yield the integers of a packed field, which consists of varints without keys."""
+    """Yield the integers of a packed field, a sequence of varints without keys."""
     position = 0
     while position < len(packed):
         number, position = _read_varint(packed, position, 0)

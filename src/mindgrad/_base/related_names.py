@@ -13,7 +13,8 @@ from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
 
-#: largest number of references of a name: first the names after it in its family, then the names before it
+#: largest number of related names that a docstring lists: first the names after it in its family, then the
+#: names before it
 _MOST = 6
 _WIDTH = 104
 
@@ -376,7 +377,7 @@ def related(path: str) -> list[str]:
 
 
 def references(paths: Iterable[str], newline: str) -> str:
-    """Format references to public names, in lines separated by ``newline``."""
+    """Format references to the public names ``paths``, separated by ``newline``."""
     line, width, lines = "", 0, []
     for path in dict.fromkeys(paths):
         reference = _reference(path)

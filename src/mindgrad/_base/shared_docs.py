@@ -44,8 +44,8 @@ _TWO = (
     "    ValueError: If the shapes of the operands do not broadcast."
 )
 
-#: text of each shared block by its name. In a block that contains {0}, the name of an argument replaces {0}:
-#: the reference ``{errors of one x}`` names the argument x.
+#: the text of each shared block, by name. A reference such as ``{errors of one x}`` replaces {0} in the block
+#: by the argument name x
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
@@ -136,7 +136,7 @@ class SharedSections:
         return item
 
 
-#: decorator for functions and classes whose module has no sections that all its docstrings share
+#: decorator for functions and classes of a module whose docstrings have no common sections
 with_sections = SharedSections()
 
 

@@ -356,6 +356,7 @@ def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
             f"{describe(fn)} returned {'None' if len(leaves) == 1 else 'no values'}. Check that it ends with "
             "'return'."
         )
+    refuse_selections(leaves)
     for leaf in leaves:
         if isinstance(leaf, (Tensor, bool, int, float, complex, np.generic)) or leaf is None:
             continue

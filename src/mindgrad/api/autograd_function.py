@@ -64,7 +64,8 @@ class AutogradFunction:
     saved_tensors: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
     setup_context: Callable[..., Any] | None = None
-    #: attributes of a context are assigned during tracing, not at run time (``frontend.control.builtins``)
+    #: assignments to attributes of a context are executed during tracing, not at run time
+    #: (``frontend.control.builtins``)
     lives_for_one_call = True
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()

@@ -225,7 +225,8 @@ def _arity(fn: Any, follow: bool) -> Arity:
 
 def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
     """Whether the signature of ``fn`` may differ from the parameters in its code."""
-    # ``functools.wraps`` copies the attribute of a gradient function to a wrapper with other parameters
+    # ignore a ``_DerivativeSignature``: ``functools.wraps`` copies it from a gradient function to wrappers,
+    # whose parameters may differ
     own = type(getattr(fn, "__signature__", None)) in (types.NoneType, _DerivativeSignature)
     return not own or (follow and hasattr(fn, "__wrapped__"))
 

@@ -215,7 +215,8 @@ class _Sparse:
         return program(*args, **kwargs)
 
     def _first(self, rule: _Rule) -> Callable[..., Any]:
-        # ``frontend.programs.cache`` reads the closure variables ``owner`` and ``fn`` to name this function
+        # define the variables ``owner`` and ``fn``: ``frontend.programs.cache`` reads them from the closure
+        # to name this function
         request, owner, fn = self._request, self._request.owner, self._request.fn
 
         def first(*args: Any, **kwargs: Any) -> Any:
@@ -225,7 +226,7 @@ class _Sparse:
             run = request.run(args, kwargs)
             _check(owner, fn, run, self._second)
             scope = run.recorded.scope
-            # the outer scope has traced the values that do not depend on the differentiated inputs
+            # the outer scope already contains the equations that do not depend on the differentiated inputs
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
             atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}
             places = {atoms.get(variable): k for k, variable in enumerate(scope.builder.inputs)}

@@ -227,7 +227,8 @@ def _mapped(
     chosen += [("the Parameter", place) for _, place in element.assigned]
     program = batched(joined(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     if outermost_program() is None:
-        # reuse this graph and its loop bodies in the next call, so that the eager engine finds a repetition
+        # keep this graph alive, so that an equal later call reuses it and the eager engine recognizes the
+        # repetition
         program = retained(program)
     following = iter(inline_here(program, operands))
     values = [next(following) if isinstance(y, Tensor) else y for y in results]

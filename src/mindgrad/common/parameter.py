@@ -10,7 +10,6 @@ from typing import Any
 from mindgrad._base.checks import of_type
 from mindgrad.common.initializer import initializer
 from mindgrad.core.base.keywords import check_keywords
-from mindgrad.core.base.text import parameter_repr
 from mindgrad.core.ir.dtype import as_dtype, int32
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.scope import current_deferral
@@ -260,7 +259,12 @@ class Parameter(Tensor):
         return (Parameter, (self.asnumpy(), *self._attributes()))
 
     def __repr__(self) -> str:
-        return parameter_repr(self.name, self.shape, self.dtype.name, self.requires_grad)
+        # the repr of a NumPy integer includes its type
+        sizes = tuple(map(int, self.shape))
+        return (
+            f"Parameter (name={self.name}, shape={sizes}, dtype={self.dtype.name}, "
+            f"requires_grad={self.requires_grad})"
+        )
 
     __str__ = __repr__
 

@@ -61,7 +61,7 @@ class Agreement:
             self._agree(ranks, by_group[ranks])
 
     def noting(self, graph: Graph) -> Callable[[], None]:
-        """Return a function that records a call of ``graph``, which was compared before."""
+        """Return a function that records calls of ``graph``, which was compared before."""
         programs = [
             (ranks, number_of([text for text, _ in described]), _named(described))
             for ranks, described in self._by_group(graph).items()

@@ -77,13 +77,13 @@ class Board:
             self._changed.notify_all()
 
     def set(self, key: str, value: bytes) -> None:
-        """Set the value of ``key``, and replace an older value."""
+        """Store ``value`` for ``key``, in place of any older value."""
         with self._changed:
             self._values[self.attempt, key] = value
             self._changed.notify_all()
 
     def claim(self, key: str, value: bytes) -> bytes:
-        """Set ``key`` to ``value`` if it has no value yet, and return its value."""
+        """Store ``value`` for ``key`` if the key has no value yet; return the key's value."""
         with self._changed:
             if (self.attempt, key) not in self._values:
                 self.set(key, value)

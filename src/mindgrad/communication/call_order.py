@@ -34,7 +34,7 @@ __all__ = ["ORDER", "CallOrder", "Calls", "Record", "difference", "number_of"]
 #: number of latest calls per group whose hashes a rank stores, to compare them with the record of a slower
 #: rank
 _KEPT = 4096
-#: number of latest calls per group that a published record lists by function
+#: number of latest calls per group for which a published record contains the name of the function
 _NAMED = 32
 _MASK = 2**63 - 1
 _FACTOR = 6364136223846793005
@@ -87,7 +87,7 @@ class Record(NamedTuple):
         return cls(serial, calls, dict(titles), None if awaited is None else (tuple(awaited[0]), awaited[1]))
 
     def title(self, number: int) -> str:
-        """Return the description of the function with the identifier ``number``."""
+        """Return the description of the function whose identifier is ``number``."""
         return self.titles.get(number, "another program")
 
 
@@ -145,7 +145,7 @@ class CallOrder:
 
     @contextmanager
     def awaiting(self, ranks: Ranks, number: int, title: str) -> Iterator[None]:
-        """Record that this rank waits for agreement on a function, in a ``with`` block."""
+        """A ``with`` block that records that this rank waits for agreement on a function."""
         self._titles[number] = title
         self._awaited = (tuple(sorted(ranks)), number)
         try:

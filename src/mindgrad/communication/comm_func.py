@@ -174,7 +174,7 @@ def _shape(value: Any, operator: str) -> tuple[int, ...]:
 
 
 def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
-    """Return ``parts``, or ``count`` equal lengths if ``parts`` is missing."""
+    """Return ``parts``; if it is missing, return ``count`` equal lengths."""
     if parts is not None and len(parts):
         return parts
     if length % count:
@@ -401,7 +401,7 @@ class P2POp:
         self.recv_dtype = recv_dtype
 
     def described(self) -> Message:
-        """Convert to a ``Message``, with the shape and dtype to receive."""
+        """Convert this message to a ``Message``, with the shape and dtype to receive."""
         x = self.tensor
         if self.op == "isend":
             return Message(self.peer, x)

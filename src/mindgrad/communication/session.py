@@ -104,7 +104,7 @@ def begin(job: Job) -> None:
 
 
 def _start(job: Job) -> None:
-    """Start the JAX runtime of this process."""
+    """Start JAX's distributed runtime in this process."""
     start(
         job.rank, job.size, job.coordinator, bind=job.bind or None, device=job.local_rank,
         heartbeat=job.heartbeat, timeout=job.timeout,
@@ -112,7 +112,7 @@ def _start(job: Job) -> None:
 
 
 def _exchange_facts(link: Store, job: Job) -> list[str]:
-    """Wait until all processes have started, and return their machines."""
+    """Wait until all processes have started; return their machines' names."""
     machine = str(job.machine) if job.machine >= 0 else platform.node()
     try:
         parts = link.exchange("communication.init()", machine.encode(), range(job.size), float(job.timeout))
@@ -141,7 +141,7 @@ def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
 
 
 def _hosts_of(job: Job) -> tuple[str, str]:
-    """Return the public host of process 0 and the host that its store listens on."""
+    """Return the host of process 0 for others, and the host on which it listens."""
     if job.coordinator:
         return address_of(job.coordinator)[0], address_of(job.bind or job.coordinator)[0]
     hosts = {os.environ.get("SLURM_NNODES", ""), os.environ.get("SLURM_JOB_NUM_NODES", "")}
@@ -280,7 +280,7 @@ def _compare_calls(session: _Session) -> None:
 
 
 def _end_after(session: _Session, failure: Ended) -> None:
-    """Exit after a delay, unless the session ends by itself."""
+    """Exit this process after a delay, unless the session ends by itself."""
     time.sleep(2 * END_SECONDS if session.is_launched else END_SECONDS)
     if not session.is_over:
         _exit_now(f"rank {failure.rank} {failure.reason}", 1)

@@ -50,7 +50,7 @@ class StoreServer:
         threading.Thread(target=self._accept, name="mindgrad-store", daemon=True).start()
 
     def close(self) -> None:
-        """Stop the server; clients that wait for a reply get an error."""
+        """Stop the server. Clients that wait for a reply get an error."""
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -166,11 +166,11 @@ class Store:
         self._lifeline = self._opened(ranks, name, machine)
 
     def set(self, key: str, value: bytes) -> None:
-        """Set the value of ``key``, and replace an older value."""
+        """Store ``value`` for ``key``, in place of any older value."""
         self._request(["set", key], [value], 0.0)
 
     def claim(self, key: str, value: bytes) -> bytes:
-        """Set ``key`` to ``value`` if it has no value yet, and return its value."""
+        """Store ``value`` for ``key`` if the key has no value yet; return the key's value."""
         return self._request(["claim", key], [value], 0.0)[1][0]
 
     def get(self, key: str, timeout: float) -> bytes:
@@ -202,7 +202,7 @@ class Store:
         self._request(["leave", rank, kind, reason, status], [], 0.0)
 
     def news(self, count: int, timeout: float) -> News:
-        """Wait for a change of the state and return it, as :meth:`Board.news` does."""
+        """Wait until the state of the job changes and return it (:meth:`Board.news`)."""
         (_, ended, failure, attempt), _ = self._request(["news", count, timeout], [], timeout)
         return News([Ended(*end) for end in ended], None if failure is None else Ended(*failure), attempt)
 
@@ -211,7 +211,7 @@ class Store:
         self._request(["stopped", machine], [], 0.0)
 
     def close(self) -> None:
-        """Close the connections. A connection that waits for a reply is closed afterwards."""
+        """Close the connections. A connection in use is closed after its reply."""
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()

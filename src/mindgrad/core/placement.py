@@ -1,4 +1,4 @@
-"""The protocol between the core and packages that run one graph on several devices or processes.
+"""Placement protocol: run one graph on several devices or processes.
 
 The core compiles for one device. An upper layer may pass a :class:`Layout` with a graph, which divides its
 arrays among devices, and may register a :class:`Communication`, which compiles graphs with collectives.
@@ -48,17 +48,17 @@ class Mesh(Protocol):
     def mapped(
         self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
     ) -> tuple[Any, Any]:
-        """Convert a function of the arrays of one process to a function of the arrays of all processes."""
+        """Convert a function on one process's arrays to a function on the arrays of all."""
 
     def joining(self, compiled: Any, graph: Any, pending_results: int = 0) -> Any:
         """Convert the compiled function to a function of the arrays of this process."""
 
 
 class Order(Protocol):
-    """Dependences that make XLA run the collectives of a graph in the order of its equations."""
+    """Dependences that make XLA run collectives in the order of the equations."""
 
     def operands(self, equation: Any, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
-        """Return the operands of the next equation, which may depend on the previous collective."""
+        """Return the operands of ``equation``, made dependent on earlier collectives."""
 
     def mark(self, values: dict[Any, Any]) -> Any:
         """Return an array of one element that depends on every collective."""
@@ -68,7 +68,7 @@ class Communication(Protocol):
     """Compilation of graphs with collectives."""
 
     def mesh_of(self, graph: Any, device: Any) -> Mesh | None:
-        """Return the processes that run ``graph``; ``None`` if this process is the only one."""
+        """Return the processes that run ``graph``; ``None`` for a single process."""
 
     def order(self, graph: Any) -> Order:
         """Return the object that orders the collectives of ``graph``."""
@@ -94,7 +94,7 @@ def register_communication(communication: Communication) -> None:
 
 
 def register_division(is_divided: Callable[[], bool]) -> None:
-    """Set the function that returns whether functions are compiled for several devices at present."""
+    """Set the function that computes :func:`is_divided`."""
     global _is_divided
     _is_divided = is_divided
 

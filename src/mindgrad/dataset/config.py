@@ -38,7 +38,7 @@ _ignored: dict[str, Any] = {
 class Draw(NamedTuple):
     """The state that determines the random numbers of one pass over a dataset."""
 
-    #: seed of the dataset; ``None``: each random step draws a seed, which differs between runs
+    #: seed of the dataset; ``None``: each random step draws its own seed, which differs between runs
     seed: int | None
     #: index of this pass, counted since the seed was set
     number: int = 0

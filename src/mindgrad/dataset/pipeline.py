@@ -220,10 +220,11 @@ class Dataset(Readable):
         begin = lambda draw: mapped(
             before(draw), functions, places, outputs, arranged, where, draw.generator(random)
         )
-        made = self._then("map", begin, columns=tuple(columns))
+        mapping = self._then("map", begin, columns=tuple(columns))
         # the fourth positional argument is ``column_order`` in MindSpore 1.x, but ``num_parallel_workers`` in
         # 2.x
-        return made if column_order is None or isinstance(column_order, int) else made.project(column_order)
+        keeps_columns = column_order is None or isinstance(column_order, int)
+        return mapping if keeps_columns else mapping.project(column_order)
 
     def filter(
         self,
@@ -286,8 +287,8 @@ class Dataset(Readable):
 
         def begin(draw: Draw) -> Iterator[Row]:
             for time in itertools.count() if number < 0 else range(number):
-                # a different number for each repetition in each pass, so that all have different random
-                # numbers
+                # use a different number for each repetition in each pass, so that all of them draw different
+                # random numbers
                 inner = draw.number * number + time if number > 0 else (draw.number << 32) + time
                 empty = True
                 for row in before(draw._replace(number=inner)):
@@ -479,8 +480,8 @@ class Dataset(Readable):
         parts = [order[a:b].tolist() for a, b in itertools.pairwise(ends.tolist())]
         if self._step.subset is not None:
             return [self._step.subset(part) for part in parts]
-        # Every pass of every part uses the same random numbers. Otherwise a random step before ``split``
-        # could move a sample from one part to another.
+        # All passes of all parts use the same random numbers. Otherwise a random step before ``split`` could
+        # move a sample from one part to another.
         before, pinned = self._step.begin, Draw(seed)
 
         def made(part: list[int]) -> Dataset:

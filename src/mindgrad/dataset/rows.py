@@ -18,8 +18,8 @@ from mindgrad.dataset.objects import boxed, is_boxed, unboxed
 from mindgrad.dataset.randomness import drawing
 
 __all__ = [
-    "BatchInfo", "Row", "array_of", "batched", "called", "element_of", "exhausted", "filtered", "listed",
-    "mapped", "per_batch", "picked", "row_of", "shuffled",
+    "BatchInfo", "Row", "array_of", "batched", "called", "counted", "element_of", "exhausted", "filtered",
+    "listed", "mapped", "per_batch", "picked", "row_of", "shuffled",
 ]  # fmt: skip
 
 Row = tuple[np.ndarray, ...]
@@ -85,12 +85,18 @@ def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> R
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if len(values) != len(columns):
         raise ValueError(
-            f"{describe()} returned {len(values)} values for the {len(columns)} columns {listed(columns)}. "
-            f"Return a tuple with one value for each column, and name all columns in 'column_names'."
+            f"{describe()} returned {counted(len(values), 'value')} for the "
+            f"{counted(len(columns), 'column')} {listed(columns)}. Return a tuple with one value for each "
+            "column, and name all columns in 'column_names'."
         )
     return tuple(
         element_of(each, f"{describe()}: '{name}'") for each, name in zip(values, columns, strict=True)
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """Format a number and a noun, which gets an ``s`` unless the number is 1."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def listed(columns: Iterable[str]) -> str:
@@ -161,9 +167,9 @@ def mapped(
             )
         if len(values) != len(outputs):
             raise ValueError(
-                f"in {where}, the operations gave {len(values)} values for sample {number}, but there are "
-                f"{len(outputs)} columns for them, {listed(outputs)}: name one column for each value in "
-                f"'output_columns'."
+                f"in {where}, the operations returned {counted(len(values), 'value')} for sample {number}, "
+                f"but for {counted(len(outputs), 'column')}, {listed(outputs)}. Name one column for each "
+                "value in 'output_columns'."
             )
         yield arranged(row, values)
 
@@ -314,9 +320,9 @@ def per_batch(
         values = found if isinstance(found, tuple) else (found,)
         if len(values) != len(outputs):
             raise ValueError(
-                f"{describe()} returned {len(values)} values for the {len(outputs)} columns "
-                f"{listed(outputs)}. Return a tuple with one value for each column, and name them in "
-                f"'output_columns'."
+                f"{describe()} returned {counted(len(values), 'value')} for the "
+                f"{counted(len(outputs), 'column')} {listed(outputs)}. Return a tuple with one value for "
+                "each column, and name them in 'output_columns'."
             )
         stacked = []
         for name, value in zip(columns, arranged(lists, values), strict=True):

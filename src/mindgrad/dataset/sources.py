@@ -17,7 +17,7 @@ from mindgrad.dataset.columns import names_of
 from mindgrad.dataset.config import Draw, RandomStep
 from mindgrad.dataset.pipeline import Dataset
 from mindgrad.dataset.reading import Step
-from mindgrad.dataset.rows import Row, array_of, called, listed, picked, row_of
+from mindgrad.dataset.rows import Row, array_of, called, counted, listed, picked, row_of
 from mindgrad.dataset.samplers import (
     DistributedSampler,
     IterSampler,
@@ -286,7 +286,7 @@ class NumpySlicesDataset(GeneratorDataset):
             renamed = names_of(column_names, "NumpySlicesDataset", "column_names")
             if len(renamed) != len(columns):
                 raise ValueError(
-                    f"For 'NumpySlicesDataset', there are {len(columns)} columns, but {len(renamed)} "
+                    f"For 'NumpySlicesDataset', got {counted(len(columns), 'column')}, but {len(renamed)} "
                     f"'column_names': {listed(renamed)}."
                 )
             names = renamed
@@ -343,7 +343,7 @@ def _column(data: Any, name: str) -> np.ndarray:
 def _types(column_types: Sequence[Any], names: Sequence[str], kind: str) -> list[np.dtype]:
     if len(column_types) != len(names):
         raise ValueError(
-            f"For '{kind}', there are {len(names)} columns, but {len(column_types)} 'column_types'."
+            f"For '{kind}', got {counted(len(names), 'column')}, but {len(column_types)} 'column_types'."
         )
     return [as_dtype(each).numpy for each in column_types]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.dataset.file_samplers import Shuffle, file_list, sampler_of_files
-from mindgrad.dataset.rows import Row
+from mindgrad.dataset.rows import Row, counted
 from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["CLUEDataset", "CSVDataset", "TextFileDataset"]
@@ -140,7 +140,7 @@ class CSVDataset(_LinesDataset):
             defaults = [""] * len(names or ()) if column_defaults is None else list(column_defaults)
             if len(defaults) != len(names or ()):
                 raise RuntimeError(
-                    f"For 'CSVDataset', there are {len(names or ())} columns, but {len(defaults)} "
+                    f"For 'CSVDataset', got {counted(len(names or ()), 'column')}, but {len(defaults)} "
                     f"'column_defaults'."
                 )
             rows_of_files.append([_fields(line, defaults, file) for line in lines])

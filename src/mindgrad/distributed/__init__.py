@@ -1,5 +1,8 @@
-"""Computations on several devices and processes: layouts, collectives, and the mesh of processes."""
+"""Computations on several devices and processes: layouts and collectives."""
 
+from mindgrad.core.base.source import LOWERING
 from mindgrad.distributed import process_mesh  # it compiles graphs with collectives
 
 __all__ = ["process_mesh"]
+
+LOWERING.append("distributed")

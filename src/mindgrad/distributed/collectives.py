@@ -47,7 +47,7 @@ __all__ = [
 
 Ranks = tuple[int, ...]
 
-#: name of the mesh axis whose elements are the processes, in compiled functions
+#: name of the mesh axis in compiled functions; its elements are the processes
 AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
@@ -61,7 +61,7 @@ _local = threading.local()
 def set_runner(runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None) -> None:
     """Set the function that runs collectives of several ranks in eager mode.
 
-    It is called as ``runner(primitive, array, parameters)``.
+    The function is called as ``runner(primitive, array, parameters)``.
     """
     global _runner
     _runner = runner
@@ -169,8 +169,8 @@ def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
     groups = _groups(ranks)
     if _is_even(groups):
         return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
-    # for groups of different sizes, each rank writes its array into an array of zeros, and these arrays are
-    # summed. Each rank then sends as many bytes as the result has
+    # for groups of different sizes, each rank writes its array into an array of zeros, and the collective
+    # sums these arrays. Each rank then sends as many bytes as the result has
     dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
     shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
     start = _position(lax, ranks) * np.int32(x.shape[axis])
@@ -320,7 +320,7 @@ def _masked(lax: Any, x: Any, _: Any, root: int) -> Any:
     return lax.select(lax.full(x.shape, True) & (lax.axis_index(AXIS) == root), x, lax.full_like(x, 0))
 
 
-#: ``rank_mask(x, root, ranks)``: x on the rank ``root``, zeros on the others
+#: ``rank_mask(x, root, ranks)``: x on the rank ``root``, and zeros on the other ranks
 rank_mask = linear(
     "rank_mask",
     type_rule=lambda x, root, ranks: x,

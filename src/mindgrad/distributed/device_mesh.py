@@ -42,7 +42,7 @@ class Placement(NamedTuple):
     outputs: Sequence[Axes | None]
 
     def sharding(self, axes: Axes | None) -> Any:
-        """Return the JAX sharding of a layout; ``None`` if the layout is ``None``."""
+        """Convert a layout to a JAX sharding; ``None`` stays ``None``."""
         return None if axes is None else sharding(self.devices, axes)
 
     def input_sharding(self, position: int) -> Any:
@@ -50,12 +50,12 @@ class Placement(NamedTuple):
         return self.sharding(self.inputs[position])
 
     def output_shardings(self) -> list[Any]:
-        """Return the JAX sharding of each result; ``None`` if XLA's partitioner chooses it."""
+        """Return the JAX sharding of each result; ``None`` if XLA chooses it."""
         return list(map(self.sharding, self.outputs))
 
     @contextmanager
     def lowering(self) -> Iterator[None]:
-        """Use the mesh of devices for sharding constraints in this ``with`` block."""
+        """A ``with`` block in which sharding constraints use these devices as their mesh."""
 
         def constraint(count: int, axes: Axes) -> Any:
             if count != len(self.devices):
@@ -97,7 +97,7 @@ class Placement(NamedTuple):
         ]
 
     def noted(self, compiled: Any, graph: Any) -> Any:
-        """Return the compiled function, which records its calls if several processes run it."""
+        """Wrap ``compiled`` to record its calls if several processes run it."""
         return noted(compiled, graph) if is_joint(self.devices) else compiled
 
 

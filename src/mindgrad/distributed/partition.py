@@ -128,7 +128,7 @@ class Allocation:
 
 
 def slices(devices: int, axes: tuple[int, ...] | None) -> int:
-    """Return the number of slices of an array axis that the mesh axes ``axes`` divide."""
+    """Return into how many slices the mesh axes ``axes`` divide an array axis."""
     sizes, count = mesh_sizes(devices), 1
     for axis in axes or ():
         count *= sizes[axis]

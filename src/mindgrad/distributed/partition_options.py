@@ -1,7 +1,8 @@
-"""Partition of programs, from the options of MindSpore's parallel modes.
+"""Choose the partition of compiled functions from MindSpore's parallel mode.
 
-``set_auto_parallel_context`` calls this module. The partition defines how many devices a program uses and how
-its arguments are divided among them. The default of ``device_num`` is in parentheses:
+The partition defines the number of devices on which a compiled function runs, and how its arguments are
+divided among them. ``set_auto_parallel_context`` calls this module. Parentheses contain the default of
+``device_num``:
 
     parallel_mode                   number of devices       arguments are divided
     stand_alone, hybrid_parallel    1                       not at all
@@ -9,8 +10,8 @@ its arguments are divided among them. The default of ``device_num`` is in parent
     semi_auto_parallel              ``device_num`` (all)    by the strategies in the program
     auto_parallel                   ``device_num`` (all)    along their first axis
 
-In ``data_parallel`` mode with several processes, each process uses one device, and programs are not divided.
-See ``mindgrad.communication``.
+In ``data_parallel`` mode with several processes, each process uses one device, so arguments are not divided
+(``mindgrad.communication``).
 """
 
 from __future__ import annotations

@@ -49,10 +49,10 @@ class Agreement(Protocol):
     """Comparison of the graphs of this rank with the graphs of other ranks."""
 
     def __call__(self, graph: Graph) -> None:
-        """Compare a graph before it first runs."""
+        """Compare ``graph`` with the graphs of other ranks before it first runs."""
 
     def noting(self, graph: Graph) -> Callable[[], None]:
-        """Return a function that records one call of a graph."""
+        """Return a function that records one call of ``graph`` each time it is called."""
 
 
 _agreement: Agreement | None = None
@@ -153,7 +153,7 @@ class ProcessMesh:
         self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
-        """Return the shape and sharding of the array over the mesh with parts like ``x``."""
+        """Return shape and sharding of an array over the mesh whose parts are like ``x``."""
         shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
         sharding = self._shardings[bool(shape)]
         return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)
@@ -237,7 +237,7 @@ class PartOnRequest:
         self._holders = 0
 
     def requested(self, pending: PendingArray) -> Any:
-        """Return the part, which shares the memory of ``joined``."""
+        """Return the array of this rank, which shares the memory of ``joined``."""
         with _taking:
             if pending.value is None:
                 part = self.joined.addressable_data(0)
@@ -246,15 +246,16 @@ class PartOnRequest:
         return pending.value
 
     def is_alone(self, pending: PendingArray) -> bool:
-        """Return whether only ``pending`` and ``joined`` hold references to the part."""
+        """Return whether only ``pending`` and ``joined`` refer to the array of this rank."""
         return pending.value is None or sys.getrefcount(pending.value) <= self._holders
 
     def is_deleted(self) -> bool:
-        """Return whether the memory was donated to a compiled function."""
+        """Return whether the memory of ``joined`` was donated to a compiled function."""
         return bool(self.joined.is_deleted())
 
 
-#: lock that a thread holds while it extracts a part, because other threads would change the reference count
+#: lock that a thread holds while it extracts a part of an array, because other threads would change the
+#: array's reference count
 _taking = threading.Lock()
 
 
@@ -270,7 +271,7 @@ def _on(device: Any, array: Any) -> Any:
 
 
 def noted(compiled: Any, graph: Graph) -> Any:
-    """Return a compiled function that records its calls, if an agreement is set."""
+    """Wrap ``compiled`` to record its calls if an agreement is set."""
     return compiled if _agreement is None else _Noted(compiled, _title(graph), _agreement.noting(graph))
 
 
@@ -284,7 +285,7 @@ def _title(graph: Graph) -> str:
 
 
 class _Noted:
-    """A compiled function of several processes that records its calls."""
+    """Wrapper of a compiled function of several processes that records its calls."""
 
     __slots__ = ("_compiled", "_note", "_title")
 
@@ -370,7 +371,7 @@ def after(jax: Any, x: Any, before: Any) -> Any:
 
 
 class CollectiveOrder:
-    """Make each collective of a graph depend on the collective before it."""
+    """Makes each collective of a graph depend on the collective before it."""
 
     __slots__ = ("_depending", "_latest")
 

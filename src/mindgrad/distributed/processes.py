@@ -32,8 +32,10 @@ HEARTBEAT_SECONDS = 10
 START_SECONDS = 300
 #: seconds that each process waits for the others at the end of the job
 _STOP_SECONDS = 10
-#: size of the buffer of a broadcast, in bytes: two bytes for the length of the message, and the message
+#: size in bytes of the buffer of a broadcast. Its first two bytes contain the length of the message
 _BROADCAST = 512
+#: largest number of bytes of a broadcast message
+_LONGEST = _BROADCAST - 2
 
 #: :func:`left` stores a result with at most this many elements, to check later whether it has been computed
 _KEPT = 2**16
@@ -41,8 +43,8 @@ _KEPT = 2**16
 _is_started = False
 #: name and start time of a function with collectives that has not returned yet
 _running: tuple[str, float] | None = None
-#: the last function with collectives that returned: its name, its start time, a weak reference to a result,
-#: which XLA may still be computing, and this result itself if it is small
+#: the last function with collectives that returned: its name, its start time, a weak reference to a result
+#: that XLA may still be computing, and the result itself if it is small
 _latest: tuple[str, float, Any, Any] | None = None
 
 
@@ -104,7 +106,7 @@ def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, in
 def _start(**arguments: Any) -> None:
     global _is_started
     jax = jax_module()
-    # the preemption service of JAX would only report SIGTERM to the processes; without it, SIGTERM ends them
+    # turn off JAX's preemption service: it would only report SIGTERM, and SIGTERM could not end the processes
     if hasattr(jax.config, "jax_enable_preemption_service"):
         jax.config.update("jax_enable_preemption_service", False)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
@@ -139,13 +141,15 @@ def is_started() -> bool:
 
 
 def broadcast(content: bytes) -> bytes:
-    """Send up to 510 bytes of process 0 to all processes, and return them.
+    """Send at most ``_LONGEST`` bytes of process 0 to all processes, and return them.
 
     Raises:
         ValueError: If ``content`` is longer.
     """
-    if len(content) > _BROADCAST - 2:
-        raise ValueError(f"cannot broadcast {len(content)} bytes: at most 510 are supported")
+    if len(content) > _LONGEST:
+        raise ValueError(
+            f"For 'broadcast', the content has {len(content)} bytes, but at most {_LONGEST} are supported."
+        )
     block = np.zeros(_BROADCAST, np.uint8)
     block[:2] = np.frombuffer(len(content).to_bytes(2, "big"), np.uint8)
     block[2 : 2 + len(content)] = np.frombuffer(content, np.uint8)

@@ -30,11 +30,11 @@ from mindgrad.frontend.programs.donation import donatable, settled, window
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer. A pending array with
-#: this count is referenced by no tensor, so its value is not needed
+#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer. If a pending array
+#: has this count, no tensor refers to it, so its value is not needed
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
-#: message: a call that returns a recording, such as ``vjp``, is not deferred
+#: message: a call that returns a recording for a later derivative, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -99,7 +99,7 @@ class CallValues:
         return pairs
 
     def _is_own(self, array: Any) -> bool:
-        """Whether ``array`` is a pending value of this call."""
+        """Whether ``array`` is a pending array of this call."""
         pendings = self.pendings
         return (
             type(array) is PendingArray and array.number < len(pendings) and pendings[array.number] is array
@@ -165,7 +165,7 @@ class CallValues:
         return self._program
 
     def change_program(self) -> None:
-        """Forget the segments of this call, because its predicted structure has changed."""
+        """Forget the segments of this call after its predicted structure has changed."""
         self._program, self._segment = None, 0
 
     def given_by(self, structure: Structure) -> frozenset[int]:
@@ -241,7 +241,7 @@ class CallValues:
         locate_fault(graph, [leaves[~k].host_array() for k in inputs])
 
     def restore(self) -> None:
-        """Restore the previous arrays of Parameters after a failed call."""
+        """Restore the Parameter arrays that a failed call has replaced."""
         for parameter, array in self.stored.values():
             if array is not None:
                 parameter._array = array
@@ -275,7 +275,7 @@ class CallValues:
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in events for scope in event.scopes]
-        # reuse values that compiled segments have computed, because Python may have branched on them
+        # reuse values that compiled segments have computed, because Python code may have branched on them
         computed = {
             p.number: make_tensor(p.value, p.type)
             for p in pendings
@@ -305,7 +305,8 @@ class CallValues:
             structure.obstacle = GIVES_BACK
         program = structure.current()
         if program is not None and not surviving:
-            # compare with the compiled outputs, because another thread may have added to structure.outputs
+            # compare with the outputs that were compiled, because another thread may have changed
+            # structure.outputs
             if numbers.issubset(self.given_by(structure)):
                 if self.run_program(structure):
                     return
@@ -352,7 +353,7 @@ def executed(tensor: Tensor) -> Tensor:
 
 
 def execute_now(event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """Run the operator of one event, and store the values in its pending ``results``."""
+    """Run the operator of ``event``; store its values in the pending ``results``."""
     with executing([]):
         computed = apply(event.primitive, *map(executed, tensors), **event.parameters)  # type: ignore[arg-type]
     for result, value in zip(results, computed if type(computed) is tuple else (computed,), strict=True):

@@ -85,7 +85,7 @@ class Deferral:
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
-        # executor of events while operators run one by one; ``None`` while operators are deferred
+        # runs the events if operators run one by one; ``None`` while operators are deferred
         self._replay = None if structures else Replay()
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
@@ -189,7 +189,7 @@ class Deferral:
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Defer or execute ``trace.record.finish`` for a recording of this call.
 
-        It transforms the recording to a derivative. See this function for the arguments and results.
+        ``finish`` transforms the recording to a derivative, and documents the arguments and results.
         """
         parameters = (
             scope.index, transform, applied, is_last, len(chosen), tuple([x is not None for x in extras]),
@@ -200,14 +200,14 @@ class Deferral:
         return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
-        """Return a tensor with the value of ``tensor`` that has no derivative."""
+        """Return the value of ``tensor`` as a tensor without a derivative."""
         array = tensor._array
         if tensor._scope is None or type(array) is not PendingArray or array.deferral is not self:
             return make_tensor(array, tensor.type)
         return self._step(DETACH, (tensor,), None)[0]
 
     def lifted(self, tensor: Tensor) -> Tensor:
-        """Return a value of a finished recording as a value of the open recordings."""
+        """Return a value of a finished recording, for use in the recordings still open."""
         array = tensor._array
         if type(array) is not PendingArray or array.deferral is not self:
             return tensor
@@ -276,7 +276,8 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # a read-only array cannot change, so if it is the predicted array itself, its values are not compared
+        # skip the comparison if the input is the predicted array itself and the array is read-only, so it
+        # cannot change
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -394,7 +395,7 @@ class Deferral:
         return results
 
     def _release(self, replay: Replay) -> None:
-        """Delete recordings to which no object refers, to free the values in them."""
+        """Delete recordings to which no object refers, which frees their values."""
         for scope, recorded in self._recordings:
             if recorded() is None and scope.index in replay.recordings:
                 self._by_scope.pop(id(replay.recordings.pop(scope.index)[0]), None)
@@ -464,8 +465,8 @@ class Deferral:
         for parameter, _ in self._values.stored.values():
             pending = parameter._array
             array = settled(pending)
-            # another thread may assign the Parameter, which may be the state of a random generator; it holds
-            # this lock while it does
+            # hold the lock `window`, because another thread may assign the Parameter, such as a random
+            # generator's state
             with window:
                 if parameter._array is pending:
                     parameter._array = array

@@ -16,8 +16,8 @@ from mindgrad.eager.structure import Segment, Structure
 
 __all__ = ["keep", "used"]
 
-#: the limit in bytes, and the estimated bytes of the compiled code of one structure and of each operator in
-#: it. The bytes of large constants are added to this estimate.
+#: the limit in bytes, the estimated bytes of the compiled code of one structure, and the estimated bytes per
+#: operator. The bytes of large constants are added to the estimate.
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()
@@ -27,13 +27,16 @@ _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]]
 
 
 def used(structure: Structure) -> None:
-    """Mark ``structure`` as the most recently used, so that it is evicted last."""
+    """Mark ``structure`` as the most recently used, so that it is deleted last."""
     with suppress(KeyError):  # another thread may have evicted this structure
         _with_programs.move_to_end(id(structure))
 
 
 def keep(structure: Structure, program: Sequence[Segment]) -> None:
-    """Register the segments of ``structure``; above the limit, delete the oldest ones."""
+    """Register the segments of ``structure``.
+
+    If the total size exceeds the limit, the segments of the least recently used structures are deleted.
+    """
     constants = sum(array.nbytes for segment in program for array in segment.executable.extra)
     weight = _BYTES_PER_PROGRAM + _BYTES_PER_OPERATOR * len(structure) + constants
     key = id(structure)

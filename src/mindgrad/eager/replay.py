@@ -47,7 +47,7 @@ from mindgrad.core.trace.record import finish, new_scope
 
 __all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
 
-#: the kinds of events that are not operators
+#: the kinds of events that are not calls of operators
 OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
 
 
@@ -90,7 +90,7 @@ class Event:
         self.is_immediate = False
 
     def is_same(self, other: Event) -> bool:
-        """Whether both events are equal, except for their lines."""
+        """Whether two events are equal, except for their source lines."""
         return (
             self.primitive is other.primitive
             and self.operands == other.operands
@@ -101,7 +101,7 @@ class Event:
 
     @property
     def results(self) -> range:
-        """The numbers of the results."""
+        """The numbers of the values that the event computes."""
         return range(self.first, self.first + len(self.types))
 
 
@@ -160,7 +160,8 @@ class Replay:
     def __init__(self, base: Sequence[Scope] = ()) -> None:
         self.scopes: list[Scope] = list(base)
         self._base = len(self.scopes)
-        #: for each open recording of the call, innermost last, whether the replay records its operators
+        #: for each recording that is still open in the call, innermost last: whether the replay records its
+        #: operators
         self._levels: list[bool] = []
         self.recordings: dict[int, tuple[Scope, list[Tensor]]] = {}
         self._open: dict[int, Any] = {}

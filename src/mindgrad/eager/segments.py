@@ -101,7 +101,7 @@ def _compiled_as_it_is(
     # with debug_nans, do not donate: the inputs are needed to find the operator that returned NaN or infinity
     may_donate = is_last and not structure.is_checked
     replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if may_donate else {}
-    # replaced values come first, because JAX puts the first result of a type into the first donated buffer
+    # replaced values come first, because JAX reuses the first donated buffer for the first result of its type
     numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
     graph, inputs = traced_events(structure, events, numbers, computed, recordings)
     if calls_back(graph):

@@ -27,7 +27,8 @@ __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 #: compiled function until its value changes.
 _FEW = HOST.compared_elements
 
-#: the last event of every structure. It equals no operator, so a call that applies more operators diverges
+#: the last event of every structure. It equals no operator, so a call that applies more operators than
+#: recorded diverges at this event
 _END = Event(None, (), None, 0, (), (), ("", 0))
 
 
@@ -54,7 +55,7 @@ class Leaf:
         self.is_differentiated = False
 
     def is_same(self, other: Leaf) -> bool:
-        """Whether one compiled function can serve both inputs."""
+        """Whether one compiled function can serve both ``self`` and ``other`` as inputs."""
         return (
             self.type is other.type
             and self.constant == other.constant
@@ -62,7 +63,7 @@ class Leaf:
         )
 
     def is_unlike(self, array: Any) -> bool:
-        """Whether ``array`` is a host array whose ``is_infinite`` differs from this input."""
+        """Whether ``array`` differs from this input in ``is_infinite`` (host arrays only)."""
         return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not self.is_infinite
 
 
@@ -202,7 +203,7 @@ class Structure:
         self.requests = {}
 
     def current(self) -> list[Segment] | None:
-        """Return the compiled segments, unless another thread has invalidated them."""
+        """Return the compiled segments; ``None`` if another thread has invalidated them."""
         program = self.program
         return None if program is None or program[-1].version != self.version else program
 

@@ -50,7 +50,7 @@ from mindgrad.frontend.programs.cache import content_of, register_eager
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: option: whether eager mode runs every operator when it is called
+#: option: whether eager mode runs every operator as soon as Python calls it
 settings.define("pynative_synchronize", False)
 
 #: largest number of kinds of calls that are stored for one function, and of functions that are stored for one
@@ -115,20 +115,20 @@ class Tier:
         return line
 
     def moves(self, state: str, reason: str) -> None:
-        """Change the state, and print it if ``MINDGRAD_LOG=eager``."""
+        """Change the compilation state of the kind; print it if ``MINDGRAD_LOG=eager``."""
         if (state, reason) != (self.state, self.reason):
             self.state, self.reason = state, reason
             if os.environ.get("MINDGRAD_LOG") == "eager":
                 sys.stderr.write(f"mindgrad eager: {self.title}: {state}: {reason}\n")
 
     def stays(self, reason: str) -> None:
-        """Let all further calls run operator by operator."""
+        """Run all further calls of the kind operator by operator."""
         self.is_final = True
         self.structures = []
         self.moves("not compiled", reason)
 
     def took(self, seconds: float) -> None:
-        """Add the time of a call that ran operator by operator."""
+        """Add the duration of a call that ran operator by operator."""
         self.best = min(self.best, seconds)
         self.seconds += seconds
         _thread.seconds += seconds
@@ -143,7 +143,7 @@ class EagerCalls:
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
-    #: two instances are equal if their functions are equal; recordings and compiled code are not compared
+    #: two instances are equal if their functions are equal, regardless of their recordings and compiled code
     compared_by = ("source",)
 
     def __init__(self, name: str, source: Any) -> None:

@@ -38,13 +38,13 @@ __all__ = ["COMPARISONS", "FORMS", "SEVERAL", "Form", "alignment", "contraction"
 Text = tuple[str, int]
 Form = Callable[..., Text | None]
 
-#: precedence of Python's operators between arrays
+#: maps each operator that Python code applies to arrays to its precedence
 _PRECEDENCE = {
     "+": ADD, "-": ADD, "*": MULTIPLY, "/": MULTIPLY, "&": AND, "|": OR, "^": XOR, "<<": SHIFT,
     "==": COMPARE, "!=": COMPARE, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
 }  # fmt: skip
 
-#: the form of each primitive, by name
+#: maps the name of each primitive to its form, the function that writes it as an expression
 FORMS: dict[str, Form] = {}
 
 
@@ -152,7 +152,7 @@ def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permut
 
 
 def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
-    """Write ``x`` with axes of size 1 inserted, such as ``x[:, None]``.
+    """Return source text of ``x`` with inserted axes of size 1: ``x[:, None]``.
 
     It then broadcasts to ``shape``. ``dims`` are the axes of ``shape`` that correspond to the axes of ``x``.
     """
@@ -177,7 +177,7 @@ def _concatenate(target: Any, xs: Sequence[Expression], result: TensorType, axis
 
 
 def indices(start: Sequence[int], limit: Sequence[int], strides: Sequence[int], shape: Sequence[int]) -> str:
-    """Write a static slice in Python's notation: ``1:3, ::2``."""
+    """Return the source text of a static slice, such as ``1:3, ::2``."""
     parts = []
     for first, end, step, size in zip(start, limit, strides, shape, strict=True):
         text = f"{first or ''}:{'' if end >= size else end}"
@@ -213,7 +213,7 @@ def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
     return [f"{xs[0].text}[{k}]" for k in range(count)]
 
 
-#: the forms of primitives with several results. A form returns one text for each result
+#: maps the name of a primitive with several results to its form, which returns one string for each result
 SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
 
 
@@ -273,9 +273,9 @@ FORMS["cumsum"], FORMS["cumprod"] = _cumulative("cumsum"), _cumulative("cumprod"
 def contraction(
     a: Expression, b: Expression, contract: Any, batch: Any, transposed: Callable[[str], str]
 ) -> Text | None:
-    """Write a product of matrices or vectors as ``a @ b``, if possible.
+    """Return a product of matrices or vectors as source text ``a @ b``, if possible.
 
-    ``transposed`` is a function that writes the transpose of a matrix.
+    ``transposed`` is a function that returns source text of the transpose of a matrix.
     """
     count = len(batch[0])
     ranks = a.type.rank, b.type.rank
@@ -294,7 +294,7 @@ def contraction(
 
 
 def _fits(rank: int, count: int) -> bool:
-    """Whether the left operand of ``@`` is a matrix after ``count`` batch axes."""
+    """Whether an array of ``rank`` axes, ``count`` of them batch axes, fits ``@``."""
     return rank == count + 2 if count else rank >= 2
 
 

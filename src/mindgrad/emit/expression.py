@@ -39,7 +39,7 @@ class Expression:
 
 
 def parenthesized(x: Expression, precedence: int) -> str:
-    """Write ``x`` as an operand of an operator with ``precedence``.
+    """Return source text of ``x`` as an operand of an operator with ``precedence``.
 
     Parentheses are added only if they are needed.
     """
@@ -47,7 +47,7 @@ def parenthesized(x: Expression, precedence: int) -> str:
 
 
 def infix(sign: str, precedence: int, a: Expression, b: Expression) -> tuple[str, int]:
-    """Write ``a sign b``; return text and precedence."""
+    """Return the source text of ``a sign b``, and its precedence."""
     if precedence == POWER:
         return f"{parenthesized(a, ATOM)}{sign}{parenthesized(b, UNARY)}", POWER
     above = precedence + 1
@@ -56,10 +56,10 @@ def infix(sign: str, precedence: int, a: Expression, b: Expression) -> tuple[str
 
 
 def prefix(sign: str, x: Expression) -> tuple[str, int]:
-    """Write ``sign x``; return text and precedence."""
+    """Return the source text of ``sign x``, and its precedence."""
     return f"{sign}{parenthesized(x, UNARY)}", UNARY
 
 
 def call(function: str, *arguments: str) -> tuple[str, int]:
-    """Write ``function(arguments)``; return text and precedence."""
+    """Return the source text of ``function(arguments)``, and its precedence."""
     return f"{function}({', '.join(arguments)})", ATOM

@@ -62,7 +62,7 @@ class Module(NamedTuple):
 
 
 def emitted(graph: Graph, signature: Signature, target: Any) -> Module:
-    """Write the module of a graph.
+    """Return the emitted module of a graph.
 
     Args:
         graph: the graph. Its inputs are arguments, then Parameters. Its outputs are new values of Parameters,
@@ -140,7 +140,7 @@ def _wrapped(text: str, columns: int = 100) -> list[str]:
 
 
 def structured(structure: Any, leaf: Any, texts: Sequence[str]) -> str:
-    """Write a nesting of tuples, lists, and dicts with ``texts`` as its leaves.
+    """Return source text of nested tuples, lists, and dicts with leaves ``texts``.
 
     ``structure`` is a structure of ``base.tree``, and ``leaf`` represents a leaf in it.
     """
@@ -166,7 +166,7 @@ def head_of(path: str) -> str:
 
 
 def argument_paths(structure: Any, names: Sequence[str]) -> list[str]:
-    """Write the path of each leaf of ``(args, kwargs)``, such as ``batch['a'][0]``.
+    """Return the path of each leaf of ``(args, kwargs)``, such as ``batch['a'][0]``.
 
     ``names`` are the names of the positional arguments.
     """

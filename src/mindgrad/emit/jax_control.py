@@ -36,7 +36,7 @@ def _function(
     writer: Writer, name: str, arguments: str, unpacked: Sequence[tuple[Sequence[str], str]], graph: Graph,
     operands: Operands, result: Callable[[list[str]], str],
 ) -> str:  # fmt: skip
-    """Define a function that runs ``graph``, and return its name."""
+    """Write the definition of a function that runs ``graph``; return its name."""
     name = writer.names.fresh(name)
     writer.line(f"def {name}({arguments}):")
     with writer.indented():
@@ -181,7 +181,7 @@ def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return []
 
 
-#: the rule that writes each primitive with inner graphs
+#: maps the name of each primitive with inner graphs to the rule that writes it
 CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
     "cond": _cond,
     "while": _while,

@@ -21,7 +21,7 @@ __all__ = ["JaxTarget"]
 
 
 class JaxTarget(NumpyTarget):
-    """Rules that write equations for JAX."""
+    """Rules that convert equations to source text for JAX."""
 
     language = "jax"
     module = "jnp"
@@ -33,12 +33,12 @@ class JaxTarget(NumpyTarget):
     _is_wide = False
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type, such as ``jnp.float32``."""
+        """Return the source text of an element type, such as ``jnp.float32``."""
         name = dtype.numpy.name
         return f"jnp.{'bool_' if name == 'bool' else name}"
 
     def prepare(self, graph: Graph) -> None:
-        """Enable 64-bit types in JAX if the graph needs them."""
+        """Enable 64-bit types in the emitted program if the graph needs them."""
         self._is_wide = needs_x64(graph)
         if self._is_wide:
             self.header = f'{type(self).header}\n\njax.config.update("jax_enable_x64", True)'
@@ -62,11 +62,11 @@ class JaxTarget(NumpyTarget):
         return dtype
 
     def from_host(self, text: str) -> str:
-        """Write the conversion of a NumPy array to a JAX array."""
+        """Return source text that converts a NumPy array to a JAX array."""
         return f"jnp.asarray({text})"
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """Write a call of a ``jax.lax`` function, or of the primitive's lowering."""
+        """Return source text that calls a ``jax.lax`` function or a lowering."""
         lowering = equation.primitive.xla
         if isinstance(lowering, str):
             static = [self.definitions.value(v, k) for k, v in equation.parameters.items()]

@@ -35,7 +35,7 @@ _SHORT = {"numpy": "np", "jax.numpy": "jnp"}
 _VECTORIZED = " (vectorized)"
 #: generic names of kernels, which the name of the operator replaces
 _UNNAMED = ("<lambda>", "run", "kernel", "numpy", "xla", "_numpy", "_xla", "call")
-#: types whose ``repr`` is their source
+#: types whose ``repr`` is valid source code
 _LITERALS = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -56,7 +56,7 @@ class Definitions:
         self._alive: list[Any] = []
 
     def share(self, names: set[str]) -> None:
-        """Use the set ``names`` for reserved names, and add the names reserved so far."""
+        """Use ``names`` as the set of reserved names; add the names reserved so far."""
         names |= self._reserved
         self._reserved = names
 
@@ -69,11 +69,11 @@ class Definitions:
         return candidate
 
     def value(self, value: Any, name: str) -> str:
-        """Write an expression for ``value``, a static parameter."""
+        """Return an expression for ``value``, a static parameter of a kernel."""
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:
-        """Write an expression for ``kernel``.
+        """Return an expression for ``kernel``, as source text.
 
         If the kernel is a function of mindgrad, its definition gets the name ``name``, if this name is free.
         """
@@ -189,7 +189,8 @@ class Definitions:
         node = _Substitution(self, read).of(_definition(function))
         body: Any = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
         definition = ast.FunctionDef(own_name, node.args, body, [], None, None)
-        # its dependencies have been added to ``texts`` before, so it is defined after them
+        # the functions that this definition calls are already in ``texts``, so the emitted module defines
+        # them first
         self.texts[own_name] = ast.unparse(ast.fix_missing_locations(definition))
         return own_name
 
@@ -205,7 +206,7 @@ class Definitions:
         return own_name
 
     def global_value(self, value: Any, name: str, read: Callable[[str], Any]) -> str:
-        """Write an expression for ``value``, the global variable ``name`` of a kernel."""
+        """Return an expression for ``value``, the global variable ``name`` of a kernel."""
         if isinstance(value, np.ufunc) and value.__name__.endswith(_VECTORIZED):
             inner = value.__name__.removesuffix(_VECTORIZED)
             function = self._expression(read(inner)[0], inner)
@@ -232,7 +233,7 @@ class _Substitution(ast.NodeTransformer):
         self.renamed: dict[str, str] = {}
 
     def of(self, node: Any) -> Any:
-        """Replace the variables in ``node``, the syntax tree of a function or class."""
+        """Replace the variables in ``node``, a syntax tree, by names of the new module."""
         self.local = set(_assigned(node))
         roots = set()
         for inner in ast.walk(node):
@@ -259,7 +260,7 @@ class _Substitution(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replace ``p.numpy``, for a primitive p, by an expression for its kernel."""
+        """Replace ``p.numpy``, where p is a primitive, by an expression for its kernel."""
         if isinstance(node.value, ast.Name) and node.value.id not in self.local | self.replaced.keys():
             try:
                 row = self.read(node.value.id)[0]
@@ -316,7 +317,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
-    """Iterate over the names that a function and its inner functions bind."""
+    """Yield the names that a function and its inner functions bind."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.arg):
             yield inner.arg

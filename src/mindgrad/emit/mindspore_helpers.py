@@ -70,7 +70,7 @@ def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
 
 
 def moved(ops: Any, x: Any, permutation: Any) -> Any:
-    """Transpose ``x``, also if it has fewer than two axes."""
+    """Transpose ``x``, even if it has fewer than two axes."""
     return ops.transpose(x, tuple(permutation)) if len(permutation) > 1 else x
 
 
@@ -164,7 +164,7 @@ def scatter_add(ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: 
 def scatter_set(
     ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any = (), unique: bool = False
 ) -> Any:
-    """Replace the elements of ``x`` at ``indices`` by ``updates``."""
+    """Replace elements of ``x`` at ``indices`` by ``updates``."""
     return scattered(ops, ops.tensor_scatter_update, x, indices, updates, axes, batch)
 
 
@@ -206,7 +206,7 @@ def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -
 def convolved(
     ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
 ) -> Any:
-    """Compute a convolution whose input has the channels before the spatial axes."""
+    """Compute a convolution of an input whose channels precede its spatial axes."""
     samples = x.shape[: len(x.shape) - len(w.shape) + 1]
     if len(samples) > 1:
         x = x.reshape(-1, *x.shape[len(samples) :])
@@ -271,7 +271,7 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
     return ops.flip(b, (axis,)) if reverse else b
 
 
-#: the helper of each primitive, by name
+#: maps the name of a primitive to the helper function that the emitted program calls for it
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (

@@ -23,13 +23,13 @@ from mindgrad.emit.numpy_target import NumpyTarget
 
 __all__ = ["MindsporeTarget"]
 
-#: Python's import function, which programs call through ``MindsporeTarget.builtins``
+#: Python's import function. Emitted programs call it through ``MindsporeTarget.builtins``
 _import = builtins.__import__
 _PACKAGE = __name__.partition(".")[0]
 
 
 class MindsporeTarget(NumpyTarget):
-    """Rules that write equations for MindSpore 2.10."""
+    """Rules that convert equations to source text for MindSpore 2.10."""
 
     language = "mindspore"
     module = "ops"
@@ -39,11 +39,11 @@ class MindsporeTarget(NumpyTarget):
     forms = FORMS
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type, such as ``ms.float32``."""
+        """Return the source text of an element type, such as ``ms.float32``."""
         return f"ms.{dtype.identifier}"
 
     def literal(self, atom: Constant) -> str | None:
-        """Write a constant as a Python scalar, unless MindSpore would change its value."""
+        """Return a constant as a Python scalar, unless MindSpore would change its value."""
         if atom.dtype.is_half or atom.dtype.kind == "complex":
             return None
         if atom.dtype.is_float and np.isfinite(atom.value) and np.float32(atom.value) != atom.value:
@@ -61,38 +61,38 @@ class MindsporeTarget(NumpyTarget):
         return dtype.replace("ms.", "np.")
 
     def from_host(self, text: str) -> str:
-        """Write the conversion of a NumPy array to a Tensor."""
+        """Return source text that converts a NumPy array to a Tensor."""
         return f"ms.Tensor({text})"
 
     def scalar(self, text: str, type_: TensorType) -> str:
-        """Write a scalar Tensor."""
+        """Return source text that creates a scalar Tensor."""
         return f"ms.Tensor({text}, {self.dtype(type_.dtype)})"
 
     def filled(self, text: str, type_: TensorType) -> str:
-        """Write a Tensor with equal elements."""
+        """Return source text that creates a Tensor with equal elements."""
         if not type_.shape:
             return self.scalar(text, type_)
         return call("ops.full", repr(type_.shape), text, f"dtype={self.dtype(type_.dtype)}")[0]
 
     def zeros(self, type_: TensorType) -> str:
-        """Write a Tensor of zeros."""
+        """Return source text that creates a Tensor of zeros."""
         return call("ops.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """Write an empty list, to which a loop appends the rows of a Tensor."""
+        """Return the empty list to which an emitted loop appends the rows of a Tensor."""
         return "[]" if type_.shape[0] else self.zeros(type_)
 
     def row(self, name: str, index: str, text: str) -> str:
-        """Write the statement that appends a row to the list ``name``."""
+        """Return the statement that appends a row to the list ``name``."""
         return f"{name}.append({text})"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """Write the statement after the loop that stacks the rows to a Tensor."""
+        """Return the statement after a loop that stacks the list of rows to a Tensor."""
         rows = f"{name}[::-1]" if is_reversed else name
         return f"{name} = ops.stack({rows}) if isinstance({name}, list) else {name}"
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """Write the right-hand side of an equation.
+        """Return source text of the right-hand side of an equation, and its precedence.
 
         It is the form of the primitive (``mindspore_forms``), or else a call of its helper
         (``mindspore_helpers``).
@@ -116,7 +116,7 @@ class MindsporeTarget(NumpyTarget):
         return scope["Tensor"](array)
 
     def loaded(self, text: str) -> str:
-        """Write the conversion of an array that a saved program has loaded."""
+        """Return source text that converts an array of a saved program."""
         return f"ms.Tensor({text})"
 
     def builtins(self) -> dict[str, Any] | None:

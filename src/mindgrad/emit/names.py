@@ -39,12 +39,12 @@ def identifier(text: str) -> str:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether a name has the form of the names from :meth:`Names.temporary`."""
+    """Whether ``name`` has the form of the names that :meth:`Names.temporary` returns."""
     return re.fullmatch(r"v\d+", name) is not None
 
 
 class Names:
-    """The names that a program uses. No name is returned twice."""
+    """The variable names of an emitted program. No name is returned twice."""
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self.used = {*reserved, *dir(builtins), *keyword.kwlist}
@@ -81,7 +81,7 @@ class Names:
 
 
 def _parsed(file: str) -> ast.Module:
-    """Parse a file; return an empty module if this fails."""
+    """Parse a source file; return an empty module if it cannot be parsed."""
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -156,7 +156,7 @@ def operation_of(source: Source) -> str | None:
 
 
 def line_comment(source: Source, main: str | None) -> str:
-    """Write a comment that quotes a source line: ``line 12: h = ops.tanh(x)``.
+    """Return a comment that quotes a source line: ``line 12: h = ops.tanh(x)``.
 
     It names the file if this is not ``main``.
     """
@@ -187,7 +187,7 @@ def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
 
 
 def attribution(source: Any) -> Any:
-    """Return a key: the source line, its Cell, and whether it is a derivative."""
+    """Return the line, the Cell, and the derivative flag of a source, as a key."""
     return source, type(source), getattr(source, "cell", "")
 
 
@@ -288,7 +288,7 @@ def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool
 
 
 def _of_control(equation: Equation) -> Sequence[str | None]:
-    """Suggest names for the results of a branch or loop: the names inside its graphs."""
+    """Suggest names for results of a branch or loop, from the names in its graphs."""
     parameters = equation.parameters
     if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]
@@ -306,7 +306,7 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
 
 
 def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
-    """Suggest names for the carry of a loop."""
+    """Suggest variable names for the parts of a loop's carry."""
     parameters = equation.parameters
     body, condition, consts = parameters["body"], parameters.get("condition"), parameters["consts"]
     known = suggestions(body)

@@ -44,7 +44,7 @@ class NumpyTarget:
     header = "import numpy as np"
     decorator: str | None = '@np.errstate(all="ignore")'
     kernel = "numpy"
-    #: names that the rules for control flow use
+    #: names that emitted programs must not use for variables, because the rules for control flow use them
     reserved: tuple[str, ...] = ()
     forms = FORMS
     control = CONTROL
@@ -55,16 +55,16 @@ class NumpyTarget:
         self._arrays: dict[Any, str] = {}
 
     def prepare(self, graph: Graph) -> None:
-        """Prepare for writing ``graph``. Subclasses override this method."""
+        """Prepare to emit ``graph``. Subclasses override this method."""
 
     def scope(self) -> AbstractContextManager[Any]:
-        """Return a context manager with the settings that the program needs."""
+        """Return a context manager with the settings that the emitted program needs."""
         return nullcontext()
 
     # -- values ---------------------------------------------------------------------------------
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type, such as ``np.float32``."""
+        """Return the source text of an element type, such as ``np.float32``."""
         name = dtype.numpy.name
         if dtype.numpy.kind == "V":
             self.definitions.imports["import ml_dtypes"] = None
@@ -72,7 +72,7 @@ class NumpyTarget:
         return f"{self.module}.{'bool_' if name == 'bool' else name}"
 
     def literal(self, atom: Constant) -> str | None:
-        """Write a constant with equal elements as a Python scalar.
+        """Return source text of a constant with equal elements, as a Python scalar.
 
         The scalar gets the element type of the other operand. Returns ``None`` if Python has no scalar with
         this value.
@@ -125,48 +125,48 @@ class NumpyTarget:
         return f"{self.module}.array({values!r}, {dtype})"
 
     def as_input(self, array: np.ndarray) -> Any:
-        """Convert an array to an argument of the program."""
+        """Convert an array to an argument of the emitted program."""
         return array
 
     def loaded(self, text: str) -> str:
-        """Write the conversion of an array that a saved program has loaded."""
+        """Return source text that converts an array of a saved program."""
         return text
 
     def builtins(self) -> dict[str, Any] | None:
-        """Return the builtins of the module, or ``None`` for Python's builtins."""
+        """Return the builtins for the emitted module; ``None`` for Python's builtins."""
         return None
 
     def _host(self, dtype: str) -> str:
         return dtype
 
     def from_host(self, text: str) -> str:
-        """Write the conversion of a NumPy array to an array of this library."""
+        """Return source text that converts a NumPy array to an array of the library."""
         return text
 
     def scalar(self, text: str, type_: TensorType) -> str:
-        """Write a scalar with an element type, such as ``np.float32(2.0)``."""
+        """Return source text of a typed scalar, such as ``np.float32(2.0)``."""
         return f"{self.dtype(type_.dtype)}({text})"
 
     def filled(self, text: str, type_: TensorType) -> str:
-        """Write an array whose elements are equal to the literal ``text``."""
+        """Return source text that creates an array whose elements equal ``text``."""
         if not type_.shape:
             return self.scalar(text, type_)
         return call(f"{self.module}.full", repr(type_.shape), text, self.dtype(type_.dtype))[0]
 
     def spread(self, text: str, type_: TensorType) -> str:
-        """Write the broadcast of ``text`` to the shape of ``type_``."""
+        """Return source text that broadcasts ``text`` to the shape of ``type_``."""
         return call(f"{self.module}.broadcast_to", text, repr(type_.shape))[0]
 
     def zeros(self, type_: TensorType) -> str:
-        """Write an array of zeros."""
+        """Return source text that creates an array of zeros."""
         return call(f"{self.module}.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """Write an empty array, whose rows a loop assigns."""
+        """Return source text that creates an empty array, whose rows a loop assigns."""
         return call(f"{self.module}.empty", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def row(self, name: str, index: str, text: str) -> str:
-        """Write the statement that assigns ``text`` to a row of ``name``."""
+        """Return the statement that assigns ``text`` to a row of the array ``name``."""
         return f"{name}[{index}] = {text}"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
@@ -177,13 +177,13 @@ class NumpyTarget:
         return None
 
     def wrapped(self, text: str) -> str:
-        """Write the right-hand side of an assignment."""
+        """Return source text of the right-hand side of an assignment."""
         return text
 
     # -- equations ------------------------------------------------------------------------------
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """Write the right-hand side of an equation; return text and precedence.
+        """Return source text of the right-hand side of an equation, and its precedence.
 
         It is the form of the primitive (``array_forms``), a NumPy ufunc, or a call of the kernel.
         """
@@ -198,13 +198,13 @@ class NumpyTarget:
         return self.by_kernel(equation, [self.typed(x) for x in operands])
 
     def typed(self, x: Expression) -> str:
-        """Write an operand of a kernel as a full array, not as a literal."""
+        """Return the source text of a kernel's operand as a full array, not a literal."""
         if x.is_literal:
             return self.filled(x.text, x.type)
         return self.spread(x.text, x.type) if x.is_spread else x.text
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """Write a call of the kernel of a primitive, which the module defines."""
+        """Return source text that calls a primitive's kernel, defined in the module."""
         primitive = equation.primitive
         try:
             function = self.definitions.function(getattr(primitive, self.kernel), primitive.name)
@@ -213,11 +213,11 @@ class NumpyTarget:
         return call(function, *operands, *self.parameters(equation))
 
     def parameters(self, equation: Equation) -> list[str]:
-        """Write the static parameters of a kernel as keyword arguments."""
+        """Return the static parameters of a kernel as keyword arguments."""
         return [f"{k}={self.definitions.value(v, k)}" for k, v in equation.parameters.items()]
 
     def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
-        """Write one expression for each result of a primitive, or return ``None``.
+        """Return one expression for each result of a primitive, or ``None``.
 
         For example, the results of ``unstack`` are ``x[0]`` and ``x[1]``.
         """

@@ -29,7 +29,7 @@ from mindgrad.emit.names import Names, attribution, line_comment, suggestions
 
 __all__ = ["Writer", "typed_names"]
 
-#: largest number of columns of a line, and of an expression that becomes part of another statement
+#: maximum number of characters of a line, and of an expression that is inserted into another statement
 _COLUMNS = 96
 _SHORT = 44
 
@@ -109,7 +109,7 @@ class Writer:
     # -- values ---------------------------------------------------------------------------------
 
     def constant(self, atom: Constant) -> Expression:
-        """Write a constant: a literal if all elements are equal, else a name."""
+        """Return an expression for a constant: a literal if all elements are equal."""
         splat = atom if atom.is_splat else _splat_of(atom)
         if splat is not None:
             text = self.target.literal(splat)
@@ -119,7 +119,7 @@ class Writer:
         return Expression(self.target.array(atom), atom.type, is_name=True)
 
     def whole(self, x: Expression) -> Expression:
-        """Write ``x`` as a full array, if it is a literal or needs a broadcast."""
+        """Return ``x`` as a full array, for example instead of a literal."""
         if x.is_literal:
             return Expression(self.target.filled(x.text, x.type), x.type)
         if x.is_spread:
@@ -127,7 +127,7 @@ class Writer:
         return x
 
     def assigned(self, x: Expression, base: str | None, source: Any = None) -> Expression:
-        """Assign ``x`` to a new variable, called ``base`` if this is not ``None``."""
+        """Write an assignment of ``x`` to a new variable, named ``base`` if possible."""
         name = self.names.temporary() if base is None else self.names.fresh(base)
         self.line(f"{name} = {self.target.wrapped(x.text)}", source)
         return Expression(name, x.type, is_spread=x.is_spread, is_name=True)
@@ -215,7 +215,7 @@ class _Run:
             self.equation(equation)
 
     def variable(self, atom: Any) -> Expression:
-        """Return ``atom`` as a name or a literal, broadcast to its type."""
+        """Return the value of ``atom`` as a name or a literal, broadcast to its type."""
         value = self.settled(atom)
         if value.is_spread:
             value = self.writer.assigned(self.writer.whole(value), self.suggested.get(atom))
@@ -223,7 +223,7 @@ class _Run:
         return value
 
     def settled(self, atom: Any) -> Expression:
-        """Return ``atom`` as a name or a literal; assign a pending expression to a name."""
+        """Return ``atom`` as a name or a literal; write a pending expression first."""
         value = self.values.get(atom)
         if isinstance(value, _Pending):
             value = self.values[atom] = self.writer.assigned(value.expression, value.name, value.source)
@@ -268,7 +268,7 @@ class _Run:
         self.keep(equation, result, Expression(text, result.type, precedence))
 
     def needed(self, equation: Equation) -> Equation:
-        """Remove unused outputs of a ``cond``, and the equations that only they need."""
+        """Remove unused outputs of a ``cond``, and equations that compute nothing else."""
         slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
         if equation.primitive is not cond or len(slots) == len(equation.outputs):
             return equation
@@ -297,8 +297,8 @@ class _Run:
         operands = [self.read(x) for x in equation.inputs]
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
-        # NumPy infers shape and element type of the result from operands, so at least one operand must have
-        # the full shape, and at least one must be an array with the element type
+        # NumPy infers shape and element type of the result from its operands. So at least one operand must
+        # have the full shape, and at least one must be an array with the element type
         typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):
@@ -309,7 +309,7 @@ class _Run:
         return operands
 
     def broadcast(self, equation: Equation) -> None:
-        """Write a broadcast, unless all its readers are pointwise, which broadcast, too."""
+        """Write a broadcast, unless all its readers are pointwise and broadcast, too."""
         (x,), result = equation.inputs, equation.outputs[0]
         inner = self.settled(x)
         shape, dims = equation.parameters["shape"], equation.parameters["dims"]
@@ -355,12 +355,12 @@ class _Run:
 
 
 def typed_names(types: Sequence[TensorType], names: Sequence[str]) -> list[Expression]:
-    """Create expressions for variables of the emitted program."""
+    """Create expressions for the variables ``names`` of the emitted program."""
     return [Expression(name, type_, is_name=True) for name, type_ in zip(names, types, strict=True)]
 
 
 def _splat_of(atom: Constant) -> Constant | None:
-    """Return the constant scalar to which all elements are equal, bit for bit, if any."""
+    """Return the scalar that equals all elements bit for bit, or ``None``."""
     value = atom.smallest().reshape(-1)
     if not value.size:
         return None

@@ -31,7 +31,7 @@ def _names(writer: Writer, suggested: Names, fallback: str) -> list[str]:
 
 
 def _assign(writer: Writer, targets: Sequence[str], values: Operands, source: Any = None) -> None:
-    """Assign all ``values`` in one statement."""
+    """Write one statement that assigns all ``values`` to ``targets``."""
     pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
     if pairs:
         left, right = zip(*pairs, strict=True)
@@ -58,7 +58,7 @@ def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
 
 
 def _carried(writer: Writer, equation: Equation, initial: Operands) -> list[str]:
-    """Define variables for the carry of a loop, with their initial values."""
+    """Write assignments of a loop's initial carry to variables; return their names."""
     names = _names(writer, carry_names(equation)[: len(initial)], "carry")
     for name, x in zip(names, initial, strict=True):
         writer.line(f"{name} = {writer.whole(x).text}", equation.source)
@@ -131,7 +131,7 @@ def _while_pullback(
             for y, name in zip(equation.outputs, bases[: len(active_consts)], strict=False)]  # fmt: skip
     moved = _names(writer, bases[len(active_consts) :], "cotangent")
     _assign(writer, moved, [writer.whole(x) for x in cotangents], source)
-    # the carry has the names of the forward loop, with a number appended
+    # the carry has the variable names of the forward loop, with a number appended
     names = _names(writer, carry_names(equation), "carry")
     loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({operands[count].text}):"
     writer.line(loop, source)
@@ -200,7 +200,7 @@ def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return []
 
 
-#: the rule that writes each primitive with inner graphs
+#: maps the name of each primitive with inner graphs to the rule that writes it
 CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
     "cond": _cond,
     "while": _while,

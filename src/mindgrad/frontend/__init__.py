@@ -1,4 +1,4 @@
-"""The frontend: rewrite a Python function, run it on symbols, and follow the Python state that it uses.
+"""The frontend: convert and trace Python functions, and follow Python state.
 
 Terms of this package:
 

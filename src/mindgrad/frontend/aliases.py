@@ -30,8 +30,8 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: condition under which two tensors are the same object. ``(test, value)`` means that the Bool tensor
-#: ``test`` has the bool ``value``, and ``None`` that the condition is unknown
+#: condition under which two tensors are the same object. ``(test, value)``: the Bool tensor ``test`` has the
+#: bool ``value``. ``None``: the condition is unknown
 Condition = tuple[Tensor, bool] | None
 #: maximum number of steps of the search for tensors that may be the same object
 _MOST_PATHS = 1000
@@ -39,10 +39,10 @@ _MOST_PATHS = 1000
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a tensor to the tensor, and to all tensors that may be the same object, each
-        #: with the condition under which it is
+        #: maps the ``id`` of a tensor to the tensor and a list of tensors that may be the same object, each
+        #: with the condition for being the same object
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: maps ``id`` to each tensor that represents a variable at the start of a loop iteration
+        #: the tensors that represent variables at the start of a loop iteration, by ``id``
         self.given: dict[int, Tensor] = {}
 
 
@@ -50,7 +50,7 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Discard all recorded tensors at the end of a trace."""
+    """Discard all records of equal tensor objects, at the end of a trace."""
     _local.names.clear()
     _local.given.clear()
 
@@ -64,12 +64,12 @@ def note(first: Tensor, second: Tensor, condition: Condition) -> None:
 
 
 def has_names(tensor: Tensor) -> bool:
-    """Return whether a tensor may be the same object as another tensor."""
+    """Return whether another tensor may be the same object as ``tensor``."""
     return id(tensor) in _local.names
 
 
 def is_stale(tensor: Tensor) -> bool:
-    """Return whether any use of a tensor raises ``CompileError``."""
+    """Return whether ``tensor`` is stale, so that any use of it raises an error."""
     return type(tensor._scope) is _Stale
 
 
@@ -109,9 +109,9 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Give ``tensor``, and all tensors that are the same object, the new ``value``.
+    """Assign ``value`` to ``tensor`` and to all tensors that are the same object.
 
-    If it is not known whether another tensor is the same object, any later use of that tensor raises
+    If it is unknown whether some tensor ``t`` is the same object, any later use of ``t`` raises
     ``CompileError``.
     """
     others = _sameness(tensor) if id(tensor) in _local.names else {}
@@ -127,7 +127,10 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 
 
 def is_same(a: Tensor, b: Tensor) -> Any:
-    """Evaluate ``a is b`` to a bool, or to a symbolic number if a tensor decides it."""
+    """Evaluate ``a is b``.
+
+    The result is a bool, or a symbolic number if the answer depends on a tensor.
+    """
     if a is b:
         return True
     if _are_unknown(a, b) or _are_unknown(b, a):
@@ -171,9 +174,9 @@ def _refuse_is() -> NoReturn:
 
 
 class _Stale:
-    """The scope of a tensor with unknown elements. Any use reads ``level``, which raises."""
+    """The scope of stale tensors. Each use reads ``level``, which raises an error."""
 
-    #: no other scope may use the value of such a tensor
+    #: other scopes cannot use the value of a tensor of this scope
     lifts = False
 
     @property
@@ -194,7 +197,7 @@ def refuse_stale() -> NoReturn:
 def make_stale(tensor: Tensor) -> None:
     """Make every later use of ``tensor`` raise ``CompileError``.
 
-    At the end of the branch or loop body that is being traced, this is undone.
+    The tensor becomes usable again at the end of the branch or loop body that is being traced.
     """
     if is_stale(tensor):
         return

@@ -30,7 +30,7 @@ INVENTORY = ("_params", "_cells", "_hooks")
 
 
 def _nothing(cell: Any, name: str) -> None:
-    """Do nothing. This is the callback outside traces."""
+    """Do nothing: the callback for attribute reads outside traces."""
 
 
 class _Local(threading.local):

@@ -25,7 +25,7 @@ class Clock:
         self.ticks = 0
 
     def tick(self) -> None:
-        """Count one change. Call this after the type has changed."""
+        """Count one change of a Parameter type. Call this method after the change."""
         self.ticks += 1
 
 

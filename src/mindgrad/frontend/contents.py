@@ -68,7 +68,7 @@ class Kind(NamedTuple):
 
 
 def same_item(before: Any, now: Any) -> bool:
-    """Return whether two items are the same object, or equal immutable values."""
+    """Return whether two items are one object, or equal immutable values."""
     return before is now or (not isinstance(before, (list, dict, set)) and same(before, now))
 
 
@@ -99,7 +99,7 @@ def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
 
 
 def _plain(container: Any) -> Any:
-    """Return the built-in class whose methods bypass overrides in a user's subclass."""
+    """Return ``dict`` or ``OrderedDict``, whose methods bypass a user's overrides."""
     return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
 
 
@@ -257,7 +257,7 @@ def is_generator(function: Any) -> bool:
 def _stored_cells(function: Any) -> dict[str, Any]:
     """Return the closure variables of a generator function, by name.
 
-    Generators are not converted, so only this comparison detects their assignments to these variables.
+    Generators are not converted. Their assignments to these variables are detected by comparing the values.
     """
     code = function.__code__
     if not is_generator(function):

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["deep_calls"]
+__all__ = ["deep_calls", "explain_depth"]
 
 #: factor for the recursion limit: number of Python frames per call of a user's function in a trace
 _FRAMES = 4
@@ -26,7 +26,7 @@ _limits = (0, 0)
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """A context for a trace, in which the recursion limit is higher."""
+    """A context with a higher recursion limit, for a trace."""
     global _traces, _limits
     with _lock:
         if not _traces:
@@ -41,3 +41,12 @@ def deep_calls() -> Iterator[None]:
             _traces -= 1
             if not _traces and sys.getrecursionlimit() == _limits[1]:  # user code has not changed the limit
                 sys.setrecursionlimit(_limits[0])
+
+
+def explain_depth(error: RecursionError) -> None:
+    """Replace the message of a ``RecursionError`` by an explanation with fixes."""
+    error.args = (
+        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
+        f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
+        f"call the Cells one after another in a SequentialCell.",
+    )

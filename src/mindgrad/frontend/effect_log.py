@@ -57,19 +57,19 @@ class Place:
 
     @property
     def key(self) -> tuple[int, str]:
-        """Return a key that identifies the attribute or variable."""
+        """Return a cache key that identifies the location."""
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """Return the current value, or ``UNDEFINED``."""
+        """Return the current value at the location, or ``UNDEFINED``."""
         return self.own()
 
     def own(self) -> Any:
-        """Return the current value, or ``UNDEFINED``. Ignore class attributes."""
+        """Return the current value, or ``UNDEFINED``, without class attributes."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def put(self, value: Any) -> None:
-        """Assign ``value`` without calling user code. ``UNDEFINED`` deletes the attribute or variable."""
+        """Store ``value`` without calling user code. ``UNDEFINED`` deletes the location."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def store(self, value: Any) -> None:
@@ -102,7 +102,7 @@ class Attribute(Place):
         return getattr(self.holder, self.name, UNDEFINED)
 
     def may_exist(self) -> bool:
-        """Return whether the object has a ``__dict__`` or a slot for this attribute."""
+        """Return whether the object has a ``__dict__``, or a slot for the attribute."""
         return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
@@ -197,22 +197,22 @@ class Level(dict):
     it is unknown whether that function runs.
     """
 
-    def note(self, place: Place, surely: bool = True) -> None:
-        """Record the value of ``place`` before its first assignment.
+    def note(self, location: Place, surely: bool = True) -> None:
+        """Record the value of ``location`` before its first assignment.
 
         Args:
-            place: the location that is about to be assigned.
+            location: the location that is about to be assigned.
             surely: whether the assignment is certain.
         """
-        entry = self.setdefault(place.key, [place, place.own(), surely])
+        entry = self.setdefault(location.key, [location, location.own(), surely])
         entry[2] = entry[2] or surely
 
     def places(self) -> list[Place]:
-        """List the locations that were certainly assigned."""
+        """List the locations that were assigned with certainty."""
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
-        """Assign all attributes and variables their values before the first assignment."""
+        """Restore the values that all locations had before their first assignment."""
         for place, before, _ in reversed(self.values()):
             place.put(before)
 
@@ -251,7 +251,7 @@ def watch() -> Watch | None:
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """A context for the trace of a function that records and undoes its assignments."""
+    """A context for the trace of a function: record its assignments, then undo them."""
     outer, _local.watch = _local.watch, Watch()
     try:
         with body():
@@ -284,7 +284,10 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Return a context that undoes assignments to attributes and variables at its end."""
+    """Return a context manager that undoes assignments at its end.
+
+    It restores attributes of objects, global variables, and variables of enclosing functions.
+    """
     return watched() if _local.watch is None else body()
 
 

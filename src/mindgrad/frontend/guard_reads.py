@@ -62,12 +62,12 @@ def static(kind: Any, name: str, default: Any) -> Any:
 
 
 def _own_attribute(owner: Any, name: str, default: Any) -> Any:
-    """Return an attribute from an instance's ``__dict__``, not from its class."""
+    """Return an attribute from the ``__dict__`` of an instance, not of its class."""
     return owner.__dict__.get(name, default)
 
 
 def content(cell: Any, _: str, default: Any) -> Any:
-    """Return the content of a closure cell."""
+    """Return the content of a closure cell, or ``default`` if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:  # the closure variable has no value
@@ -75,7 +75,7 @@ def content(cell: Any, _: str, default: Any) -> Any:
 
 
 def read_entry(read: Any, holder: Any, name: str) -> Any:
-    """Repeat a recorded read, and return the present value."""
+    """Repeat a recorded read of Python state, and return the present value."""
     if type(read) is Kind:
         return read.read(holder)
     return read(holder, name, MISSING)
@@ -117,7 +117,7 @@ class Reads:
         self.roots: list[tuple[Any, str]] = []
 
     def owners(self) -> list[Any]:
-        """List the Cells that were read."""
+        """List the Cells whose attributes were read."""
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
@@ -166,7 +166,7 @@ class Reads:
                 self._class_attribute(cell, read_name, label)
 
     def attribute(self, owner: Any, name: str, value: Any) -> None:
-        """Record that ``owner.name`` was read and is ``value``."""
+        """Record a read of ``owner.name``, which returned ``value``."""
         key = (id(owner), name)
         if key in self._entries:
             return
@@ -231,10 +231,10 @@ class Reads:
         self._first_of(order[order.index(after) + 1 :], name, label)
 
     def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
-        """Record that an attribute lookup searched ``bases`` in order.
+        """Record the class attribute that a lookup of ``name`` in ``bases`` finds.
 
-        Guards compare the attribute of the first class that has it. They also check that the user's classes
-        before this class do not define it.
+        Guards compare the attribute of the first class that has it. They also check that no user class before
+        it in ``bases`` defines the attribute.
         """
         for base in bases:
             value = vars(base).get(name, MISSING)
@@ -246,9 +246,10 @@ class Reads:
                 return
 
     def _hidden(self, kind: type, name: str, label: str) -> None:
-        """Record the class attributes with the name of an instance attribute.
+        """Record the class attributes that have the same name as an instance attribute.
 
-        If the user later adds a property of this name to a class, it overrides the instance attribute.
+        Guards then detect if the user adds a property of this name to a class, which overrides the instance
+        attribute.
         """
         for base in kind.__mro__:
             if is_users_class(base):
@@ -437,7 +438,7 @@ class Reads:
             is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
             entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
         entry = self._entries.get(("value", id(holder)))
-        # the entry compares all attributes: replace it by one entry per attribute, without the assigned one
+        # replace the entry for all attributes by one entry for each attribute except the assigned one
         if entry and entry[0] is ATTRIBUTES:
             label = entry[4]
             self._entries[("value", id(holder))] = []
@@ -465,7 +466,7 @@ class Reads:
         return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
 
     def effect_on(self, holder: Any) -> list[Any] | None:
-        """Return the recorded read of an object's contents if the trace has changed them."""
+        """Return the recorded read of an object's contents if the trace changed them."""
         entry = self._entries.get(("value", id(holder)))
         return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
 
@@ -476,7 +477,7 @@ def _is_effect(read: Any) -> bool:
 
 
 def is_traced_value(value: Any) -> bool:
-    """Return whether a value is a traced tensor, or a tuple with one."""
+    """Return whether a value is a traced tensor, or a tuple that contains one."""
     if isinstance(value, Tensor):
         return value._array is None
     return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)

@@ -73,7 +73,8 @@ class _Pass:
             return True
         if not all(map(stands, self._entries)):
             return False
-        # ``stands`` stored the present objects, so the next comparison by identity succeeds again
+        # ``stands`` has stored the present objects in the entries, so the next comparison by identity
+        # succeeds
         self._values = [entry[3] for entry in self._entries]
         return True
 
@@ -190,7 +191,7 @@ class Dependencies(Reads):
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
-        """Return whether all recorded state still has the values that the trace has read."""
+        """Return whether all recorded Python state is still as the trace has read it."""
         ticks = clock.ticks
         if ticks != self._ticks:
             if not all(p.type is type_ for p, type_ in self._typed):
@@ -209,7 +210,7 @@ class Dependencies(Reads):
         return True
 
     def _warn_of_constants(self) -> None:
-        """Warn once of each library function or large array that has changed."""
+        """Warn once about each library function or large array that has changed."""
         for entry in self._frozen:
             is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # too slow to compare
             if not is_large and not stands(entry):

@@ -104,7 +104,10 @@ def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
 
 
 def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """Apply ``identity`` to the tensors among ``xs``, unless no gradient can be taken."""
+    """Apply ``identity`` to the tensors in ``xs`` while a function is differentiated.
+
+    In GRAPH_MODE, warn that the hook ``name`` is not called, and return ``xs``.
+    """
     if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
         return tuple(xs)
     if references.is_compiling():
@@ -193,7 +196,10 @@ def backward_hooked(
 
 
 def _replaced(returned: Any, gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Return the gradients after a call of a hook. ``None`` means that they are unchanged."""
+    """Return the gradients after a call of a hook, which returned ``returned``.
+
+    ``None`` means that the hook does not change the gradients.
+    """
     if returned is None:
         return gradients
     return returned if isinstance(returned, tuple) else (returned,)

@@ -64,7 +64,7 @@ _local = _Local()
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """A context for the trace of a complete call. At its end, forget all records."""
+    """A context for the trace of a complete call. At its end, discard all records."""
     _local.dropped.clear()
     try:
         with open_body({}):
@@ -108,7 +108,7 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def own(values: Any) -> None:
-    """Record that the code being traced created all containers in ``values``."""
+    """Record that the traced code created all containers in ``values``."""
     containers(values, innermost_owned())
 
 
@@ -206,7 +206,7 @@ def note_uncertain(objects: list[Any]) -> None:
 
 
 def _check_uncertain(container: Any) -> None:
-    """Raise ``CompileError`` if a variable refers to a container that may be this one."""
+    """Raise ``CompileError`` if a variable refers to a possibly identical container."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 

@@ -70,7 +70,7 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # ``_holders`` has all objects found so far, and ``_waiting`` the ones still to be searched.
+        # ``_holders`` has all objects found so far, and ``_waiting`` has the objects still to be searched.
         # ``_count`` is the number of names in the last search of all ``_holders``. New names require a new
         # search
         self._waiting: list[Any] = []
@@ -115,7 +115,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Add objects to the search, with their items and the variables of functions."""
+        """Add objects to the search, including their items and functions' variables."""
         while values:
             value = values.pop()
             kind: Any = type(value)
@@ -151,7 +151,7 @@ class NamedReads:
         return [*values, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
 
     def _read(self, holder: Any, name: str) -> Iterator[Any]:
-        """Record the read of ``holder.name`` and yield its value, if it exists."""
+        """Record the read of ``holder.name``; yield its value if the attribute exists."""
         if isinstance(holder, type):
             bases = [base for base in holder.__mro__ if is_users_class(base) and name in vars(base)]
             for base in bases if "super" in self._names else bases[:1]:
@@ -182,7 +182,7 @@ def _items(container: Any) -> list[Any]:
 
 
 def _own(holder: Any, name: str) -> Any:
-    """Return an attribute of the object, not of its class, or ``UNDEFINED``."""
+    """Return an attribute from the object itself, or ``UNDEFINED``; skip its class."""
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)

@@ -80,7 +80,7 @@ def check(*owners: Any) -> None:
 def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:
     """Select the recorded reads of objects that existed before the trace.
 
-    They are the objects that code can access through the function or its arguments. The trace created all
+    These are the objects that code can access through the function or its arguments. The trace created all
     other objects.
     """
     if not entries:

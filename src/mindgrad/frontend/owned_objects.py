@@ -65,7 +65,7 @@ def innermost_owned() -> dict[int, Any]:
 
 
 def made(x: Any) -> Any:
-    """Record that the trace created ``x``, so that it may change ``x``. Return ``x``."""
+    """Record that traced code created ``x`` and may change it. Return ``x``."""
     innermost_owned()[id(x)] = x
     return x
 
@@ -90,7 +90,7 @@ def _makes_new(kind: Any) -> bool:
 
 
 def is_own(owner: Any) -> bool:
-    """Return whether the traced branch, iteration, or function has created ``owner``."""
+    """Return whether the innermost traced body or function has created ``owner``."""
     return id(owner) in innermost_owned()
 
 

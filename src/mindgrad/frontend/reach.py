@@ -67,7 +67,7 @@ HOLDERS = (
 )  # fmt: skip
 #: modules of Python's standard library whose iterators the search enters
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
-#: the search skips the items of a container with more than this many items if all are immutable
+#: if all items of a container are immutable, and it has more items than this, the search skips them
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]
@@ -75,7 +75,7 @@ _Children = Iterator[tuple[Any, str]]
 
 @functools.lru_cache(maxsize=4096)
 def attribute_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the slots that user classes define, including base classes."""
+    """Return the names of slots in a user's class and its base classes."""
     slots = [
         name
         for base in kind.__mro__
@@ -95,7 +95,7 @@ def own_attributes(owner: Any) -> dict[str, Any]:
 
 
 def is_iterator(kind: type) -> bool:
-    """Return whether instances are iterators of Python's library, except files."""
+    """Return whether a class is an iterator of Python's library, except for files."""
     return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and root(kind.__module__) in _DATA
 
 
@@ -124,7 +124,7 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: for modules whose functions change a hidden object, this object: a random generator or ``os.environ``
+#: maps modules whose functions change a hidden object, such as a random generator, to this object
 _HELD: dict[types.ModuleType, Any] = {
     os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]

@@ -66,7 +66,7 @@ class _Input:
         #: for each leaf of the value: ``(type of the input, whether the leaf is a number)``, or ``None`` for
         #: a constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # replace tensors by blanks of the same type, so that a large batch of data is not kept in memory
+        # replace tensors by blanks of the same type, so that a large batch of data does not stay in memory
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
@@ -77,7 +77,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """Return the value, with a symbol for each leaf that is an input of the graph."""
+        """Return the location's value, with a symbol for each leaf that is a graph input."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -138,11 +138,11 @@ class Outcome:
         return bool(self._inputs or self._stores)
 
     def holds(self) -> bool:
-        """Return whether the present inputs have the types that the graph expects."""
+        """Return whether the values that are now inputs have the types of the graph."""
         return all(each.tensors() is not None for each in self._inputs)
 
     def inputs(self) -> list[Tensor]:
-        """Return the inputs from attributes and variables, which follow the arguments."""
+        """Return the graph inputs that come from attributes and variables."""
         return [tensor for each in self._inputs for tensor in each.tensors() or ()]
 
     def changes(self) -> Iterator[Change]:
@@ -163,11 +163,11 @@ class Outcome:
         return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
 
     def taken(self) -> list[Place]:
-        """List the attributes and variables whose tensors and floats are inputs."""
+        """List the attributes and variables whose tensors and floats are graph inputs."""
         return [each.place for each in self._inputs if each.numbers != _NUMBERS]
 
     def free(self) -> set[int]:
-        """Return the ``id`` of each closure cell whose tensors and floats are inputs."""
+        """Return ``id`` of the closure cells whose tensors and floats are graph inputs."""
         return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
 
     def store(self, leaves: Sequence[Any]) -> None:
@@ -208,7 +208,7 @@ class Outcome:
 
 
 def _fresh(constant: Any) -> Any:
-    """Copy a set or array, because the user may change the one that this run returns."""
+    """Copy a set or array that a run returns, because the user may change it."""
     return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
 
 
@@ -292,7 +292,7 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
 
 
 class Assigned:
-    """An attribute or variable with tensors of a recording (``core.trace.frontend.Assigned``)."""
+    """An attribute or variable whose value contains tensors of a recording."""
 
     __slots__ = ("_place", "_structure", "leaves")
 

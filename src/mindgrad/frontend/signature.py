@@ -165,7 +165,7 @@ class Snapshot:
 
 
 class _OfType:
-    """A wildcard in a snapshot. It matches any tensor of one type, or any float."""
+    """A wildcard in a snapshot, which matches any tensor of one type or any float."""
 
     __slots__ = ("type",)
 
@@ -215,7 +215,7 @@ def _freed(snapshot: Any) -> Any:
 
 
 def _type(value: Any) -> Any:
-    """Return the type of a tensor or float, ``None`` for other values."""
+    """Return the type of a tensor or float, and ``None`` for other values."""
     if type(value) is Tensor:
         return None if value.is_traced else value.type
     return float if type(value) is float else None
@@ -473,13 +473,18 @@ def shown(value: Any) -> str:
         return "nothing"
     if isinstance(value, _FUNCTIONS):
         plain = _plain_function(value)
-        return f"the function {getattr(plain, '__qualname__', plain)}"
+        code = getattr(plain, "__code__", None)
+        line = "" if code is None or in_package(plain) else f" (line {code.co_firstlineno})"
+        return f"the function {getattr(plain, '__qualname__', plain)}{line}"
     if isinstance(value, type):
         return f"the class {value.__qualname__}"
     if isinstance(value, (list, dict, set)):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
+    if type(value) is tuple:  # its `repr` would print the addresses of functions and other objects
+        text = f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
+        return text if len(text) <= 80 else text[:77] + "..."
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, tuple, np.generic, DType)):
         text = repr(value)
         return text if len(text) <= 40 else text[:37] + "..."

@@ -1,4 +1,4 @@
-"""Python state that a function reads while it is compiled, random streams, and the dtype of Cells.
+"""Python state during a trace: recorded reads, random streams, and Cell dtypes.
 
 The functions ``read_…`` and ``depends_on…`` create entries of the guards of the function that is being
 compiled (``guards``).

@@ -64,9 +64,9 @@ class _Hooks:
         self.atom: Any = None
 
     def are_behind(self, tensor: Tensor) -> bool:
-        """Return whether ``tensor`` is still the result of the identity.
+        """Return whether ``tensor`` is still the result of the hooks' identity operator.
 
-        This is false after code has assigned elements of the tensor.
+        The result is false after code has assigned elements of the tensor.
         """
         return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
 

@@ -1,7 +1,7 @@
 """Trace one call of a function, and collect its graph, guards, and side effects.
 
-Package ``execution`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors without
-values, like tracers in JAX. The result is a :class:`Trace` with three parts:
+Package ``frontend.programs`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors
+without values, like tracers in JAX. The result is a :class:`Trace` with three parts:
 
 - ``graph``: the graph of the computation.
 - ``dependencies``: the Python state that the function read. Guards compare it before each later call.
@@ -139,9 +139,9 @@ def _keys(structure: Any) -> Iterator[Any]:
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """Return a symbol for a tensor or ``mutable`` number, and other leaves unchanged."""
+    """Return a symbol for a tensor or ``mutable`` number; other leaves unchanged."""
     if isinstance(leaf, Tensor):
-        # a Parameter becomes an input when the function reads it (state.read)
+        # a Parameter becomes an input when the function reads it (references.read)
         if leaf.is_parameter or is_constant(leaf):
             return leaf
         return inherit_hooks(scope.symbol(leaf.type), leaf)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from mindgrad.core.base.location import PACKAGE, explain_depth
+from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.refusal import CompileError, refuse
 from mindgrad.core.ir.scope import GraphScope, innermost
 from mindgrad.core.ir.tensor import Tensor
@@ -21,7 +21,7 @@ from mindgrad.frontend import effect_log, mutation_policy, owned_objects
 from mindgrad.frontend.control.results import with_items
 from mindgrad.frontend.control.runtime import call
 from mindgrad.frontend.control.traced import Traced
-from mindgrad.frontend.depth import deep_calls
+from mindgrad.frontend.depth import deep_calls, explain_depth
 from mindgrad.frontend.frozen import watched_generators
 from mindgrad.frontend.python import convert
 from mindgrad.frontend.side_effects import Assigned, assigned_in
@@ -34,7 +34,7 @@ _MANY = 30
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call ``function``. If a function is being compiled, call its converted form."""
+    """Call ``function``, or its converted form while a function is being compiled."""
     if not isinstance(innermost(), GraphScope):  # no function is being compiled
         return function(*args, **kwargs)
     if owned_objects.is_tracing():
@@ -65,8 +65,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # raised after the ``except`` block, so that the traceback of the RecursionError, which has thousands
-        # of frames, is not printed
+        # raise outside the ``except`` block, so that Python does not print the traceback of the
+        # RecursionError, which has thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -77,7 +77,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _bodies(error: BaseException) -> int:
-    """Count the nested branches and loops on tensors in the traceback of an error."""
+    """Count the branches and loops on tensors in the traceback of an error."""
     count, trace = 0, error.__traceback__
     while trace is not None:
         count += trace.tb_frame.f_code is Traced.__init__.__code__
@@ -148,7 +148,7 @@ def _explain_undefined(error: NameError) -> None:
 
 
 class _Converting(Frontend):
-    """The frontend that converts Python control flow, and follows assignments of Python state."""
+    """The frontend that converts Python control flow and follows assignments."""
 
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return run(function, *args, **kwargs)

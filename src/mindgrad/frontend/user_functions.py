@@ -170,13 +170,13 @@ def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @functools.lru_cache(maxsize=4096)
 def is_users_class(kind: Any) -> bool:
-    """Return whether a class belongs to user code, and not to a library."""
+    """Return whether a class belongs to user code, not to a library."""
     return root(kind.__module__) not in NOT_THE_USERS
 
 
 @functools.lru_cache(maxsize=4096)
 def is_cell(kind: Any) -> bool:
-    """Return whether a class is a subclass of ``Cell``, by its methods."""
+    """Return whether a class is a subclass of ``Cell``, judged by its methods."""
     return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
 
 

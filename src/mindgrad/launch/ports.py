@@ -26,7 +26,8 @@ class Reserved:
     def __init__(self, host: str, port: int) -> None:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         if port:
-            # Bind without SO_REUSEPORT first: it fails if another program already shares this port.
+            # Bind without SO_REUSEPORT first. This fails if another program uses the port, even with
+            # SO_REUSEPORT.
             with socket.socket(family, socket.SOCK_STREAM) as trial:
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 trial.bind((host, port))

@@ -263,7 +263,7 @@ class _Supervisor:
 
     def _part(self) -> None:
         """Report the end of the job on this machine to the other machines."""
-        # the first machine may end before it answers
+        # ignore errors, because the first machine may end before it answers
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._link is not None:
                 self._link.stopped(self.plan.machine)

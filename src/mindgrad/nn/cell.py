@@ -10,7 +10,6 @@ from mindgrad.api.input_signature import declared_sizes
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
 from mindgrad.core.base.keywords import check_keywords
-from mindgrad.core.base.location import explain_depth
 from mindgrad.core.base.tree import map_leaves
 from mindgrad.core.ir.dtype import DType, as_dtype
 from mindgrad.core.ir.scope import open_scopes
@@ -20,6 +19,7 @@ from mindgrad.core.trace.custom import CustomDerivative
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.frontend import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.frontend.cell_guards import follow_reads, note_all
+from mindgrad.frontend.depth import explain_depth
 from mindgrad.frontend.effect_log import UNDEFINED
 from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.frontend.programs.array_arguments import with_tensors

@@ -156,7 +156,8 @@ class ForwardValueAndGrad(Cell):
         self.weights = Weights(owner, weights) if get_by_list else None
 
     def construct(self, *inputs: Any) -> Any:
-        # not in ``__init__``: a copy of this Cell has another network and other weights
+        # create the function here, not in ``__init__``: a copy of this Cell has another network and other
+        # weights
         gradient = by_operation(
             "ForwardValueAndGrad", self.network, self.get_all, self.weights, self.sens_param, with_value=True
         )

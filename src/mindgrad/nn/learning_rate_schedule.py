@@ -94,7 +94,8 @@ class _Decay(LearningRateSchedule):
 
     def _periods(self, global_step: Any) -> Any:
         step = _as_float(global_step)
-        # not floor(step / decay_steps): XLA may round the quotient to just below an integer
+        # use ``//`` instead of floor(step / decay_steps), because XLA may round the quotient to just below an
+        # integer
         return step // self.decay_steps if self.is_stair else step / self.decay_steps
 
 
@@ -236,7 +237,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         steps: Any = float(self.decay_steps)
         if self.update_decay_steps:
             steps = steps * ops.maximum(-(-step // steps), 1.0)
-        # ``left`` must not become negative: ops.pow would return NaN
+        # keep ``left`` nonnegative, because ops.pow returns NaN for negative numbers
         left = (steps - ops.minimum(step, steps)) / steps
         difference = self.start_learning_rate - self.end_learning_rate
         return difference * ops.pow(left, self.power) + self.end_learning_rate

@@ -49,15 +49,12 @@ def sub_ext(x: object, other: object, alpha: object = 1) -> object:
 
 
 _KERNEL = "is a kernel of Ascend"
-FlashAttentionScore = _absent(
-    __name__, "FlashAttentionScore", _KERNEL, "Use nn.MultiheadAttention, or matmul and softmax."
-)
 FlashAttentionScoreGrad = _absent(
     __name__, "FlashAttentionScoreGrad", _KERNEL, "Differentiate matmul and softmax."
 )
 GroupedMatmul = _absent(__name__, "GroupedMatmul", _KERNEL, "Use ops.matmul for each group.")
 
 __all__ = list(dict.fromkeys([*functional.__all__, *operations.__all__, *_FUNCTIONS]))
-__all__ += ["FlashAttentionScore", "FlashAttentionScoreGrad", "GroupedMatmul"]
+__all__ += ["FlashAttentionScoreGrad", "GroupedMatmul"]
 _expose_classes("ops.auto_generate", globals(), vars(_conversions))
 _explain_missing_names(_sys.modules[__name__])

@@ -84,7 +84,7 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     return called("pure_callback", fn, result, args)
 
 
-#: placeholder of a tensor in ``_OnTrees.constants``
+#: placeholder that replaces each tensor in ``_OnTrees.constants``
 _TENSOR = object()
 
 

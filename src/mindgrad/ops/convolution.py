@@ -32,7 +32,7 @@ def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Siz
     """
     numbers = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
     if len(numbers) == axes + 2 and numbers[:2] == (1, 1):
-        # MindSpore also accepts sizes with two leading ones for the axes batch and channels: (1, 1, h, w)
+        # MindSpore also accepts sizes with two leading ones, for the batch and channel axes: (1, 1, h, w)
         numbers = numbers[2:]
     if len(numbers) not in (1, axes):
         raise ValueError(

@@ -77,7 +77,8 @@ def _forward(x: Tensor) -> Tensor:
 
 def _backward(y: Tensor) -> Tensor:
     n, kind = y.shape[-1], _complex_type(y)
-    # The FFT of the reordered elements is Y_k − i Y_{n−k} times a complex factor, with Y_n = 0.
+    # The FFT of the reordered elements is Y_k − i Y_{n−k} times a complex factor. Y is the cosine transform,
+    # with Y_n = 0.
     mirrored = joining.concat(
         [
             arithmetic.mul(movement.narrow(y, -1, 0, 1), 0.0),

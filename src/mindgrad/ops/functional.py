@@ -166,7 +166,8 @@ def dyn_shape(input_x: _Any) -> _Tensor:
 
 __all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]
 
-#: after ``__all__``, because ``ops.padding`` is a module
+#: assign this function after ``__all__`` is complete, so that ``from … import *`` does not replace the module
+#: ``ops.padding``
 padding = _padding.widened_to
 
 

@@ -100,8 +100,8 @@ PROPERTIES: dict[str, Callable[..., Any]] = {
 }
 
 
-#: doctest runs the examples of the methods in this dict: the methods with other arguments than their
-#: functions
+#: methods whose arguments differ from the arguments of their functions. doctest runs the examples of these
+#: methods
 __test__: dict[str, Callable[..., Any]] = {}
 
 

@@ -98,7 +98,7 @@ def normalized_batch(
         raise ValueError(
             f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
         )
-    # read the Parameters in their own dtype, even if a Cell computes in float16
+    # read the Parameters in their own dtype, even if the Cell computes in float16
     with state.computing_in(None):
         scale, shift = [
             of_channels(operator, name, value, x)

@@ -59,6 +59,8 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     [3. 2. 1. 2. 3. 2.]
     """
     x = operand(input_x, "Pad")
+    if isinstance(padding, (tuple, list)) and any(isinstance(pair, (tuple, list)) for pair in padding):
+        _refuse_pairs(padding)
     margins = sizes(padding, "Pad", "padding")
     if len(margins) % 2 or len(margins) > 2 * x.ndim:
         raise ValueError(
@@ -69,6 +71,17 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     pairs = [(0, 0)] * (x.ndim - count)
     pairs += [(margins[2 * k], margins[2 * k + 1]) for k in reversed(range(count))]
     return padded(x, pairs, mode, value)
+
+
+def _refuse_pairs(padding: Sequence[Any]) -> None:
+    """Raise an error for pairs of NumPy, and show the flat tuple."""
+    fix = "(before_last, after_last, before_second_to_last, ...)"
+    if all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in padding):
+        fix = repr(tuple(size for pair in reversed(padding) for size in pair))
+    raise TypeError(
+        f"For 'Pad', the 'padding' is {padding!r}, one pair for each axis as in NumPy and JAX. It must be "
+        f"one flat tuple that starts with the last axis. Write {fix}."
+    )
 
 
 @public("Padding(pad_dim_size=8)(x)")

@@ -25,7 +25,7 @@ from mindgrad.ops.registry import public
 
 __all__ = ["interpolate", "upsample"]
 
-#: mode -> supported numbers of spatial axes, which follow the axes batch and channels
+#: mode -> supported numbers of spatial axes, which follow the batch and channel axes
 _AXES = {
     "nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "linear": (1,), "bilinear": (2,), "trilinear": (3,),
     "bicubic": (2,), "area": (1, 2, 3),

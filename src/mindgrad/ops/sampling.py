@@ -171,8 +171,8 @@ def _multinomial(
             sums, apply(arithmetic.mul, drawn, broadcast_to(total, drawn.shape)), out_int32=True, right=True
         )
     waits = exponentials(operator, weights.shape, float64, seeds)
-    # The categories with the shortest waiting times are drawn. A category with weight 0 waits for an infinite
-    # time.
+    # The categories with the shortest waiting times are drawn. The waiting time of a category with weight 0
+    # is infinite.
     times = apply(arithmetic.div, combined(arithmetic.add, waits, 2.0**-70), weights)
     places = apply(argsort, times, axis=len(rows), descending=False)
     return places[..., :count]  # type: ignore[index]

@@ -98,8 +98,8 @@ _FUNCTIONS: dict[str, Any] = {
     "UnsortedSegmentProd": scattering.tensor_scatter_mul,
     "UnsortedSegmentSum": scattering.tensor_scatter_add,
 }
-#: reductions that replace the scatter if the segments are unknown at compile time: the number of scatter
-#: rounds is the number of slices in the largest segment
+#: reductions that replace the scatter if the segment ids are unknown at compile time. A scatter would then
+#: need as many rounds as the largest segment has slices
 _OVER_ALL: dict[str, Any] = {
     "UnsortedSegmentMax": extremes.amax,
     "UnsortedSegmentMin": extremes.amin,

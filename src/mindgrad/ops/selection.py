@@ -19,6 +19,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad.core.arrays.subscript import unknown_mask_error
+from mindgrad.core.base.location import user_frame
+from mindgrad.core.base.refusal import SourceLocation, location_of
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply, identity
 from mindgrad.core.ir.tensor import Tensor, scalar_tensor
@@ -70,6 +72,7 @@ class Selection:
         values: tensor of shape (n, …).
         mask: Boolean tensor of shape (n,).
         source: the mask before it was flattened. Two selections match if their sources are the same tensor.
+        location: source location of the expression ``x[mask]``.
     """
 
     is_parameter = False
@@ -78,10 +81,11 @@ class Selection:
     _scope = _SCOPE
     _array = None
 
-    def __init__(self, values: Tensor, mask: Tensor, source: Tensor) -> None:
+    def __init__(self, values: Tensor, mask: Tensor, source: Tensor, location: SourceLocation) -> None:
         self.values = values
         self.mask = mask
         self.source = source
+        self.location = location
 
     @property
     def dtype(self) -> Any:
@@ -104,14 +108,14 @@ class Selection:
         unknown_mask_error()
 
     def refuse(self) -> NoReturn:
-        """Raise ``CompileError`` because the shape is needed."""
-        unknown_mask_error()
+        """Raise ``CompileError`` at the line of ``x[mask]``."""
+        unknown_mask_error(self.location)
 
     def __len__(self) -> int:
-        return self.refuse()
+        return unknown_mask_error()
 
     def __bool__(self) -> bool:
-        return self.refuse()
+        return unknown_mask_error()
 
     def __repr__(self) -> str:
         return f"<x[mask] of {self.dtype}, being compiled: its shape is not known>"
@@ -167,7 +171,7 @@ class Selection:
         return apply(arithmetic.mul, number, scalar_tensor(per_part, number.type))
 
     def _of(self, values: Tensor) -> Selection:
-        return Selection(values, self.mask, self.source)
+        return Selection(values, self.mask, self.source, self.location)
 
     def _with(self, number: float) -> Tensor:
         """The values, where elements that are not selected are replaced by ``number``."""
@@ -185,4 +189,4 @@ def selected(x: Tensor, mask: Tensor) -> Any:
     rest = x.shape[mask.ndim :]
     flat = apply(reshape, mask, shape=(mask.size,))
     values = apply(reshape, x, shape=(mask.size, *rest))
-    return Selection(_chosen(flat, values, 1), flat, mask)
+    return Selection(_chosen(flat, values, 1), flat, mask, location_of(user_frame()))

@@ -125,7 +125,7 @@ class Layout:
         return tuple(math.prod(sizes[name] for name in names) for names in self._of_tensor())
 
     def axes(self) -> Axes:
-        """For each axis of the tensor, its mesh axes of prime sizes; see ``distributed.partition``."""
+        """For each axis of the tensor, its mesh axes, as ``distributed.partition`` uses."""
         allocation = Allocation(self.devices)
         by_name = {
             name: allocation.take(size) or ()

@@ -252,7 +252,7 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         for k in range(axes):
             starts: Any = expand_dims(_starts(u[:, :, k], sizes[k], kernel[k], counts[k]), -1)
             steps: Any = starts + Tensor(np.arange(kernel[k]))
-            # broadcast over the output axes first, then the window axes
+            # in the broadcast, the output axes come before the window axes
             spread = [1] * (2 * axes)
             spread[k], spread[axes + k] = counts[k], kernel[k]
             places = places * sizes[k] + reshape(steps, (*batch, *spread))

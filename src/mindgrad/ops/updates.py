@@ -307,7 +307,7 @@ def ftrl(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Apply one step of FTRL, "follow the regularized leader" (McMahan et al. 2013).
 
-        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var
+        linear ← linear + g + 2 l2_shrinkage · var − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var
         var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ / lr + 2 l2)
 
     p is ``lr_power``, accum' is accum + g², and var is 0 where ``|linear| ≤ l1``.

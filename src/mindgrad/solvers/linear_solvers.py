@@ -246,7 +246,8 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
     bound = tol * norm(bs)
 
     def continues(iterations: Any, rho: Any, *vectors: Any) -> Any:
-        # after a breakdown of BiCGSTAB, rho is zero or NaN, and the comparison with zero ends the loop
+        # after a breakdown of BiCGSTAB, rho is zero or NaN; then the comparison with zero is false and ends
+        # the loop
         return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (iterations < maxiter)
 
     def step(iterations: Any, rho: Any, *vectors: Any) -> tuple:

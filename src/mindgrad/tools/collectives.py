@@ -119,8 +119,8 @@ def _calls(lines: object) -> Iterator[tuple[str, int]]:
 
 
 def _bytes(match: re.Match[str]) -> int:
-    # The tuple of an asynchronous start contains its operands too. The operand of a reduce-scatter is larger
-    # than its result.
+    # The result of an asynchronous start is a tuple that also contains the operands, so count only its
+    # largest array. The operands of a reduce-scatter are larger than its result, so count the operands.
     sizes = [_size(array) for array in _ARRAY.finditer(match[1])]
     operands = [_size(array) for array in _ARRAY.finditer(match[4].split("),")[0])]
     if match[3] and match[1].startswith("("):

@@ -17,7 +17,7 @@ from mindgrad.core.base.refusal import keeps_own_frames
 
 __all__ = ["shown_errors"]
 
-#: errors that describe a mistake of the user; all others are bugs of mindgrad
+#: errors that mean a mistake of the user; all other errors are bugs of mindgrad
 _EXPECTED = (TypeError, ValueError, NotImplementedError, OSError)
 
 

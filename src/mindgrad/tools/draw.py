@@ -37,7 +37,7 @@ _MOST_ROWS = 40
 #: maximum width of a box in characters; longer lists of operators and result types are shortened
 _COLUMNS = 104
 
-#: The broadcast operator occurs in most arithmetic. A box lists it only if its line has no other operator.
+#: The broadcast operator occurs in most arithmetic. A box lists it only if the line has no other operator.
 _UNSAID = broadcast_in_dim.name
 
 Source = tuple[str, int]

@@ -24,7 +24,7 @@ from mindgrad.tools.traced_program import TracedProgram
 __all__ = ["Explanation", "Fired", "explain"]
 
 
-#: held while rewrites are turned off, because this option applies to the whole process
+#: lock that a thread holds while it turns rewrites off, because this option applies to the whole process
 _lock = threading.Lock()
 
 

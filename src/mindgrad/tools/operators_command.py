@@ -133,17 +133,24 @@ def nearest_operators(name: str) -> list[str]:
 
     >>> nearest_operators("tahn"), nearest_operators("foo")
     (['tan', 'tanh', 'atan'], [])
+    >>> nearest_operators("cosinus")
+    ['cos']
     """
     module, _, short = name.lower().rpartition(".")
     module = f"{module.rpartition('.')[2] or 'ops'}."
     public = sorted((path for path, _ in _public_functions()), key=lambda path: not path.startswith(module))
-    # last part of a name, in lower case -> full name of an operator or public function
+    # maps the last part of a name, in lower case, to the full name of an operator or public function
     spellings: dict[str, str] = {}
     for full in [*REGISTRY, *public]:
-        # difflib finds 'floor' for 'foo', but names that differ much in length are not typing errors
-        if abs(len(key := full.rpartition(".")[2].lower()) - len(short)) <= max(1, len(short) // 4):
-            spellings.setdefault(key, full)
-    return [spellings[key] for key in difflib.get_close_matches(short, spellings, 3, 0.75)]
+        spellings.setdefault(full.rpartition(".")[2].lower(), full)
+    # difflib finds 'floor' for 'foo', so leave out names whose length differs a lot from the misspelled name
+    similar = [key for key in spellings if abs(len(key) - len(short)) <= max(1, len(short) // 4)]
+    near = difflib.get_close_matches(short, similar, 3, 0.75)
+    if not near:  # an abbreviation, or a longer word for the operator
+        begins = [key for key in spellings if len(key) > 2 and short.startswith(key)]
+        continues = [key for key in spellings if len(short) > 2 and key.startswith(short)]
+        near = [*sorted(begins, key=len, reverse=True), *sorted(continues, key=len)][:3]
+    return [spellings[key] for key in near]
 
 
 def _unknown(name: str) -> str:

@@ -52,7 +52,7 @@ _SLICE = 512 * 1024 * 1024
 _MOST_AXES = 64  # maximum number of axes of a NumPy array
 _CHECKSUM = b"crc_num"
 _CHECKSUM_LENGTH = 10
-#: first bytes of a file -> its format, for error messages
+#: maps the first bytes of a file in another format to a description for the error message
 _FOREIGN = {
     b"\x80": "a pickle, which could run any program when it is loaded; it was not opened",
     b"PK": "a zip archive, perhaps a PyTorch or NumPy file; save its arrays with save_checkpoint",

@@ -24,7 +24,7 @@ from mindgrad.train.sliced_arrays import SlicedArrays
 __all__ = ["load_distributed_checkpoint"]
 
 _CALLER = "load_distributed_checkpoint"
-#: MindSpore's other arguments of ``load_distributed_checkpoint`` -> defaults
+#: further arguments of MindSpore's ``load_distributed_checkpoint`` -> default values
 _DEFAULTS = {
     "dec_key": None, "dec_mode": "AES-GCM", "format": "ckpt", "unified_safetensors_dir": None,
     "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,

@@ -148,7 +148,7 @@ def _convertible(value: Tensor, parameter: Parameter) -> bool:
 
 
 def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    # the powers of β in Adam have shape () or (1,), depending on the version
+    # depending on the version, the powers of β in Adam have shape () or (1,), so accept both shapes
     if shape == () and expected == (1,):
         return True
     return shape[: len(expected)] == expected and all(size == 1 for size in shape[len(expected) :])

@@ -112,8 +112,8 @@ class SingleWriter:
             writer, *others = json.loads(entry)
             end = json.loads(self.board.get(f"{key} is complete", _SECONDS))
             theirs = Digests(*others)
-            # Ranks with equal trained Parameters share one file. The file must contain the batch statistics
-            # of rank 0, so rank 0 writes it again unless all entries are equal.
+            # Ranks with equal trained Parameters share one file. The batch statistics in it must be those
+            # that rank 0 computed, so rank 0 writes the file again unless all entries are equal.
             if theirs.replica == own.replica and (self._rank != 0 or theirs.content == own.content):
                 if isinstance(end, str):
                     raise OSError(f"rank {writer} could not write '{file}' for all processes: {end}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from mindgrad.core.arrays.index_checks import Places, known, places
 from mindgrad.core.arrays.operands import broadcast_shapes, cast, operand
-from mindgrad.core.base.refusal import refuse
+from mindgrad.core.base.refusal import SourceLocation, refuse
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -348,7 +348,7 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
     return axis + count
 
 
-def unknown_mask_error() -> NoReturn:
+def unknown_mask_error(at: SourceLocation | None = None) -> NoReturn:
     """Raise because the size of a result depends on an unknown mask."""
     refuse(
         f"For '{OPERATOR}', the number of elements that a mask selects depends on the values of the "
@@ -356,4 +356,5 @@ def unknown_mask_error() -> NoReturn:
         "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE. "
         "On x[mask] itself, a compiled function can call elementwise operators and sum, mean, prod, "
         "max, min, norm, std, var, any, and all.",
+        at=at,
     )

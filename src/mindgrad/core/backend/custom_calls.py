@@ -30,7 +30,7 @@ _prepared: set[tuple[str, str]] = set()
 
 
 def targets_of(lowered: Any) -> set[str]:
-    """Return the targets of the custom calls in a lowered object of JAX."""
+    """Return the names of the custom calls (targets) in a lowered object of JAX."""
     targets: set[str] = set()
     unread = [lowered.compiler_ir("stablehlo").operation]
     while unread:
@@ -106,7 +106,8 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
     """
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
-        # loops and branches are tried last, because the equations of their graphs are tried separately
+        # an equation with inner graphs, such as a loop, is never merged with another one, and is tried last,
+        # because the equations of its inner graphs are also tried separately
         kind: Any = position
         if not equation.graphs:
             kind = equation.primitive, tuple([x.type for x in equation.inputs]), repr(equation.parameters)
@@ -119,7 +120,7 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
 
 
 def _targets_of_equation(equation: Equation) -> set[str]:
-    """Lower one equation separately and return its targets; ``set()`` if this fails."""
+    """Lower one equation separately; return its targets, ``set()`` if lowering fails."""
     inputs = [Variable(x.type, tainted=x.tainted) for x in equation.inputs]
     outputs = tuple([Variable(y.type, tainted=y.tainted) for y in equation.outputs])
     alone = Equation(equation.primitive, tuple(inputs), equation.parameters, outputs)

@@ -149,7 +149,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
         arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
     result = kernel(*arrays)
-    # later computations may wait for this result
+    # register the result, so that Ctrl-C can interrupt a later wait for it
     note_long(result if primitive.multiple else [result])
     return result
 

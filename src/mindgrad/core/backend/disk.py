@@ -107,7 +107,7 @@ def reason_off() -> str:
 
 
 def limit() -> int:
-    """Return the maximum total size of all entries in bytes; 0 disables the cache."""
+    """Return the size limit of the compile cache in bytes; 0 disables the cache."""
     text = os.environ.get(SIZE_VARIABLE, "").strip()
     if not text:
         return DEFAULT_LIMIT
@@ -136,7 +136,7 @@ def readable_size(size: float) -> str:
 
 
 def _refuse(folder: Path, error: Exception) -> None:
-    """Record that ``folder`` cannot be used, and warn once if the user has set it."""
+    """Record that the cache folder cannot be used; warn once if the user has set it."""
     _refused[str(folder)] = str(error)
     if _is_named():
         _warn_once(
@@ -156,7 +156,7 @@ def _is_named() -> bool:
 
 
 def _chosen() -> tuple[Path | None, str]:
-    """Return the folder that the settings choose, or ``None`` and the reason."""
+    """Return the cache folder that the settings choose, or ``None`` and the reason."""
     is_enabled = settings.get("enable_compile_cache")
     if is_enabled is not None and not is_enabled:
         return None, "set_context(enable_compile_cache=False)"
@@ -342,7 +342,7 @@ def _machine() -> str:
 
 
 def _settings_of(jax: Any) -> str:
-    """Return the JAX settings that can affect compiled code."""
+    """Return the values of the JAX settings that can affect compiled code."""
     idle = ("cache", "log", "dump", "traceback", "transfer_guard", "garbage")
     held = jax.config.values.items()
     return repr(sorted((n, str(v)) for n, v in held if not any(word in n for word in idle)))
@@ -403,7 +403,7 @@ def _store(file: Path, description: bytes, executable: Any) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Create the folder if it does not exist, writable only for this user."""
+    """Create the cache folder if it does not exist, writable only for this user."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
 

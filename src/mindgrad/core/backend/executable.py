@@ -65,7 +65,7 @@ class Executable:
         stopped_by_forks.add(self)
 
     def takes_long(self) -> bool:
-        """Return whether a call may run so long that the user interrupts it."""
+        """Return whether a call may run so long that a user wants to interrupt it."""
         return type(self.run) is _LongRun and self.run.seconds > HOST.interrupted_seconds
 
     def run_uninterrupted(self, *operands: Any) -> Any:
@@ -110,7 +110,7 @@ class _LongRun:
         return self._timed(partial(interruptible, note=_STILL_RUNS), self._to_end, *operands)
 
     def uninterrupted(self, *operands: Any) -> Any:
-        """Run in this thread, so that signals are handled only after the call."""
+        """Call the compiled function in this thread; signals are handled after the call."""
         return self._timed(self._to_end, *operands)
 
     def _timed(self, run: Callable[..., Any], *operands: Any) -> Any:
@@ -133,7 +133,7 @@ class _LongRun:
 
 
 def noting(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``run``, such that Ctrl-C interrupts a later wait for its results."""
+    """Wrap ``run`` so that Ctrl-C can interrupt a later wait for its results."""
 
     def call(*operands: Any) -> Any:
         results = run(*operands)
@@ -148,7 +148,7 @@ def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``run``, such that a call returns after all callbacks, such as printing."""
+    """Wrap ``run`` so that a call returns only after all callbacks, such as printing."""
     jax = jax_module()
 
     def wait(*operands: Any) -> Any:
@@ -226,7 +226,7 @@ def array_type() -> type:
 
 
 def copy_on_device(array: Any) -> Any:
-    """Copy a JAX array. The element type is kept, independent of JAX settings."""
+    """Copy a JAX array without changing its element type, whatever the JAX settings."""
     jax = jax_module()
     with jax.enable_x64(True):
         return array.copy()

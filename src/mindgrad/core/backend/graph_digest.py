@@ -33,17 +33,15 @@ import numpy as np
 
 from mindgrad.core.backend.executable import GraphProgram
 from mindgrad.core.base.location import PACKAGE
-from mindgrad.core.base.source import unchanged_source
+from mindgrad.core.base.source import LOWERING, unchanged_source
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import DType
 from mindgrad.core.ir.graph import Constant, Graph, Variable, all_equations
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
 
-__all__ = ["PACKAGES", "digest"]
+__all__ = ["digest"]
 
-#: packages whose code determines how a graph is lowered: the back end and the packages that it imports
-PACKAGES = ("_base", "ir", "primitives", "transforms", "control", "optimize", "backend")
 #: version of the ``marshal`` format that writes floats in binary and repeats equal objects
 _FORMAT = 2
 #: types that ``marshal`` writes by value
@@ -119,7 +117,7 @@ class _Encoder:
         return "constant", _type(atom.type), atom.is_splat, self.value(atom.smallest())
 
     def _row(self, primitive: Primitive) -> Any:
-        """Encode an operator: in full at its first occurrence, then by number."""
+        """Encode an operator: in full at its first occurrence, afterwards by its number."""
         if primitive in self._rows:
             return self._rows[primitive]
         self._rows[primitive] = len(self._rows)
@@ -192,13 +190,13 @@ def _code(code: CodeType) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1)
 def _folders() -> tuple[str, ...]:
-    return tuple([os.path.join(PACKAGE, package, "") for package in PACKAGES])
+    return tuple([os.path.join(PACKAGE, package, "") for package in LOWERING])
 
 
 @lru_cache(maxsize=1)
 def _source() -> bytes | None:
-    """Return a digest of the source code of ``PACKAGES``; ``None`` if it is unknown."""
-    files = unchanged_source(PACKAGES)
+    """Return a digest of the sources in ``LOWERING``; ``None`` if they cannot be read."""
+    files = unchanged_source(LOWERING)
     if files is None:
         return None
     contents = []

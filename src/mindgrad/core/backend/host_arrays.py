@@ -21,12 +21,12 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["SMALL", "on_device", "program_operand"]
 
-#: largest number of elements of an array that is not copied to the device for its first call
+#: a NumPy array with at most this many elements is not copied to the device for the first call that uses it
 SMALL = HOST.handed_elements
 
 
 def on_device(array: Any, type_: TensorType) -> Any:
-    """Return ``array`` on the device. A NumPy array is copied to it only once."""
+    """Return ``array`` on the device. A NumPy array is copied to the device only once."""
     usual: Any = array_type()
     if type(array) is usual and array.shape == type_.shape:
         return to_device(array) if is_elsewhere(array) else array

@@ -50,7 +50,7 @@ _NOTHING = _Collected()
 
 
 def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return the operands to hide, as pairs (equation, position of the operand)."""
+    """Return the operands to hide from XLA, as pairs (equation, operand position)."""
     hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)} | _nested_quotients(graph)
     collected: dict[Any, _Collected] = {}
     for equation in graph.equations:
@@ -131,7 +131,7 @@ def hidden(jax: Any, operand: Any) -> Any:
 
 
 def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return pairs (equation, position) of quotients whose operand is also a quotient."""
+    """Return quotients with a quotient as operand, as pairs (equation, position)."""
     quotients = {e.outputs[0]: e for e in graph.equations if _is_quotient(e)}
     return {
         (equation, position)
@@ -142,7 +142,7 @@ def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _stepped_quotients(graph: Graph) -> set[Equation]:
-    """Return quotients by constants that are rounded, such as in floor(x / c)."""
+    """Return quotients by a constant whose value is then rounded, as in floor(x / c)."""
     divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
     if not divisions:
         return set()
@@ -165,7 +165,7 @@ def _is_step(equation: Equation, x: Any) -> bool:
 
 
 def _unmoved(x: Any) -> Any:
-    """Follow ``x`` back through operators that only move elements, such as transpose."""
+    """Follow ``x`` back through operators that only move elements (transposes, …)."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]
     return x

@@ -10,7 +10,7 @@ from mindgrad.core.ir.settings import options
 
 __all__ = ["OBSERVERS", "observe"]
 
-#: maps the name of a context option to the function ``observer(name, graph, Parameters)`` that it enables
+#: maps the name of a context option to the function ``observer(name, graph, references)`` that it enables
 OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 
@@ -20,7 +20,7 @@ def observe(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
     Args:
         name: name of the compiled function.
         graph: the graph that will be compiled.
-        parameters: the Parameters that the graph reads.
+        parameters: the references that the graph reads.
     """
     for option, observer in OBSERVERS.items():
         if options.get(option):

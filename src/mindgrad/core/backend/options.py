@@ -61,7 +61,7 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def kernel_options(device: Any) -> dict[str, str]:
-    """Return the options for single operators that the installed jaxlib supports."""
+    """Return the compile options for single operators that jaxlib supports."""
     if getattr(device, "platform", "cpu") != "gpu":
         return {}
     jax = jax_module()
@@ -110,7 +110,7 @@ def _saved(equation: Equation) -> float:
 
 
 def _reduced_axes(equation: Equation) -> list[int]:
-    """Return the reduced axes of a reduction that YNNPACK supports, else ``[]``."""
+    """Return the reduced axes if YNNPACK supports the reduction, otherwise ``[]``."""
     if len(equation.inputs) != 1 or equation.primitive.jvp is None:
         return []
     axes = index_map(equation)

@@ -40,7 +40,7 @@ _used: set[Any] = set()
 
 
 def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
-    """Apply ``primitive`` to JAX arrays or tracers."""
+    """Apply the XLA rule of ``primitive`` to JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
         return getattr(jax.lax, primitive.xla)(*operands, *parameters.values())
@@ -93,7 +93,7 @@ class _Shared:
         self._functions: dict[Any, Callable[..., Any]] = {}
 
     def function(self, graph: Graph) -> Callable[..., Any]:
-        """Return ``graph`` as a function of JAX arrays or tracers."""
+        """Return ``graph`` as a Python function of JAX arrays or tracers."""
         key = graph.key()
         function = self._functions.get(key)
         if function is None:
@@ -193,7 +193,8 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
 
     if calls_back(graph):
         run = to_end(run)
-    # JAX settings are per thread, and `interruptible` may run this function in another thread
+    # apply JAX settings inside the function: they are per thread, and `interruptible` may call it in another
+    # thread
     scoped = _scoped(run, needs_x64(graph))
     if has_long_loops(graph):
         return partial(interruptible, scoped)
@@ -334,7 +335,7 @@ def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], devic
 
 
 def start_runtime() -> None:
-    """Start the runtime and the threads of JAX before the first computation."""
+    """Start the JAX runtime and its threads before the first computation."""
     jax_module().devices()
 
 
@@ -385,7 +386,7 @@ def use_device_later(selection: Callable[[], Any]) -> None:
 
 
 def _selected() -> Any:
-    """Return the JAX device of compilations; ``None`` for the CPU."""
+    """Return the JAX device that compiled functions use; ``None`` for the CPU."""
     global _selection
     if _selection is not None:
         selection, _selection = _selection, None
@@ -403,7 +404,7 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
-    """Return ``function``, such that it runs on the selected device.
+    """Wrap ``function`` so that it runs on the selected device.
 
     If ``x64`` is true, JAX uses 64-bit types in its calls.
     """

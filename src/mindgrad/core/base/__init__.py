@@ -1,1 +1,1 @@
-"""Trees, source locations, messages, and other parts that all packages of the core share."""
+"""Shared parts of the core: trees, source locations, and error messages."""

@@ -22,17 +22,17 @@ class CallbackError(Exception):
 
 
 def is_noted(exc_info: Any) -> bool:
-    """Check whether the ``exc_info`` of a log record is about a stored error."""
+    """Check whether a log record's ``exc_info`` contains a stored callback error."""
     return exc_info is not None and exc_info[0] is CallbackError
 
 
 def note(error: BaseException) -> None:
-    """Store the error of a callback until the compiled function has ended."""
+    """Store the error of a Python callback until the compiled function has ended."""
     _noted.append(error)
 
 
 def raise_noted() -> None:
-    """Raise the first stored error, if any, and discard the others."""
+    """Raise the first stored callback error, if any, and discard the others."""
     if _noted:
         error = _noted.popleft()
         _noted.clear()

@@ -34,7 +34,7 @@ class _Collector:
         self._before = self._during = gc.get_threshold()
 
     def restrict(self, generations: str) -> None:
-        """Begin a block. It collects only ``"young"`` objects, or no objects (``"none"``)."""
+        """Start to collect only ``"young"`` objects, or no objects (``"none"``)."""
         with self._lock:
             if not any(self._blocks.values()):
                 self._before = self._during = gc.get_threshold()
@@ -42,7 +42,7 @@ class _Collector:
             self._set()
 
     def release(self, generations: str) -> None:
-        """End a block that :meth:`restrict` began."""
+        """End the restriction that :meth:`restrict` started."""
         with self._lock:  # in a process that was forked inside the block, the count is already 0
             self._blocks[generations] = max(0, self._blocks[generations] - 1)
             self._set()

@@ -44,7 +44,7 @@ def captioned(caption: str, body: str = "") -> str:
 
 
 def _shown(length: int) -> list[int | None]:
-    """Return the indices that are shown. ``None`` marks the gap between them."""
+    """Return the indices of the rows to show; ``None`` marks the gap between them."""
     if length <= _LONGEST:
         return list(range(length))
     return [*range(_EDGE), None, *range(length - _EDGE, length)]

@@ -17,9 +17,9 @@ _hint: Callable[[str, Sequence[str]], str] = _listed
 
 
 def explain_with(hint: Callable[[str, Sequence[str]], str]) -> None:
-    """Set the function that returns the end of the error message for an unknown keyword.
+    """Set the function that suggests a replacement for an unknown keyword.
 
-    It receives the keyword and the names of the parameters.
+    It receives the keyword and the names of the parameters, and returns the end of the error message.
     """
     global _hint
     _hint = hint

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
-    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning", "explain_depth",
+    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning",
     "located_source", "user_frame", "user_location", "warn_at", "warn_user",
 ]  # fmt: skip
 
@@ -26,7 +26,7 @@ LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 
 
 def is_own_file(name: str) -> bool:
-    """Check whether a file belongs to mindgrad and does not run the user's script."""
+    """Check whether ``name`` is a file of mindgrad that does not run user scripts."""
     return name.startswith(PACKAGE) and name not in LAUNCHERS
 
 
@@ -39,11 +39,11 @@ def user_frame() -> Any:
 
 
 class Line(tuple):
-    """A source line ``(file, line)``, with the Cell to which an operator belongs.
+    """A source line ``(file, line)``, with the module to which an operator belongs.
 
     Attributes:
-        cell: str, the path of the Cell whose ``construct`` contains the line, or ``""``.
-        layer: str, the path of the innermost Cell that is running. The code of the line may have called it.
+        cell: str, the path of the module whose code contains the line, or ``""``.
+        layer: str, the path of the innermost module that is running. The code of the line may have called it.
         is_pullback: bool, whether the line is in a derivative rule that the user has written.
     """
 
@@ -68,15 +68,6 @@ def user_location() -> tuple[str, int]:
     if _thread.attribute is not None:
         return _thread.attribute(frame)
     return (frame.f_code.co_filename, frame.f_lineno)
-
-
-def explain_depth(error: RecursionError) -> None:
-    """Replace the message of a ``RecursionError`` by an explanation with fixes."""
-    error.args = (
-        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
-        f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
-        f"call the Cells one after another in a SequentialCell.",
-    )
 
 
 class FrozenValueWarning(UserWarning):
@@ -124,8 +115,8 @@ class ZeroGradientWarning(UserWarning):
 
 
 class _Thread(threading.local):
-    #: 1-tuple with the line of the innermost ``Located``; ``None``: there is none, so operators are
-    #: attributed to the innermost line of the user's code
+    #: 1-tuple with the line of the innermost ``Located`` block. ``None`` outside such blocks: then operators
+    #: are attributed to the innermost line of the user's code
     source: tuple[Any] | None = None
     #: function that returns the line of a frame; ``None``: use the frame's file and line number
     attribute: Callable[[Any], tuple[str, int]] | None = None
@@ -178,7 +169,7 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """Mark the lines of operators in a block as part of a user's derivative rule."""
+    """Mark operators in a block as part of a derivative rule of the user."""
     attribute = _thread.attribute
 
     def of_pullback(frame: Any) -> Line:
@@ -252,5 +243,5 @@ def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
     warnings.warn_explicit(message, category, file, line, registry=_registries.setdefault(file, {}))
 
 
-# users import the classes from this module
+# show ``mindgrad`` as the module of these classes, because users import them from there
 FrozenValueWarning.__module__ = ZeroGradientWarning.__module__ = __name__.partition(".")[0]

@@ -280,5 +280,5 @@ def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
     )
 
 
-# users import the class from this module
+# show ``mindgrad`` as the module of this class, because users import it from there
 CompileError.__module__ = __name__.partition(".")[0]

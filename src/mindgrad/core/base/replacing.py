@@ -3,7 +3,7 @@
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 
 New content is written to a temporary file, which is then renamed. Its name contains the machine and the
-process number. If the process is killed, the temporary file remains. The next process that writes to the same
+process ID. If the process is killed, the temporary file remains. The next process that writes to the same
 folder removes the file if the killed process no longer exists. If it is not known whether the process exists,
 for example because it ran on another machine, the file is removed a day after its last change.
 """
@@ -112,10 +112,10 @@ def _is_running(process: int) -> bool:
 
 @functools.cache
 def _machine() -> str:
-    """Return eight hexadecimal digits that identify the set of process numbers.
+    """Return eight hexadecimal digits that identify a namespace of process IDs.
 
-    Two processes return the same digits if a process number refers to the same process for both. A container
-    has separate process numbers.
+    Two processes return the same digits if a process ID refers to the same process for both. A container has
+    separate process IDs.
     """
     identity = [platform.node()]
     with contextlib.suppress(OSError):
@@ -126,7 +126,7 @@ def _machine() -> str:
 
 @contextlib.contextmanager
 def _named(target: str | os.PathLike[str]) -> Iterator[None]:
-    """Add the name of the target file to errors of the operating system."""
+    """Add the name of the target file to errors that the operating system raises."""
     try:
         yield
     except OSError as error:
@@ -136,7 +136,7 @@ def _named(target: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until the file or folder is on disk."""
+    """Flush the file or folder to disk, and wait until this is done."""
     if path.is_dir() and os.name == "nt":
         return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)

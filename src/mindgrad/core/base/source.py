@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from mindgrad.core.base.location import PACKAGE
 
-__all__ = ["unchanged_source"]
+__all__ = ["LOWERING", "unchanged_source"]
+
+#: packages whose code determines how a graph is lowered. Upper layers that define primitives add their
+#: packages
+LOWERING = [
+    "core", "core/base", "core/ir", "core/primitives", "core/transforms", "core/control", "core/passes",
+    "core/backend",
+]  # fmt: skip
 
 _loaded = time.time()
 
 
-def unchanged_source(packages: tuple[str, ...]) -> list[str] | None:
+def unchanged_source(packages: Sequence[str]) -> list[str] | None:
     """List the source files of some subpackages, in order.
 
     Returns:

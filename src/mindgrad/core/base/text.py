@@ -1,4 +1,4 @@
-"""Formatting of tensors and Parameters: pure functions from arrays to strings.
+"""Formatting of tensors: pure functions from arrays to strings.
 
 ``str`` of a tensor is the same as ``str`` of the NumPy array. ``repr`` has the following format, which is
 also used for the elements of a tuple, list or dict::
@@ -22,7 +22,7 @@ The rules of ``repr`` are:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["parameter_repr", "tensor_format", "tensor_repr", "tensor_str"]
+__all__ = ["tensor_format", "tensor_repr", "tensor_str"]
 
 _EDGE = 3  # entries shown at each end of a shortened dimension
 _LONGEST_DIMENSION = 2 * _EDGE  # longest dimension, of two or more, that is not shortened
@@ -38,7 +38,7 @@ _LONGEST_VECTOR = 1000  # longest 1-D array that is not shortened
 
 
 class _Style(NamedTuple):
-    """The format of values of one dtype."""
+    """The format of the elements of one dtype in ``repr``."""
 
     scalar: Callable[[Any], str]  # formats the value of a 0-D array
     element: Callable[[Any], str]  # formats an element of a larger array
@@ -47,7 +47,7 @@ class _Style(NamedTuple):
 
 
 def _general(value: Any) -> str:
-    """Format with six significant digits, in fixed or exponent notation."""
+    """Format a number with six significant digits, in fixed or exponent notation."""
     return f"{float(value):g}"
 
 
@@ -181,17 +181,6 @@ def tensor_repr(array: NDArray[Any], dtype_name: str) -> str:
     shape = ", ".join(map(str, array.shape))
     gap = "\n" if array.ndim > 1 else " "
     return f"Tensor(shape=[{shape}], dtype={dtype_name}, value={gap}{_value_text(array)})"
-
-
-def parameter_repr(name: str, shape: Iterable[int], dtype_name: str, requires_grad: bool) -> str:
-    """Format a Parameter for ``str`` and ``repr``, without its values.
-
-    >>> parameter_repr("w", (2,), "Float32", True)
-    'Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)'
-    """
-    # the repr of a NumPy integer includes its type
-    sizes = tuple(int(size) for size in shape)
-    return f"Parameter (name={name}, shape={sizes}, dtype={dtype_name}, requires_grad={requires_grad})"
 
 
 def tensor_format(array: NDArray[Any], specification: str) -> str:

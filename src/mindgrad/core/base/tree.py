@@ -74,7 +74,7 @@ def is_record(kind: type) -> bool:
 
 
 def attributes_of(record: Any) -> dict[str, Any]:
-    """Return the attributes of a dataclass instance: first its fields, then others."""
+    """Return the attributes of a dataclass instance, fields first."""
     names = [field.name for field in dataclasses.fields(record)]
     # a field with init=False and without a default may be unset
     held = {name: getattr(record, name) for name in names if hasattr(record, name)}
@@ -170,7 +170,7 @@ def _said(structure: Any) -> str:
 
 
 def steps(structure: Any) -> list[str]:
-    """Return the access path of each item: ``[0]``, ``['a']``, ``.name``."""
+    """Return the access path of each item of a container: ``[0]``, ``['a']``, ``.x``."""
     if len(structure) == 2:
         return [f"[{index}]" for index in range(len(structure[1]))]
     kind, names, items = structure

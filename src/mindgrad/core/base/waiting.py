@@ -86,7 +86,7 @@ _abandoned: list[_Job] = []
 
 #: the first result of each compiled function that may take long and may still run
 _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
-#: whether such a result was deleted before it was ready, so that its compiled function may still run
+#: whether a result in ``_long`` was deleted before it was ready, so that its compiled function may still run
 _is_long_unseen = False
 
 if hasattr(os, "register_at_fork"):
@@ -143,7 +143,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "")
 
 
 def note_long(results: Sequence[Any]) -> None:
-    """Register the results of a compiled function that a user may want to interrupt."""
+    """Register results of a compiled function that a user may want to interrupt."""
     global _is_long_unseen
     if results and hasattr(results[0], "is_ready"):
         _long.append(weakref.ref(results[0]))  # all results become ready at the same time
@@ -152,7 +152,7 @@ def note_long(results: Sequence[Any]) -> None:
 
 
 def _may_take_long() -> bool:
-    """Check whether a compiled function that may take long is possibly still running."""
+    """Check whether a long compiled function may still be running."""
     global _is_long_unseen
     for reference in list(_long):
         array = reference()

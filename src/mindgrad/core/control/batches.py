@@ -65,7 +65,7 @@ def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Gr
 
 @memoized
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
-    """Return for each output whether it depends on an input whose flag is true."""
+    """Return, for each output, whether it depends on an input whose flag is true."""
     builder = Builder()
     with building(builder):
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
@@ -101,7 +101,7 @@ def fronted(size: int, xs: Sequence[Any], at: Sequence[int | None], flags: Flags
 
 
 def any_of(predicates: Any) -> Any:
-    """Return whether the predicate of any sample is true."""
+    """Return whether at least one sample's predicate is true."""
     return reduce_any(predicates, axes=(0,))
 
 

@@ -34,8 +34,8 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
-#: minimum bytes of a carry for which the forward pass saves the first K carries too. The threshold is a plain
-#: number, because exported source code contains the function that reads it
+#: If a carry has at least this many bytes, the forward pass also saves the first K carries, one per slot. The
+#: threshold is a plain number, because exported source code contains the function that reads it
 _SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
@@ -136,12 +136,12 @@ def save(
 
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
-    """Return whether carries are so large that the first K carries are saved too."""
+    """Return whether carries are so large that the forward pass saves the first K."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:
-    """Return the size of the stack of carries, sufficient for 2³¹ iterations."""
+    """Return the stack size that suffices for the carries of 2³¹ iterations."""
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
@@ -227,7 +227,7 @@ class ReverseIterations:
         return (*state[1], *state[2])
 
     def _chunk(self, state: Any) -> Any:
-        """Process the last ``rows`` unprocessed iterations of a block, or fewer."""
+        """Process up to ``rows`` iterations of a block, the last unprocessed ones."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state
@@ -265,8 +265,8 @@ class ReverseIterations:
         """
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
-        # remove the carry at the start of the block that was processed before, because it is later than this
-        # block. All other carries on the stack are earlier
+        # remove the carry at the start of the previously processed block, because that block is later than
+        # this one. All other carries on the stack are earlier
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // self.period
         carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)

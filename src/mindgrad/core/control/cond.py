@@ -63,7 +63,7 @@ from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
 
-__all__ = ["cond"]
+__all__ = ["cond", "zero_graph"]
 
 
 def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> Any:
@@ -209,7 +209,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [
-            _nothing(other) if graph is None else graph
+            zero_graph(other) if graph is None else graph
             for graph, other in zip(graphs, reversed(graphs), strict=True)
         ]
         (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)
@@ -254,13 +254,13 @@ def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: G
     results = []
     for graph, takes in ((true, predicate), (false, logical_not(predicate))):
         run = batched_graph(graph, flags, every, size)
-        none = _nothing(run)
+        none = zero_graph(run)
         results.append(cond(any_of(takes), *only_for(takes, xs, flags), true=run, false=none))
     return tuple([chosen(predicate, a, b) for a, b in zip(*results, strict=True)]), [0] * len(every)
 
 
 @memoized
-def _nothing(graph: Graph) -> Graph:
+def zero_graph(graph: Graph) -> Graph:
     """Return a graph with the input and output types of ``graph`` that returns zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 

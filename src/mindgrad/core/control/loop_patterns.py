@@ -25,7 +25,7 @@ __all__ = ["branched", "customized", "looped", "scanned"]
 
 
 def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the patterns of the results of ``cond``."""
+    """Return the sparsity patterns of the results of a ``cond``."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, patterns[1:], values))
@@ -38,7 +38,7 @@ def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 
 def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the patterns of the results of a scan."""
+    """Return the sparsity patterns of the results of a scan."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
@@ -67,7 +67,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 
 def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the patterns of the last carry and of the buffers of saved carries."""
+    """Return the sparsity patterns of the results of a ``while`` loop."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
     carries = len(body.outputs)
@@ -81,7 +81,7 @@ def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 def _settled(
     run: Any, equation: Equation, patterns: list[Any], body: Graph, first: int, end: int
 ) -> list[Any]:
-    """Return the patterns of a loop's results, valid for any number of iterations."""
+    """Return sparsity patterns of loop results that hold for any iteration count."""
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
@@ -104,7 +104,7 @@ def _settled(
 
 
 def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the patterns of the results of a custom VJP, from its pullback."""
+    """Return the sparsity patterns of a custom VJP, derived from its pullback."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
     cts = range(inputs + outputs, inputs + 2 * outputs)

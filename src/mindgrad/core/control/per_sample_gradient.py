@@ -51,7 +51,7 @@ def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part
 
 
 def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
-    """Emit the gradient as a concatenation of columns, each from a separate graph."""
+    """Emit the gradient as concatenated columns, each computed by a separate graph."""
     axis = equation.parameters["axis"]
     made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
     return concatenate(*made, axis=axis)
@@ -63,7 +63,7 @@ def _column(equation: Equation, operands: Sequence[Any], j: int) -> Any:
 
 
 def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
-    """Emit a slice of the gradient; return ``None`` if it spans more than one column."""
+    """Emit a slice of the gradient; ``None`` if the slice spans more than one column."""
     axis = equation.parameters["axis"]
     j = start[axis]
     if limit[axis] != j + 1:

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.core.control.batches import batched_graph, batched_outputs, fronted
-from mindgrad.core.control.cond import cond
+from mindgrad.core.control.cond import cond, zero_graph
 from mindgrad.core.control.subgraphs import (
     active,
     forward_body,
@@ -44,12 +44,11 @@ from mindgrad.core.control.subgraphs import (
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable, silent, without_effects
+from mindgrad.core.ir.graph import Constant, Equation, Graph, silent, without_effects
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import greater_equal, less
-from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.logic import isnan, logical_or
 from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import convert, reshape
@@ -147,12 +146,6 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
         return builder.close(pulled)
 
 
-@memoized
-def _nothing(graph: Graph) -> Graph:
-    """Return the branch that never runs: zeros with the types of ``graph``."""
-    return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
-
-
 def _always(atoms: Sequence[Any]) -> Any:
     """Emit a predicate that is always true but unknown at compile time.
 
@@ -184,7 +177,7 @@ def _transpose(
     if predicate is None:
         pulled = current().inline(pullback, inputs)
     else:
-        pulled = cond(predicate, *inputs, true=pullback, false=_nothing(pullback))
+        pulled = cond(predicate, *inputs, true=pullback, false=zero_graph(pullback))
     return [None] * count + list(pulled)
 
 

@@ -33,7 +33,8 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: kinds of work (``ir.work``) that the second plan recomputes, instead of stacking the results
+#: kinds of work (``ir.work``) that are cheap: the second of the two plans recomputes their results in the
+#: backward pass instead of stacking them
 _RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 
@@ -146,7 +147,7 @@ class _Plan:
                 self._fixed.update(equation.outputs)
 
     def stacked_bytes(self, ys: set[Any]) -> int:
-        """Return the bytes that one iteration stacks, without the outputs ``ys``."""
+        """Return the number of bytes that an iteration stacks, except for outputs ``ys``."""
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
@@ -157,7 +158,7 @@ class _Plan:
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Variable]) -> None:
-        """Make the residuals ``needed`` available to the linear part by the second plan."""
+        """By the second plan, make the residuals ``needed`` available to the linear part."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
             outputs = [y for y in equation.outputs if y in waiting]
@@ -173,7 +174,7 @@ class _Plan:
         self.stacked.update(waiting)
 
     def keep(self, x: Any) -> None:
-        """Make the residual ``x`` available to the linear part by the first plan."""
+        """By the first plan, make the residual ``x`` available to the linear part."""
         if not self._is_there(x):
             if self._is_free(x):
                 self._make_again(x)
@@ -195,7 +196,7 @@ class _Plan:
         return False
 
     def _is_free(self, x: Variable) -> bool:
-        """Return whether a few cheap equations compute ``x`` from available values."""
+        """Return whether few, cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):
             if not waiting:

@@ -65,7 +65,7 @@ Indices = tuple[int, ...]
 
 
 def _divided(operands: Sequence[Any], consts: int, carries: int) -> tuple[Any, Any, Any]:
-    """Split operands, or their tangents, into constants, carry, and scanned operands."""
+    """Split operands (or tangents) into constants, carry, and scanned operands."""
     end = consts + carries
     return operands[:consts], operands[consts:end], operands[end:]
 
@@ -230,7 +230,7 @@ def _forward(
 def _linear(
     operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
 ) -> Pushed:
-    """Emit a scan for values and residuals, and a linear scan for tangents."""
+    """Emit two scans: one for values and residuals, one linear scan for tangents."""
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)

@@ -86,7 +86,7 @@ def is_in_loop() -> bool:
 
 
 def active(ts: Sequence[Any]) -> Indices:
-    """Return the positions of the nonzero tangents."""
+    """Return the positions of the tangents that are nonzero."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
@@ -94,7 +94,7 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 def marks_of(atoms: Iterable[Any]) -> Indices:
-    """Return the marks of each of ``atoms`` that results of operators inherit."""
+    """Return, for each of ``atoms``, the marks that results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
 
@@ -121,7 +121,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Sequence[Any]) -> None:
-    """Remove the mark ``DISCARDS`` from atoms without zeros from slices or lookups.
+    """Remove the mark ``DISCARDS`` from values without zeros of slices or lookups.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
     """
@@ -297,12 +297,12 @@ def series_results(
 
 
 def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
-    """Return the operands that have a nonzero coefficient of order 1 or higher."""
+    """Return the positions of operands with a nonzero coefficient of order ≥ 1."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
 def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
-    """Return coefficient 0 of each operand, and whether these are the operands ``xs``."""
+    """Return coefficient 0 of each operand, and whether they all equal ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 
@@ -345,12 +345,12 @@ class Split:
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
-    def linear_graph(self, known: Sequence[Any]) -> Graph:
-        """Return the linear part as a graph ``(*known, *directions) ↦ tangents``.
+    def linear_graph(self, residuals: Sequence[Any]) -> Graph:
+        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
 
-        ``known`` must contain all inputs and residuals that the linear part uses.
+        ``residuals`` must contain all inputs and residuals that the linear part uses.
         """
-        return Graph([*known, *self.directions], self.linear, self.tangents)
+        return Graph([*residuals, *self.directions], self.linear, self.tangents)
 
 
 @memoized

@@ -122,8 +122,9 @@ class Totals:
         """Emit the sums into the current builder.
 
         Args:
-            fixed: dict from each value that is equal in all iterations to its atom in the current builder.
-            stacks: dict from each leaf to the atom of its stack along axis 0.
+            fixed: dict from each value that is equal in all iterations to its variable or constant in the
+                current builder.
+            stacks: dict from each leaf to the variable that stacks it along axis 0.
             count: number of iterations.
             weights: vector of ``count`` float32 ones whose value XLA cannot infer. Each stack is summed by a
                 matrix product with these ones, which is faster than ``reduce_sum``. If XLA could infer the
@@ -178,7 +179,7 @@ def _is_contraction(primitive: Primitive) -> bool:
 
 
 def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
-    """Return Σ_t a_t b_t, where a_t and b_t are the operands of ``equation``."""
+    """Compute Σ_t a_t b_t by one contraction of the stacks of both operands."""
     xs = [stacks[x] for x in equation.inputs]
     total: Any = equation.primitive.contracted
     return total(xs, (0,) * len(xs), **equation.parameters)

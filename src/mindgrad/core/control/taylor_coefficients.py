@@ -44,7 +44,7 @@ SERIES = Rewrite(
 
 @memoized
 def expanded(program: Graph, argnum: int, order: int) -> Graph:
-    """Return the graph from the operands to the coefficients (``transforms.taylor``)."""
+    """Return the graph that computes the K coefficients from the operands."""
     whole = taylor(program, [argnum], order, 1)
     return expand_lazy(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
 
@@ -119,7 +119,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 
 
 def _moves_along(coefficients: Sequence[Sequence[Any]], argnum: int) -> bool:
-    """Return whether only input ``argnum`` varies, along the same direction."""
+    """Return whether only input ``argnum`` varies, along the equation's direction."""
     for k, series_ in enumerate(coefficients):
         first = 2 if k == argnum else 1
         if any(c is not None for c in series_[first:]):

@@ -93,7 +93,7 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
 
 
 def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, ...]:
-    """Return the types of the iteration count, the period, and the buffers."""
+    """Return the types of a loop's iteration count, period, and buffers."""
     if not slots:
         return ()
     return (_COUNT, _COUNT, *[each.with_shape((slots, *each.shape)) for each in carry])
@@ -102,7 +102,11 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 def carries_before(
     condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
-    """Run the loop with NumPy; return the carries before each iteration, and the last."""
+    """Run the loop with NumPy, and return all carries.
+
+    Returns:
+        The carries before each iteration, and the carry after the last iteration.
+    """
     before, now = [], list(carry)
     while evaluate(condition, [*constants, *now])[0]:
         before.append(now)
@@ -174,7 +178,7 @@ class Fused:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {
             "condition": self.condition,
             "body": self.body,
@@ -290,7 +294,7 @@ class SeriesLoop:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
@@ -385,7 +389,7 @@ class Batched:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 

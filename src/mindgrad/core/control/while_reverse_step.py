@@ -118,7 +118,7 @@ class LinearIteration:
             self._separate()
 
     def _join(self, equations: list[Equation], outputs: list[Any]) -> None:
-        """Let ``step`` also compute the contributions to the constants."""
+        """Make ``step`` also compute the contributions to the constants' cotangents."""
         self.step = Graph(self.step.inputs, live_equations(equations, outputs), outputs)
         self.totals = Graph(self.step.inputs, (), ())
 

@@ -79,7 +79,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
 
 
 def array_of_object(data: Any) -> np.ndarray:
-    """Return a NumPy array of another library's array, a ``range``, or a buffer.
+    """Convert an array of another library, a ``range``, or a buffer to a NumPy array.
 
     Raises:
         TypeError: If the object is of an unsupported type, or its elements cannot be read.

@@ -1,6 +1,6 @@
 """The builder: emit the equations of a graph, and simplify them at the same time.
 
-A builder simplifies in three ways. Value numbering: if a primitive is applied twice to the same atoms with
+A builder simplifies in three ways. Value numbering: if a primitive is applied twice to the same operands with
 the same parameters, the second application returns the variable of the first. Repeated subexpressions of
 nested derivatives are therefore built only once. Folding: an equation on small constants becomes a constant.
 Simplification: each primitive may have a local rewrite (``simplify``) that does not change the value.
@@ -54,11 +54,13 @@ __all__ = [
 #: independently
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: constants with more bytes than this are not compared, so equal constants are not merged
+#: constants with more bytes than this are not compared, so the builder does not merge equal large constants
 _COMPARED = 1 << 22
-#: before two constants with more bytes than this are compared as a whole, their first elements are compared
+#: if two constants have more bytes than this, their first elements are compared first, and all elements only
+#: if the first ones are equal
 _COPIED = 1 << 12
-#: marks that only derivative rules set, on cotangents; the ``taint`` rules of operators do not set them
+#: marks of cotangents (``ir.graph``) that only derivative rules set: the rule ``taint``, which computes the
+#: marks of an operator's results, never sets them
 SET_LATER = MASKED | CUT | DISCARDS
 #: value of ``Builder.moving`` for which :meth:`Builder.moves` is true for every variable
 EVERYTHING = None
@@ -73,7 +75,7 @@ _local = _Local()
 
 
 def current() -> Builder:
-    """Return the builder that receives the equations emitted on this thread."""
+    """Return the builder that receives the equations that this thread emits."""
     builder = _local.builder
     if builder is None:
         raise RuntimeError("no graph is being built: a rule was called outside a transform.")
@@ -111,7 +113,7 @@ def is_tainted(
 
 
 def pass_taint(old: Any, new: Any) -> None:
-    """Copy the marks of ``old`` to ``new``, an atom that replaces it.
+    """Copy the marks of ``old`` to ``new``, the value that replaces it.
 
     If ``new`` is a constant, only marks in ``SET_LATER`` are copied, because its elements are known.
     """
@@ -131,7 +133,7 @@ def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 class Builder:
-    """Collects the equations of one graph."""
+    """Collects and simplifies the equations of one graph."""
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
@@ -153,7 +155,7 @@ class Builder:
         self._constants: dict[Any, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
-        #: maps each atom that :meth:`rebind` has replaced to its replacement
+        #: maps each variable or constant that :meth:`rebind` has replaced to its replacement
         self._rebound: dict[Any, Any] = {}
         #: whether a derivative is being built
         self.is_differentiating = False
@@ -165,7 +167,8 @@ class Builder:
         #: not in compiled functions, because the values of their inputs are not known
         self.knows_infinite = False
         #: inputs of the derivative that :meth:`moves` considers, as a bit mask; -1 for all inputs. While a
-        #: linear equation is transposed, it contains the inputs on which the operands of this equation depend
+        #: linear equation is transposed, the mask contains the inputs on which the operands of this equation
+        #: depend
         self.moving: int | None = -1
         self._moves: dict[Any, int] = {}
         self._always_move: list[Any] = []
@@ -178,11 +181,11 @@ class Builder:
         return variable
 
     def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
-        """Create inputs with the types and marks of ``atoms``."""
+        """Create graph inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
     def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
-        """Return a constant with this value; equal constants of a graph are one object."""
+        """Return a constant with the given value, one object for equal constants."""
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
@@ -348,14 +351,14 @@ class Builder:
     # -- dependence on the inputs of a derivative ---------------------------------------------------
 
     def differentiate(self, inputs: Iterable[Any]) -> None:
-        """Start a derivative with respect to ``inputs``."""
+        """Start to build a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Any) -> None:
-        """Let :meth:`moves` be true for ``atom``, in this derivative and in later ones."""
+        """Make :meth:`moves` return true for ``atom``, in this and in later derivatives."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
@@ -446,7 +449,7 @@ class Builder:
 
     @staticmethod
     def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
-        """Copy ``equation`` with operands that replace its operands."""
+        """Copy ``equation``, and replace its operands by ``inputs``."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
         copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
@@ -455,7 +458,7 @@ class Builder:
         return copy
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
-        """Return the graph of ``outputs``, without unused equations."""
+        """Return the graph that computes ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

@@ -14,7 +14,7 @@ __all__ = ["constants_below", "is_constant"]
 
 
 class _Local(threading.local):
-    #: there is no warning if code reads a tensor of a scope with at most this level (nesting depth)
+    #: reading a tensor of a scope with at most this nesting level causes no warning
     level = 0
 
 
@@ -22,7 +22,10 @@ _local = _Local()
 
 
 class constants_below:
-    """Context manager without warnings about values of scopes up to ``level``."""
+    """Context manager that turns off warnings about reads of differentiated tensors.
+
+    It applies to tensors of scopes whose nesting depth is at most ``level``.
+    """
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -35,5 +38,5 @@ class constants_below:
 
 
 def is_constant(scope: Any) -> bool:
-    """Return whether code can read tensors of ``scope`` without a warning at present."""
+    """Return whether code may now read tensors of ``scope`` without a warning."""
     return scope.level <= _local.level

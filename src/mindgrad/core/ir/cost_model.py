@@ -16,7 +16,7 @@ __all__ = ["DEVICES", "HOST", "Costs", "HostCosts", "costs", "is_one_cpu"]
 
 
 class Costs(NamedTuple):
-    """Constants of one kind of device. The defaults are for a CPU."""
+    """Tuned thresholds for one kind of device. The defaults are for a CPU."""
 
     # Products of matrices: decision 0009.
     #: assumed cost of moving one byte to or from memory, in floating-point operations
@@ -273,7 +273,7 @@ class Costs(NamedTuple):
 
 
 class HostCosts(NamedTuple):
-    """Constants of the host, which runs Python and calls compiled functions."""
+    """Tuned thresholds for the host, which runs Python and calls compiled functions."""
 
     # Compilation of eager calls (``eager.tiers``). A *kind* of call is one function with arguments of given
     # types.
@@ -348,10 +348,10 @@ HOST = HostCosts()
 
 
 def costs() -> Costs:
-    """Return the constants of the device for which functions are compiled."""
+    """Return the thresholds of the device for which functions are compiled."""
     return DEVICES.get(str(settings.options["device_target"]), DEVICES["GPU"])
 
 
 def is_one_cpu() -> bool:
-    """Whether functions run on one CPU, as rewrites for its caches require."""
+    """Whether functions run on a single CPU, as rewrites for CPU caches require."""
     return settings.options["device_target"] == "CPU" and not is_divided()

@@ -55,8 +55,8 @@ UNIFORM = 8
 STEADY = 16
 #: marks that results inherit from operands
 INHERITED = INFINITE | MASKED | CUT | DISCARDS
-#: if a factor of a product has one of these marks, the product can contain zero times infinity that must be
-#: zero
+#: marks of factors. If a factor has one of these marks, its product can contain zero times infinity, which
+#: must be zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Any] = {}
@@ -184,17 +184,17 @@ class Constant(Atom):
 
     @property
     def tainted(self) -> int:  # type: ignore[override]
-        """The marks, with ``INFINITE`` if an element is infinite or NaN."""
+        """The constant's marks, with ``INFINITE`` if an element is infinite or NaN."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
 
     def array(self) -> np.ndarray:
-        """Return the value in its full shape (for a splat, a read-only view)."""
+        """Return the value in its full shape; for a splat, this is a read-only view."""
         return np.broadcast_to(self.value, self.type.shape)
 
     def smallest(self) -> np.ndarray:
-        """Return the value without repeated elements: axes of stride 0 have size 1."""
+        """Return the value with size 1 along each axis that repeats one element."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
         return np.ascontiguousarray(value[index]) if value.size else value
@@ -213,7 +213,7 @@ class DerivativeOf(tuple):
     The line is the source of the differentiated equation.
 
     Attributes:
-        cell, layer: names of the Cell and the layer to which the line belongs, or ``""`` (:class:`Line`).
+        cell, layer: names of the module and the layer to which the line belongs, or ``""`` (:class:`Line`).
     """
 
     cell: str = ""
@@ -221,7 +221,7 @@ class DerivativeOf(tuple):
 
 
 def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
-    """Return the source line for the derivative of an equation with source ``source``."""
+    """Convert an equation's source line to the source line of its derivative."""
     if source is None:
         return None
     derived = DerivativeOf(source)
@@ -272,7 +272,7 @@ class Equation:
 
     @property
     def is_only_effect(self) -> bool:
-        """Whether the equation has a side effect and no outputs."""
+        """Whether the equation has a side effect but no outputs, as for printing."""
         return self.has_effect and not self.outputs
 
 
@@ -371,7 +371,7 @@ def _interned(value: Any) -> Any:
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
     """Return the equations on which ``outputs`` depend, and equations with effects.
 
-    They have the same order as in ``equations``.
+    The result has the order of ``equations``.
     """
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
@@ -431,7 +431,7 @@ def without_effects(graph: Graph) -> Graph:
 
 
 def silent(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Apply :func:`without_effects` to the graphs among ``parameters``."""
+    """Remove side effects (:func:`without_effects`) from graphs in ``parameters``."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 
 

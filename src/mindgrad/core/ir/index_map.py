@@ -99,13 +99,13 @@ class Relabeling(NamedTuple):
 
 
 class Axes:
-    """Base class of the field ``axes`` of primitives, which describes their axes."""
+    """Base class of the field ``axes`` of primitives, which creates index maps."""
 
-    #: whether :meth:`preferred` can return an order instead of ``None``
+    #: whether :meth:`preferred` ever returns an order of axes; if not, it always returns ``None``
     prefers: bool = False
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
-        """Return the index map of an equation on operands of these shapes."""
+        """Return the index map of an equation with operands of the given shapes."""
         raise NotImplementedError
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:

@@ -37,7 +37,7 @@ def _silent_context() -> Context:
 def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
     """Call ``function`` without NumPy warnings.
 
-    It must not call user functions, because they would run in another ``contextvars`` context.
+    ``function`` must not call user functions, because they would run in another ``contextvars`` context.
     """
     try:
         context = _FREE.pop()
@@ -63,8 +63,8 @@ def runs_functions(primitive: Primitive) -> bool:
 
 
 _run_kernel: Callable[..., Any] = numpy_kernel
-#: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether it uses NumPy kernels and
-#: does not check their results
+#: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether eager mode also
+#: skips the check of kernel results
 _is_plain = _is_direct = True
 #: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
 _check: Callable[..., None] | None = None
@@ -73,7 +73,7 @@ _check: Callable[..., None] | None = None
 def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
     """Set the function that runs eager kernels; ``None`` for NumPy kernels.
 
-    It is called as ``runner(primitive, arrays, parameters)``.
+    The function is called as ``runner(primitive, arrays, parameters)``.
     """
     global _run_kernel, _is_plain, _is_direct
     _run_kernel = numpy_kernel if runner is None else runner
@@ -84,7 +84,7 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
 def set_kernel_check(check: Callable[..., None] | None) -> None:
     """Set the function that checks the results of eager kernels; ``None``: no check.
 
-    It is called as ``check(primitive, arrays, results, parameters)``.
+    The function is called as ``check(primitive, arrays, results, parameters)``.
     """
     global _check, _is_direct
     _check = check
@@ -109,7 +109,7 @@ def runs_on_host() -> bool:
 
 
 def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-    """Run one kernel on the values of ``tensors``; the result is an array or a tuple."""
+    """Run the kernel of ``primitive`` on ``tensors``; return an array or a tuple."""
     plain = _is_plain
     pointwise = primitive.pointwise
     arrays: list[Any] = []
@@ -199,7 +199,7 @@ def _no_arrays(_: list[Any]) -> tuple[()]:
 
 
 def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
-    """Run the steps of :func:`compacted` on ``slots``, within :func:`silently`."""
+    """Run the steps of :func:`compacted`; the caller wraps it in :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:
             computed = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])

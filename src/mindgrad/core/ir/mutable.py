@@ -63,7 +63,7 @@ _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.item
 
 @lru_cache(maxsize=256)
 def _marked(kind: Any) -> Any:
-    """Return the type for marked containers of class ``kind``, a subclass of ``kind``."""
+    """Return a subclass of ``kind`` that marks its instances as ``mutable``."""
     if kind in _CONTAINERS:
         return kind
     if kind in _MARKED:

@@ -38,7 +38,7 @@ class PendingArray:
         self.shadow: Any = None
 
     def get(self) -> Any:
-        """Return the array, and compute it first if necessary."""
+        """Return the array. If it has no value yet, compute the value first."""
         return self.deferral.requested(self) if self.value is None else self.value
 
     @property

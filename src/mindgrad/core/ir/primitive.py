@@ -9,7 +9,7 @@ and ``p`` a partial derivative. The fields are:
   ``multiple`` is set. It raises ``TypeError`` or ``ValueError`` with a message for the user.
 - ``numpy(*arrays, **parameters)`` is the NumPy kernel.
 - ``xla`` is the name of a function of ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
-  Parameters that are graphs are passed as functions from arrays to a list of arrays.
+  Graphs among the parameters are passed as functions from arrays to a list of arrays.
 - ``jvp(y, xs, ts, **parameters)`` is the forward rule. It returns the tangent of the output, which is linear
   in ``ts``. In ``ts`` and in the result, ``None`` means a tangent that is known to be zero.
 - ``jvp_with_values(xs, ts, **parameters)`` is the forward rule of a loop or branch. It emits one equation
@@ -117,7 +117,7 @@ REGISTRY: dict[str, Primitive] = _Registry()
 
 
 class Primitive:
-    """One operator. Calling it on atoms emits an equation into the current builder."""
+    """One operator. Calling it on variables and constants emits an equation."""
 
     # defaults of fields that few primitives set
     linear_in: Sequence[int] | None = None
@@ -237,7 +237,7 @@ class Primitive:
         return f"<primitive {self.name}>"
 
     def __call__(self, *operands: Any, **parameters: Any) -> Any:
-        """Emit the operator on atoms. Python numbers get the type of the first atom."""
+        """Emit the operator. Python numbers get the type of the first other operand."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 operands = lift(operands)
@@ -250,7 +250,7 @@ def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Convert Python numbers to constants of the type of the first atom."""
+    """Convert Python numbers to constants with the type of the first other operand."""
     like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(
         operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)

@@ -41,7 +41,7 @@ class Recorder(Scope):
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
-        # `Scope.__init__`, inlined for speed, because each call of a gradient creates a recorder
+        # `Scope.__init__`, inlined for speed, because each call of a gradient function creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
@@ -51,8 +51,8 @@ class Recorder(Scope):
         #: maps the index of an entry without a derivative to its source line, for warnings about zero
         #: gradients
         self.lines: dict[int, Any] = {}
-        #: numbers of the values on which functions that were differentiated inside this scope depend smoothly
-        #: (``transforms.zero_gradients``)
+        #: indices of recorded values: functions that were differentiated inside this scope depend smoothly on
+        #: them (``transforms.zero_gradients``)
         self.differentiated: dict[int, None] = {}
         self._numbers: dict[Any, int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
@@ -74,7 +74,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """Return the number of ``tensor``; capture it if it is from outside."""
+        """Return the number of ``tensor``, a new one if the tensor is from outside."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -147,7 +147,7 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # the scope of an operand can be closed too, so lift the operands
+        # make the operands usable outside their scopes, which may also be closed
         operands = held_constant([lifted(outside[n]) for n in operand_numbers])
         values = [self.values[n] for n in numbers]
         if any(value is None for value in values):  # `handed_over` has removed large values

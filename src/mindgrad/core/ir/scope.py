@@ -58,7 +58,8 @@ class _Local(threading.local):
         self.body: BodyScope | None = None
         #: the deferred eager call that receives the operators of this thread, or ``None``
         self.deferral: Deferral | None = None
-        #: values of scopes up to this level are constants of the derivative (:func:`hold_constant`)
+        #: the derivative treats values of scopes up to this nesting level as constants
+        #: (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
 
@@ -84,7 +85,7 @@ def current_deferral() -> Deferral | None:
 
 
 def defer_to(deferral: Deferral | None) -> None:
-    """Let ``deferral`` receive the operators of this thread; ``None`` for no deferral."""
+    """Let ``deferral`` receive this thread's operators; ``None`` ends the deferral."""
     _local.deferral = deferral
 
 
@@ -199,9 +200,9 @@ def lifted(tensor: Tensor) -> Tensor:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Let the object ``tensor`` have the new value ``value``, as in ``x[0] = 1``.
+    """Replace the value of the object ``tensor``, as the assignment ``x[0] = 1`` does.
 
-    A compiled function can change only Parameters. If the traced code changes another tensor from outside the
+    A compiled function can change only references. If the traced code changes another tensor from outside the
     function, the tensor gets its old value back when tracing ends.
     """
     scopes = _local.scopes
@@ -237,19 +238,19 @@ class Scope:
 
     Attributes:
         level: nesting depth: 1 for the outermost scope, 0 after the scope is closed.
-        bindings: dict from the ``id`` of a Parameter to the tensor with its value inside the scope.
-        written: Parameters to which code inside the scope has assigned a value.
+        bindings: dict from the ``id`` of a reference to the tensor with its value inside the scope.
+        written: references to which code inside the scope has assigned a value.
         rebound: weak references to tensors that got a value of this scope by item assignment.
         restored: tensors from outside the scope that item assignment inside it changed. Each is stored with
             its old value and the source line of the first change. The line is ``None`` if only the object,
             but not its elements, changed. The tensors get their old values when the scope is closed.
-        runs: the latest runs of Cells inside the scope (``frontend.replayed_forward``), or ``None``.
+        runs: runs that an upper layer has recorded in the scope, or ``None``.
         opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
 
     __slots__ = ("__weakref__", "bindings", "level", "opaque", "rebound", "restored", "runs", "written")
 
-    #: whether tensors of the scope have values, so that :func:`lifted` can use them after the scope is closed
+    #: whether tensors of the scope have values, which :func:`lifted` can return after the scope is closed
     lifts = False
 
     def __init__(self) -> None:
@@ -269,11 +270,11 @@ class Scope:
         return list(found.values())
 
     def input(self, tensor: Tensor) -> Tensor:
-        """Create an input of this scope that represents ``tensor``, a value from outside."""
+        """Create an input of this scope for ``tensor``, a value from outside the scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        """Apply ``primitive`` inside this scope."""
+        """Apply ``primitive`` to ``tensors`` inside this scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def lift(self, number: int) -> Tensor:
@@ -300,7 +301,8 @@ class DeferredScope(Scope):
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        # reached while a function is being compiled inside the gradient, if all operands are from outside it
+        # while a function is compiled inside a gradient call, operators whose operands are all from outside
+        # the function reach this line
         return self.deferral.record(primitive, tensors, parameters)
 
 
@@ -342,7 +344,7 @@ class GraphScope(Scope):
         return make_tensor(None, tensor.type, self, variable)
 
     def _variable(self, tensor: Tensor) -> Variable:
-        """Create an input with the type of ``tensor``, and its marks if it is an atom."""
+        """Create an input with the type of ``tensor``, and with its marks if it has any."""
         tainted = isinstance(tensor._scope, GraphScope) and tensor._atom.tainted
         return self.builder.input(tensor.type, tainted=tainted)
 
@@ -354,11 +356,11 @@ class GraphScope(Scope):
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Any) -> Tensor:
-        """Create a tensor of this scope that represents ``atom``."""
+        """Create a tensor of this scope for the variable or constant ``atom``."""
         return make_tensor(None, atom.type, self, atom)
 
     def atom(self, tensor: Tensor) -> Any:
-        """Return the atom of ``tensor``; capture it if it is from outside."""
+        """Return the variable or constant of ``tensor``; capture outside tensors."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -416,8 +418,9 @@ class BodyScope(GraphScope):
 
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Convert the tensors to which :func:`hold_constant` applies to constants."""
-    # suspend the setting, because `as_constant` applies operators, which would call this function again
+    """Convert tensors to constants if :func:`hold_constant` applies to them."""
+    # reset both settings during the call of `as_constant`, because its operators would call this function
+    # again
     level, as_constant = block = hold_constant((0, None))
     try:
         return tuple(

@@ -15,7 +15,7 @@ __all__ = ["define", "get", "options", "store", "version"]
 options: dict[str, Any] = {
     "device_target": "CPU",
     "device_id": 0,
-    # largest number of carries that a `while` saves for reverse mode
+    # largest number of carries that a `while` loop saves for reverse mode
     "checkpoint_slots": 1024,
     # whether the derivatives of custom functions are checked against the types of the inputs
     "check_bprop": False,

@@ -69,12 +69,12 @@ class Tensor(TensorMembers):
 
     __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
 
-    # because of `None`, NumPy calls Tensor.__rmul__ for np.float64(2) * tensor, so that the result stays
-    # differentiable. `ops.interoperation` attaches these operators
+    # with `None`, np.float64(2) * tensor calls Tensor.__rmul__, so that the result stays differentiable.
+    # `ops.interoperation` attaches the arithmetic operators of Tensor
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    #: whether the tensor is a Parameter; compiled functions can read and write the value of a Parameter
+    #: whether the tensor is a reference, whose value compiled functions can read and write
     is_parameter = False
 
     _array: Any
@@ -198,7 +198,8 @@ class Tensor(TensorMembers):
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
                 array = array.get()
-            # do not store this copy in the tensor, because JAX caches the host copy of a device array
+            # copy the array without storing the copy in the tensor, because JAX already caches the host copy
+            # of a device array
             array = host_copy(computed(array))
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
@@ -501,7 +502,7 @@ class Number(Tensor):
     __slots__ = ()
 
     def sample(self) -> Any:
-        """Return a Python number of the same type, with an arbitrary value."""
+        """Return an arbitrary Python number of the same Python type."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
 
     def __float__(self) -> float:
@@ -552,7 +553,7 @@ def make_number(tensor: Tensor) -> Number:
 
 
 def assign(target: Tensor, tensor: Tensor) -> None:
-    """Let the object ``target`` have the value of ``tensor``."""
+    """Replace the value of the object ``target`` by the value of ``tensor``."""
     target._array, target._type = tensor._array, tensor._type
     target._scope, target._atom = tensor._scope, tensor._atom
 

@@ -82,8 +82,8 @@ def tensor_type(dtype: Any, shape: Shape) -> TensorType:
     return interned
 
 
-# Largest number of bytes of a tensor. A tensor of equal elements stores one element, so a wrong, huge shape
-# would cause no error when the tensor is created, but a computation that takes hours.
+# Largest number of bytes of a tensor. A tensor of equal elements stores only one element. Without this limit,
+# a wrong, huge shape would cause no error when the tensor is created, and a computation would take hours.
 _LARGEST = 2**40
 
 

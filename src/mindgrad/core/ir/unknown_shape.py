@@ -32,7 +32,7 @@ def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
 
 
 class WithoutValues:
-    """Base class of tensors without values."""
+    """Base class of tensors that only describe a dtype and a shape."""
 
     __slots__ = ()
 

@@ -30,7 +30,7 @@ class MalformedGraph(AssertionError):
 
 
 def always(switch: bool) -> None:
-    """Turn the verification of every new graph on or off."""
+    """Turn the verification of each new graph on (``True``) or off."""
     Graph.verifier = verify if switch else None
 
 

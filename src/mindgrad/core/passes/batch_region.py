@@ -104,7 +104,7 @@ def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
 
 
 def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
-    """Whether the result of an equation is a sum over the samples."""
+    """Whether the result of an equation is a sum over the samples of the batch."""
     axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
     if axes is None:
         return False
@@ -125,7 +125,7 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find values with a batch axis that graph outputs or equations of kind 4 read."""
+    """Find values with a batch axis that are outputs or that equations of kind 4 read."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

@@ -123,7 +123,7 @@ def _unit(direction: Any) -> int | None:
 
 
 def _shortened(graph: Graph) -> Graph:
-    """Shorten each Taylor series to the last coefficient that is read."""
+    """Drop the coefficients of each Taylor series after the last one that is read."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -142,7 +142,7 @@ def _shortened(graph: Graph) -> Graph:
 
 
 def _length(equation: Equation, read_atoms: set[Any]) -> int:
-    """Return the number of coefficients of a series up to the last one that is read."""
+    """Return the number of a series' coefficients up to the last one that is read."""
     order = equation.parameters["order"]
     return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
 
@@ -200,7 +200,7 @@ class _Sum(NamedTuple):
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Find the sums of second derivatives, except parts of larger sums."""
+    """Find the sums of second derivatives that are not part of a larger sum."""
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
@@ -318,7 +318,7 @@ def _collapsed(graph: Graph) -> Graph:
 
 
 def _swept(sum_: _Sum, read: Read) -> Any:
-    """Emit the forward Laplacian that computes a sum of second derivatives."""
+    """Emit a forward Laplacian that computes the given sum of second derivatives."""
     program, operands = sum_.family
     units, factors = zip(*sorted(sum_.factors.items()), strict=True)
     argnums = sorted({argnum for argnum, _ in units})

@@ -171,8 +171,8 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
     result = product_size(operands, k, whole, contract, batch)
     itemsize = operands[k].type.dtype.itemsize
     written = [product_size(operands, k, term, contract, batch) for term in (x.first, x.second)]
-    # The original graph writes and reads the difference. The rewrite also ends with a sum or difference, but
-    # XLA may fuse it into its readers, so its bytes are counted only once.
+    # The original graph writes and reads the difference. The rewritten graph ends with a sum or difference,
+    # too, but XLA may fuse this operator with its readers, so its bytes are counted only once.
     before = 2 * result * inner + costs().flops_per_byte * itemsize * (2 * operands[k].type.size + result)
     after = 2 * sum(written) * inner + costs().flops_per_byte * itemsize * (sum(written) + result)
     return after < before
@@ -239,7 +239,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
     product = transpose(product, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
     product = reshape(product, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
-    # for a difference, negate the subtracted term, which is either the column or the samples
+    # if the sum is a difference, negate its subtracted term: the samples or the column
     atom = rows.atom
     if not x.is_sum:
         product, atom = (product, neg(atom)) if flat[0] else (neg(product), atom)

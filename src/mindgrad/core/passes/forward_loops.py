@@ -3,7 +3,7 @@
     x is a scalar  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)          ct: cotangent of y
 
 Each gradient calls this module first, and uses reverse mode only if the rewrite does not apply
-(``api.pullback``). Reverse mode through a ``while`` loop stores loop carries and recomputes iterations.
+(``core.api.pullback``). Reverse mode through a ``while`` loop stores loop carries and recomputes iterations.
 Forward mode adds one tangent to each carry, which takes less time and stores nothing.
 
 The rewrite applies to graphs of ordinary operators, branches, and loops. It does not apply to

@@ -1,6 +1,6 @@
 """Graph rewriter: rebuild a graph with some of its equations replaced.
 
-The rewrites of ``optimize`` call :func:`rebuilt` with a function that returns the replacement of an equation,
+The rewrites of this package call :func:`rebuilt` with a function that returns the replacement of an equation,
 or ``None`` to leave the equation unchanged.
 """
 

@@ -89,7 +89,7 @@ def _shields(body: Graph) -> set[Any]:
 
 
 def _only_multiplied(body: Graph, values: set[Any]) -> bool:
-    """Whether all uses of ``values`` are factors of products."""
+    """Whether the graph uses ``values`` only as factors of products."""
     if not values.isdisjoint(body.outputs):
         return False
     return all(inner.primitive is mul or values.isdisjoint(inner.inputs) for inner in body.equations)
@@ -115,7 +115,7 @@ def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _unless_wrong(condition: Graph) -> Graph:
-    """Build a loop condition that is also false if the flag is set."""
+    """Build a loop condition that is also false if the NaN flag is set."""
     builder = Builder()
     with building(builder):
         inputs, flag = builder.inputs_like(condition.inputs), builder.input(_FLAG)
@@ -124,7 +124,7 @@ def _unless_wrong(condition: Graph) -> Graph:
 
 
 def _plain(body: Graph) -> Graph:
-    """Build the loop body without shields; its last result is the flag."""
+    """Build the loop body without shields. Its last result is the NaN flag."""
     builder = Builder()
     with building(builder):
         values: dict[Any, Any] = dict(zip(body.inputs, builder.inputs_like(body.inputs), strict=True))

@@ -93,7 +93,10 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
 
 
 def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
-    """Find the diagonal elements that an equation reads; ``None`` if it reads others."""
+    """Return the Hessian diagonal elements that an equation reads.
+
+    Returns ``None`` if the equation also reads other elements.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is mul:
         for matrix, weights in (equation.inputs, equation.inputs[::-1]):

@@ -206,7 +206,7 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
 
 
 def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
-    """Transpose each operand so that its axes have the order of its ``labels``."""
+    """Transpose each operand to the axis order given by its ``labels``."""
     orders = [
         tuple([ordered.index(label) for label in old])
         for old, ordered in zip(axes.operands, labels, strict=True)
@@ -332,7 +332,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Return the rank of each entry of ``places`` in ascending order."""
+    """Return the rank of each entry of ``places`` in ascending order: (5, 2) → (1, 0)."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 
@@ -443,7 +443,7 @@ def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
 
 
 def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
-    """Whether ``x`` is broadcast like ``spread``, or is a constant of equal elements."""
+    """Whether ``x`` is broadcast along the same axes as ``spread``, or is a splat."""
     if isinstance(x, _Placed):
         return type(x.atom) is Constant and x.atom.is_splat
     return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)

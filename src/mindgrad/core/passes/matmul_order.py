@@ -48,11 +48,11 @@ CHAIN = Rewrite(
     "matrix products are computed in a cheaper order",
 )
 
-#: up to ``_ALL`` factors, the search tries every order of multiplication; with more than ``_MOST`` factors,
-#: the product is left unchanged
+#: With at most ``_ALL`` factors, the search tries every order of multiplication. With more than ``_MOST``
+#: factors, the product is left unchanged
 _ALL, _MOST = 6, 24
 
-#: tree of products: the index of a leaf, or a pair with the trees of both operands
+#: tree of products: the index of a factor, or a pair of trees
 Tree = int | tuple["Tree", "Tree"]
 Labels = tuple[int, ...]
 Steps = Generator[Any, Any, Tree]
@@ -73,7 +73,7 @@ class _Network:
         self.sizes: list[int] = []
         self.itemsize = root.outputs[0].type.dtype.itemsize
         self._uses = uses
-        #: the products inside the tree, all except the last product (the root)
+        #: all products inside the tree, except the last product (the root)
         self.inner: list[Equation] = []
         self.output = self._new(root.outputs[0].shape)
         self.tree = trampolined(self._product(root, self.output))
@@ -164,7 +164,7 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """Return the leaves of a tree, as a bit mask, and its cost."""
+        """Return the factors of a tree, as a bit mask, and the cost of computing it."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
@@ -194,7 +194,7 @@ class _Network:
     def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
         """Emit the product of all leaves in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
-        # no leaf may have an axis for an output label of size 1; the reshape at the end adds this axis
+        # factors have no axis for an output label of size 1; the reshape at the end adds this axis
         moved = transpose(
             atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
         )
@@ -242,7 +242,7 @@ def _subsets(count: int) -> Iterator[int]:
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """Iterate over all divisions of a set into two sets; yield the first set."""
+    """Iterate over the divisions of a set of factors into two; yield the first."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -259,7 +259,7 @@ def _intervals(count: int) -> Iterator[int]:
 
 
 def _cuts(leaves: int) -> Iterator[int]:
-    """Iterate over all divisions of a range into two ranges; yield the first range."""
+    """Iterate over the divisions of a range of factors into two; yield the first."""
     part = leaves & -leaves
     while part != leaves:
         yield part
@@ -310,6 +310,6 @@ def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
 
 
 def _is_exact(equation: Equation) -> bool:
-    """Whether a different order of sums changes only the last digits of the result."""
+    """Whether another order of sums changes only the last digits of the result."""
     dtype = equation.outputs[0].type.dtype
     return dtype.is_inexact and dtype.itemsize >= 4

@@ -83,7 +83,7 @@ class _Cut(NamedTuple):
 
     @property
     def columns(self) -> list[int]:
-        """The axes of the input along which the Jacobian of a value is not diagonal."""
+        """The input axes along which the Jacobian of some value is not diagonal."""
         axes = range(len(self.x.shape))
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
@@ -231,9 +231,9 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if y in values or y.made_by in tail:
             continue
         count = _mixed(x, places[y])
-        # Move the cut to the operands of the equation in two cases. Either the equation is linear, and its
-        # operands depend on fewer columns. Or it is a concatenation, which may contain the columns of a
-        # gradient, and only some of them may be used.
+        # Add this equation to `tail`, the last part of the function, in two cases. Either the equation is
+        # linear, and its operands depend on fewer columns. Or it is a concatenation, which may join all
+        # columns of a gradient although only some of them are used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -252,7 +252,7 @@ def _is_affordable(columns: int, equations: int) -> bool:
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """Return the number of columns of ``x`` on which a value may depend."""
+    """Return on how many columns of ``x`` one element of a value may depend."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
@@ -444,14 +444,14 @@ class _Line:
         self._program = interned(Graph(self._inputs, equations, self.moved))
 
     def program_of(self, x: Any) -> tuple[Graph, list[Any], int]:
-        """Return the graph, its operands, and the index of ``x`` among the operands."""
+        """Return the graph, its operands, and the index of ``x`` among them."""
         return self._program, self._inputs, self._inputs.index(x)
 
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
         tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
-            # the function consists of Taylor series and linear functions; a Taylor series gets one more term
+            # the function consists of linear functions and of Taylor series, which get one more term
             push_tangents(self._equations, tangents)
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)

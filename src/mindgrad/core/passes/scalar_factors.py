@@ -40,7 +40,7 @@ FACTORS = Rewrite(
 
 
 class _Scaled(NamedTuple):
-    """A value ``factor · unscaled``."""
+    """A value that is the product ``factor · unscaled`` of a scalar and an array."""
 
     factor: complex
     unscaled: Any

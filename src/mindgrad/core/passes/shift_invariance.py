@@ -108,7 +108,7 @@ def _shift_of(equation: Equation) -> Variable | None:
 
 
 def _is_dependent(graph: Graph, shift: Variable) -> bool:
-    """Whether the outputs of ``graph`` may depend on ``shift``."""
+    """Whether the outputs of ``graph`` may depend on the shift."""
     own = _Shifted(-1, False, tuple([None if n == 1 else axis for axis, n in enumerate(shift.shape)]))
     moved: dict[Any, _Shifted] = {shift: own}
     try:

@@ -96,7 +96,7 @@ def _summed(
 
 
 def _divided(x: Any, axis: int, length: int, size: int) -> Any:
-    """Divide ``axis`` of ``x`` into tiles, which a new first axis indexes."""
+    """Divide ``axis`` of ``x`` into tiles along a new first axis."""
     missing = length * size - x.shape[axis]
     if missing:
         none = (0,) * len(x.shape)
@@ -196,7 +196,7 @@ class TiledLoop:
     def _in_place(self, tile: Any, axis: int) -> Any:
         """Transpose a value of a tile back to its original axis order.
 
-        ``axis`` is its batch axis in this order.
+        ``axis`` is its batch axis in the original order.
         """
         last = len(tile.shape) - 1
         if not self._batch_last:
@@ -223,7 +223,7 @@ class TiledLoop:
         return _transposed(made, form.results[0], result)
 
     def _as_whole(self, atom: Any) -> Any:
-        """Return the input of the loop body for a value without a batch axis."""
+        """Return the loop body's input for ``atom``, a value without a batch axis."""
         if type(atom) is not Variable:
             return atom
         if atom not in self._whole:

@@ -62,8 +62,8 @@ ROWS_LAST = Rewrite(
     "the batch axis is moved to the end of every value",
 )
 
-#: largest number of loops over tiles in one graph. A second loop is needed if equations read both stacks and
-#: sums over the samples, which the first loop computes
+#: largest number of loops over tiles in one graph. If equations read both stacks and sums over the samples,
+#: they need a second loop, because the first loop computes the sums
 _LOOPS = 2
 
 
@@ -106,7 +106,7 @@ def _with_rows_last(graph: Graph) -> Graph:
 
 
 def _results(region: Region) -> list[Any]:
-    """Return the results of all products that have a batch axis."""
+    """Return the results of all matrix products that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
 

@@ -50,7 +50,7 @@ _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Any) -> tuple[float, Any]:
-    """Split ``atom`` into a numeric factor and the rest: ``2 * x`` into (2, x)."""
+    """Split ``atom`` into a numeric factor and the remaining value: 2 x into (2, x)."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -80,7 +80,7 @@ def times(factor: float, atom: Any) -> Any:
 
 
 def _collect(c: float, x: Any, d: float, y: Any) -> Any:
-    """Return a simpler form of ``c x + d y``, such as 3 x for 2 x + x, or ``None``."""
+    """Return a simpler form of ``c x + d y``, or ``None``: 3 x for 2 x + x."""
     if x is y and c + d != 0:
         return times(c + d, x)
     if c == -1 and d == -1:
@@ -93,7 +93,7 @@ def _collect(c: float, x: Any, d: float, y: Any) -> Any:
 
 
 def _simplify_add(a: Any, b: Any) -> Any:
-    # x + 0 = x; for x = −0 the sum is +0, so the sign of a zero is not preserved
+    # x + 0 = x. For x = −0 the exact sum is +0, so this rewrite may change the sign of a zero
     if _is(a, 0):
         return b
     if _is(b, 0):
@@ -139,7 +139,10 @@ def _simplify_neg(x: Any) -> Any:
 
 
 def _with_bools(name: str, of_bools: str) -> Any:
-    """Use logical operators for Booleans, as NumPy does, because XLA cannot add them."""
+    """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans.
+
+    XLA cannot add Booleans, but NumPy treats their sum as a logical operator.
+    """
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 
@@ -246,7 +249,7 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
 
 #: ``masked_multiply(a, b)``: ``a · b``, and 0 if a factor is 0, even if the other factor is infinite or NaN.
 #: Derivative rules use this product if a zero cotangent means that a value was not used. For example, the
-#: derivatives of some eigenvectors are NaN, but a function may not depend on these eigenvectors
+#: derivatives of some eigenvectors are NaN, which must not matter to functions that do not use them
 masked_multiply = multilinear(
     "masked_multiply",
     work=ARITHMETIC._replace(products=6.0),

@@ -39,7 +39,7 @@ def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any
     both, neither = row & column, ~row & ~column
     wide = numpy.pad(-cost if maximize else cost, ((0, size - rows), (0, size - columns)))
     wide = numpy.where(both, wide - numpy.where(both, wide, numpy.inf).min(initial=numpy.inf), 0.0)
-    # the cost of an added pair is so large that replacing a real pair by it never reduces the total
+    # an added pair costs so much that it never replaces a real pair in the optimal assignment
     return numpy.where(both | neither, wide, 2 * size * (wide.max(initial=0.0) + 1)), both
 
 

@@ -73,7 +73,7 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
     """Return the mean of ``term(x, angle)`` over the angles of a period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
-    # a loop over the angles, because XLA would fuse a vectorized sum with each of its uses and recompute it
+    # use a loop over the angles: XLA would fuse a vectorized sum with each of its uses and recompute the sum
     angles = numpy.asarray(_ANGLES, x.dtype)
     step = lambda total, angle: (total + term(x, angle), None)
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)

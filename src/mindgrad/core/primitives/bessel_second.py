@@ -26,8 +26,8 @@ __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
 _MOST = 1e30  #: largest argument of Hankel's expansions; for larger arguments, powers would overflow
-#: for an argument below this number, use the first term of the power series. It is exact up to rounding, and
-#: the integrals would need more nodes
+#: for arguments below this number, use the first term of the power series, which is exact up to rounding. The
+#: quadrature would need more nodes there
 _SMALL = 1e-18
 
 
@@ -42,7 +42,7 @@ def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
     """Return Σ w · term(t) over the pairs (t, w) of the quadrature ``rule``."""
     if jax is None:
         return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # a loop over the nodes, because XLA would fuse a vectorized sum with each of its uses and recompute it
+    # use a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute the sum
     pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
     step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
     return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]

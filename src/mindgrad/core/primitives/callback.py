@@ -68,7 +68,7 @@ class Callback:
         return self.function, self.types, self.operator
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
-        """Call the function with copies of ``arrays``; operators in it run immediately."""
+        """Call the function on copies of ``arrays``. Operators in it run immediately."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
 
@@ -93,7 +93,7 @@ class Callback:
 
 
 class _Slices(NamedTuple):
-    """A function that calls ``function`` once for each slice of its batched operands."""
+    """A function that calls ``function`` for each slice of its batched operands."""
 
     function: Callable[..., Sequence[np.ndarray]]
     types: tuple[TensorType, ...]
@@ -141,7 +141,7 @@ def _to_words(value: np.ndarray) -> np.ndarray:
 
 
 def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
-    """Convert the result of :func:`_to_words` back to ``type_``, in XLA."""
+    """In XLA, convert the result of :func:`_to_words` back to ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
         return x

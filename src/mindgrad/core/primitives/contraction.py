@@ -109,7 +109,7 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
-    """Compute the cotangent of one operand by contracting ``ct`` with the ``other``.
+    """Compute the cotangent of one operand by contracting ``ct`` with ``other``.
 
     ``over`` and ``batch`` contain axes of ``ct`` and of ``other``. The product has the axes ``(batch, rest of
     ct, rest of other)``, and ``current`` contains the index of each of them in the result. The factors are
@@ -132,7 +132,12 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
 
 
 def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
-    """Return the free axes of a and of b, and the batch, a, and b axes of the result."""
+    """Return the free axes of the operands, and the axes of the result by origin.
+
+    Returns:
+        The free axes of a, the free axes of b, and the axes of the result that come from the batch axes,
+            from a, and from b.
+    """
     free_a = _free(len(a.shape), contract[0], batch[0])
     free_b = _free(len(b.shape), contract[1], batch[1])
     first, second = len(batch[0]), len(batch[0]) + len(free_a)
@@ -147,7 +152,7 @@ def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape,
 
 def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
-    # the contracted axes of `b` are free axes of this product, so they are in ascending order
+    # the contracted axes of `b` become free axes of this product, in ascending order
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
     current = (*batch[0], *free_a, *(contract[0][k] for k in order))
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
@@ -218,7 +223,7 @@ def _dot_flops(equation: Any) -> int:
 
 
 class _DotAxes(Axes):
-    """Index map of ``dot``: contracted axes are reduced, and all others are parallel."""
+    """Index map of ``dot``: contracted axes are reduced, all other axes are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         contract, batch = parameters["contract"], parameters["batch"]
@@ -252,7 +257,7 @@ class _DotAxes(Axes):
 
 
 def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
-    """Sum ``dot`` over the slices along one axis of each operand, as one ``dot``."""
+    """Emit the sum of ``dot`` over slices of both operands as one ``dot``."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))

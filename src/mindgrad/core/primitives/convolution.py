@@ -106,7 +106,7 @@ def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
 
 
 def _joined(x: Any, w: Any, reshaped: Any) -> Any:
-    """Merge the sample axes of ``x`` into one axis."""
+    """Merge the sample axes of the input ``x`` into one axis."""
     more = len(x.shape) - len(w.shape)
     return reshaped(x, (math.prod(x.shape[: more + 1]), *x.shape[more + 1 :])) if more else x
 
@@ -219,7 +219,7 @@ def _backwards(
 
 
 def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
-    """Set an infinite element of ``x`` to 0 if all windows with it were discarded."""
+    """Set infinite elements of ``x`` to 0 if all windows with them were discarded."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -260,7 +260,7 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # exchange the operands here; if XLA exchanges them, its loops for the reversed kernel are slow
+        # exchange input and kernel here: if XLA exchanges them, its loops for the reversed kernel are slow
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -330,7 +330,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
         y = moved(y, axis, 0)
         return reshape(y, shape=(size, *samples, *y.shape[2:])), 0
     if at[0] is None:
-        # merge the batch axis of the kernel into its output channels, whose order is by group first
+        # merge the batch axis of the kernel into its output channels, which are ordered by group
         w = moved(w, at[1], 0)
         outputs, rest = w.shape[1] // groups, w.shape[2:]
         w = reshape(w, shape=(size, groups, outputs, *rest))
@@ -368,7 +368,7 @@ def _conv_flops(equation: Any) -> int:
 
 
 def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
-    """Return the shape of the part of a kernel that one element of the output reads."""
+    """Return the shape of the kernel part that one output element reads."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 

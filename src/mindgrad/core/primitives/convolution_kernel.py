@@ -61,7 +61,7 @@ def convolve(
 
 
 class _Phase(NamedTuple):
-    """A phase along one axis: output positions, and the weights that they use."""
+    """A phase along one axis: its output positions, and the weights that they use."""
 
     positions: slice
     weights: slice

@@ -119,7 +119,8 @@ cumprod = general(
 
 
 def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
-    # an element is a new running extreme if it equals the extreme up to its index, or if it is NaN
+    # an element is a new running extreme if it equals the largest (or smallest) element up to its index, or
+    # is NaN
     def numpy(x: Any, axis: int, reverse: bool) -> Any:
         x = np.flip(x, axis) if reverse else x
         x = x.astype(np.float32) if is_half(x.dtype) else x

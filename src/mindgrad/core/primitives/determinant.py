@@ -143,7 +143,7 @@ def _det_type(a: TensorType, regular: bool = False) -> TensorType:
 
 
 def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
-    """Jacobi's formula: det˙ = Σ C ∘ Ȧ."""
+    """Apply Jacobi's formula: the tangent of det(A) is Σ C ∘ Ȧ."""
     if regular:
         return y * sum_of_products(swapped(inverse(xs[0])), ts[0])
     return sum_of_products(_cofactors(xs[0]), ts[0])
@@ -177,7 +177,7 @@ def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
-    """(log det)˙ = tr(A⁻¹ Ȧ): real part for log|det|, imaginary part for the sign."""
+    """Compute tr(A⁻¹ Ȧ): the real part for log|det|, the imaginary part for the sign."""
     trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
     if trace.dtype.kind == "float":
         return None, trace
@@ -185,8 +185,8 @@ def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     return y[0] * complex(zeros(turn.type), turn), real(trace)
 
 
-#: ``slogdet(a)``: sign of the determinant, and logarithm of its absolute value. For a singular matrix, they
-#: are 0 and −∞, and the derivative is infinite or NaN
+#: ``slogdet(a)``: sign of the determinant, and logarithm of its absolute value. For a singular matrix, the
+#: results are 0 and −∞, and the derivative is infinite or NaN
 slogdet = general(
     "slogdet",
     taint="starts",

@@ -63,7 +63,7 @@ _LARGE = 0.37
 
 
 def _above(x: Any, level: Any) -> Any:
-    """Return the mask ``x > level``; ``level`` has one element for each matrix."""
+    """Return the mask ``x > level``, where ``level`` has one element for each matrix."""
     dims = tuple(range(len(level.shape)))
     return greater(x, broadcast_in_dim(level, shape=x.shape, dims=dims))
 

@@ -33,8 +33,7 @@ _EXHAUSTIVE = 5  # largest number of operands for which all orders of contractio
 class Step(NamedTuple):
     """One call of a primitive in a plan.
 
-    ``operands`` are numbers of values. The operands of the plan have the first numbers, and the results of
-    the steps have the next ones.
+    ``operands`` are indices of values. First come the operands of the plan, then the results of the steps.
     """
 
     primitive: Primitive
@@ -63,7 +62,10 @@ class Plan:
         self.shape = shape
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
-        """Run the plan; if given, ``apply(primitive, …)`` is called for each step."""
+        """Compute the result from ``operands``.
+
+        Each step calls its primitive, or ``apply(primitive, …)`` if ``apply`` is given.
+        """
         if apply is not None and len(self.steps) == 1:  # fast path: most matrix products are one step
             primitive, numbers, parameters = self.steps[0]
             return apply(primitive, *[operands[number] for number in numbers], **parameters)
@@ -78,7 +80,7 @@ class Plan:
 
 
 class _Term:
-    """A value of a plan under construction: its number, axis labels, and shape."""
+    """A value of a plan under construction: its index, axis labels, and shape."""
 
     __slots__ = ("labels", "number", "shape")
 
@@ -203,7 +205,7 @@ def _axes(term: _Term, labels: Iterable[Hashable]) -> Shape:
 def _path(
     terms: tuple[frozenset, ...], output: frozenset, sizes: dict[Hashable, int]
 ) -> tuple[int, list[tuple[int, int]]]:
-    """Find the cheapest order of contraction; return its cost and the pairs."""
+    """Find the cheapest order of contraction; return its cost and its operand pairs."""
     if len(terms) < 2:
         return 0, []
 

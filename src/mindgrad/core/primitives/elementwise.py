@@ -62,7 +62,8 @@ __all__ = [
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
 
-# exp, cosh, and sinh are singular, because their derivative is infinite if the value overflows
+# exp, cosh, and sinh have the flag ``singular``, because their derivatives are infinite if the value
+# overflows
 exp = elementwise(
     "exp", work=SHARED_FUNCTION, numpy=np.exp, xla="exp", partials=lambda y, x: [y],
     samples=reals(-2, 2), singular=True,
@@ -348,7 +349,7 @@ reciprocal = elementwise(
 
 
 def not_negative(x: Any) -> Any:
-    """Return ``x``, with NaN (and a NaN derivative) in place of negative elements."""
+    """Return ``x`` with negative elements, and their derivatives, replaced by NaN."""
     if x.dtype.kind == "complex":
         return x
     return x * select(greater_equal(x, zeros(x.type)), ones(x.type), full(x.type, math.nan))
@@ -369,7 +370,7 @@ def _safe_reciprocal_xla(jax: Any, x: Any) -> Any:
     return jnp.where(zero, jnp.zeros_like(x), 1 / jnp.where(zero, jnp.ones_like(x), x))
 
 
-#: ``1 / x``, and 0 if ``x`` is 0. The derivatives of all orders are also 0 there
+#: ``safe_reciprocal(x)``: ``1 / x``, and 0 if ``x`` is 0. At x = 0, the derivatives of all orders are also 0
 safe_reciprocal = elementwise(
     "safe_reciprocal", work=ROOT, numpy=_safe_reciprocal_numpy, xla=_safe_reciprocal_xla,
     partials=lambda y, x: [(-y, y)], samples=reals(0.3, 2),
@@ -388,8 +389,8 @@ def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
     return jax.numpy.where(y == 0, jax.numpy.zeros_like(x), x / y)
 
 
-#: ``safe_quotient(x, y)``: ``x / y``, and 0 if ``y`` is 0, the subgradient of least norm. At y = 0, its
-#: derivatives are infinite or NaN. They do not contain ``y²``, which overflows before the quotient does
+#: ``safe_quotient(x, y)``: ``x / y``, and 0 if ``y`` is 0. Its derivatives with respect to ``y`` avoid
+#: ``y²``, which can overflow although the quotient does not. At y = 0, the derivatives are infinite or NaN
 safe_quotient = elementwise(
     "safe_quotient", work=ROOT, numpy=_safe_quotient_numpy, xla=_safe_quotient_xla,
     partials=lambda q, x, y: [1 / y, -(q / y)],

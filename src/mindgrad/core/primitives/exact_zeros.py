@@ -95,13 +95,13 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
-    # a linear graph must be linear in its tangents, so it must not test whether they are finite
+    # a graph of tangents must be linear in them, so it must not test whether tangents are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
 
 
 #: ``shield(x, keep)``: ``x``, with infinite and NaN elements replaced by zero unless ``keep`` is true. ``x``
-#: must be a factor of a product. The tangent is not shielded here, because the derivative rule of the product
+#: must be a factor of a product. Its tangent is not shielded, because the derivative rule of the product
 #: shields it
 shield = Primitive(
     "shield",
@@ -162,7 +162,7 @@ def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
 
 
 def _is_full(mask: Any) -> bool:
-    """Whether a mask is known to be true everywhere."""
+    """Whether a mask is known to be true for all elements."""
     value = _value(mask, _LONGEST_CHAIN)
     return value is not None and bool(np.all(value))
 
@@ -203,8 +203,9 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 
 def compared(atom: Any) -> Any:
-    """Return the mask ``atom != 0``."""
-    # `not_equal` is reserved for masks of factors that do not depend on the inputs (see `_compares_moving`)
+    """Return the mask of the nonzero elements, computed by a comparison with zero."""
+    # use `equal`: in a graph, `not_equal` denotes the mask of a factor that does not depend on the inputs
+    # (see `_compares_moving`)
     return logical_not(equal(atom, zeros(atom.type)))
 
 
@@ -242,7 +243,8 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        # `has_cuts` searches only zeros of slices and lookups, and a constant branch has none
+        # if only zeros of slices and lookups are searched (`moving` is EVERYTHING), skip a constant branch:
+        # it has none
         is_cut = type(branch) is Variable or current().moving is not EVERYTHING
         masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
@@ -307,7 +309,7 @@ def unshielded(slope: Any) -> Any:
 
 
 def _compares_moving(keep: Any) -> bool:
-    """Whether a mask compares a value with zero that depends on the current inputs."""
+    """Whether a mask compares with zero a value that depends on the current inputs."""
     builder, waiting, followed = current(), [keep], set()
     while waiting:
         mask = waiting.pop()
@@ -333,7 +335,7 @@ def discarding() -> int:
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
-    """Replace infinite elements of each factor where the other is exactly zero."""
+    """Replace infinite elements of a factor where the other factor is exactly zero."""
     return _shielded(a, b), _shielded(b, a)
 
 
@@ -348,7 +350,7 @@ def _shielded(x: Any, other: Any) -> Any:
 
 #: operators that combine or move masks of nonzeros
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
-#: operators that :func:`_value` evaluates while a graph is built
+#: operators that :func:`_value` can evaluate while the graph is built
 _EVALUATED = {
     *_OF_MASKS,
     not_equal,
@@ -356,7 +358,7 @@ _EVALUATED = {
 }
 #: largest number of elements of a mask that :func:`_value` evaluates
 _LARGEST = 1 << 20
-#: largest number of consecutive operators from constants to a mask that :func:`_value` evaluates
+#: longest chain of operators, from constants to a mask, that :func:`_value` evaluates
 _LONGEST_CHAIN = 16
 
 Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -51,7 +51,7 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
 
 
 class Functions:
-    """The functions that an integrand needs, from NumPy, or from JAX if it is given."""
+    """The functions that an integrand calls, from NumPy or, if given, from JAX."""
 
     def __init__(self, jax: Any = None) -> None:
         self.jax = jax
@@ -68,13 +68,14 @@ class Functions:
         """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute it
+        # use a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute the
+        # sum
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
     def at_mode(self, a: Any) -> Any:
-        """Return a log a − a − log Γ(a), the log-density of u = log t at its mode."""
+        """Return a log a − a − log Γ(a): the log-density of u = log t at its mode."""
         inverse = 1 / self.numpy.maximum(a, _LARGE)
         square, series = inverse * inverse, 0 * inverse
         for coefficient in reversed(_STIRLING):
@@ -121,7 +122,7 @@ def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
 
 
 def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
-    """Return ``value`` inside the interval, ``at_end`` at its ends, and NaN outside."""
+    """Return ``value`` inside an interval, ``at_end`` at its ends, and NaN outside."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
 
@@ -206,7 +207,7 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     distance = numpy.log(x) - numpy.log1p(-x) - numpy.log(p / q)
     is_below = distance <= 0
-    # compute the right tail as the left tail of the density of 1 − t, whose shapes a and b are exchanged
+    # compute the upper tail as the lower tail of the density of 1 − t, with the parameters a and b exchanged
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), -abs(distance)
     mode, complement = a / (a + b), b / (a + b)
     at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
@@ -266,13 +267,14 @@ def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[An
     constant = lgamma(both) - lgamma(a) - lgamma(b)
     density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
     slope = density * polynomial(m, n, derivatives_of_beta(a, b, logarithms))
-    # if one shape is 1, the density at the corresponding end equals the other shape: 1 / B(1, b) = b
+    # if one parameter is 1, the density at the corresponding end equals the other parameter: 1 / B(1, b) = b
     ends = [_at_end(shape, m + n) for shape in (a, b)]
     slope = select(is_zero, ends[0] * b, select(is_one, ends[1] * a, slope))
     return [incomplete_beta(a, b, x, m=m + 1, n=n), incomplete_beta(a, b, x, m=m, n=n + 1), slope]
 
 
-#: ``incomplete_beta(a, b, x, m, n)``: the derivative ∂ᵐ⁺ⁿ / ∂aᵐ ∂bⁿ of the regularized Iₓ(a, b)
+#: ``incomplete_beta(a, b, x, m, n)``: the derivative ∂ᵐ⁺ⁿ / ∂aᵐ ∂bⁿ of the regularized incomplete beta
+#: function Iₓ(a, b)
 incomplete_beta = elementwise(
     "incomplete_beta",
     type_rule=orders_type("incomplete_beta"),

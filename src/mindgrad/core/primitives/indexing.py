@@ -92,7 +92,7 @@ def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tupl
 
 
 def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
-    """Return a view of x with axes (batch, axes, window), and the permutation to it."""
+    """Return a view of x with axes (batch, axes, window), and its permutation."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
@@ -108,7 +108,7 @@ def outside(dtype: Any, fill: str) -> Any:
 
 
 def _xla_indices(indices: Any) -> Any:
-    """Convert indices to a signed type; clip unsigned indices to its largest value."""
+    """Convert indices to a signed type; clip unsigned ones to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
     elif indices.dtype.kind == "i" and indices.dtype.itemsize >= 4:
@@ -247,7 +247,7 @@ def _scatter_type(name: str) -> Any:
 
 
 def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
-    """Return a copy of x after ``write(view, places, updates)`` at in-range indices."""
+    """Return a copy of x in which ``write`` has stored in-range ``updates``."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
         return y
@@ -266,7 +266,8 @@ def _scatter_batch(row: Any) -> Any:
     ) -> tuple[Any, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
-            # all samples share the indices, so each lookup writes one slice with the whole batch axis
+            # all samples share the indices, so each index addresses one slice that contains the whole batch
+            # axis
             target = 0 if x_at is None else x_at
             axes, batch = past(axes, target), past(batch, target)
             x = placed(size, x, x_at, target)
@@ -319,7 +320,7 @@ def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> l
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # number the elements of x, and gather these numbers. The result is the target element of each update
+    # number the elements of x and gather the numbers, to find which element each update changes
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)

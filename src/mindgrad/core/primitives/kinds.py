@@ -81,7 +81,7 @@ def ones(type: TensorType) -> Constant:
 
 
 def accumulate(terms: Sequence[Any]) -> Any:
-    """Add tangents or cotangents; ``None`` means zero."""
+    """Add tangents or cotangents, where ``None`` means zero."""
     total = None
     for term in terms:
         if term is not None:
@@ -116,7 +116,7 @@ def cut(cotangent: Any) -> Any:
 
 
 def marked(cotangent: Any, mark: int) -> Any:
-    """Set a mark (``ir.graph``), except on a constant whose elements are all equal."""
+    """Set the bit ``mark`` of a cotangent (``ir.graph``), except on a splat constant."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:

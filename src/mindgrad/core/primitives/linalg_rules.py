@@ -36,7 +36,7 @@ _REAL_PART = {complex64: float32, complex128: float64}
 
 
 def check_matrix(name: str, *xs: TensorType) -> None:
-    """Raise an error unless all operands are matrices of one dtype and batch shape."""
+    """Raise an error unless the operands are matrices of one dtype and batch shape."""
     for x in xs:
         if x.dtype not in _SUPPORTED or x.dtype is not xs[0].dtype:
             raise TypeError(
@@ -53,7 +53,7 @@ def check_matrix(name: str, *xs: TensorType) -> None:
 
 
 def check_square(name: str, x: TensorType) -> None:
-    """Raise an error unless ``x`` holds square matrices."""
+    """Raise an error unless ``x`` is a batch of square matrices."""
     check_matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}.")
@@ -85,7 +85,7 @@ def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[
 
 def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict, lower: bool) -> Any:
     batch = arrays[0].shape[:-2]
-    # call the kernel with identity matrices, which cannot fail, to determine the shapes of the results
+    # call the kernel with identity matrices, for which it cannot fail, to determine the shapes of the results
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)
@@ -139,7 +139,7 @@ def masked(x: Any, mask: Any) -> Any:
 
 
 def off_diagonal(shape: Shape) -> Any:
-    """Return a mask of the elements off the diagonal of matrices of this shape."""
+    """Return a mask of the off-diagonal elements of matrices with this shape."""
     i, j = _indices(shape)
     return not_equal(i, j)
 
@@ -212,7 +212,10 @@ def of_matrices(factor: float) -> Work:
 
 
 def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
-    """Create the ``prepare`` of a test sample; ``function`` runs in double precision."""
+    """Create the argument ``prepare`` of a test sample from ``function``.
+
+    ``function`` runs in double precision.
+    """
 
     def prepare(x: Any, *rest: Any) -> list[Any]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64
@@ -229,14 +232,14 @@ def positive_definite(x: Any) -> Any:
 
 @_prepared
 def well_conditioned(x: Any) -> Any:
-    """Return ``x`` with its singular values replaced by k, …, 2, 1."""
+    """Replace the singular values of ``x`` by k, …, 2, 1."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.arange(s.shape[-1], 0, -1)) @ vh
 
 
 @_prepared
 def separated(x: Any) -> Any:
-    """Return a Hermitian matrix with well separated eigenvalues of both signs."""
+    """Return a Hermitian matrix whose eigenvalues are well separated, of both signs."""
     q = np.linalg.qr(x)[0]
     values = np.arange(x.shape[-1]) - 0.7
     return (q * values) @ np.conj(np.swapaxes(q, -1, -2))

@@ -123,7 +123,7 @@ log_gamma_tail = elementwise(
     ],
 )
 
-#: ``gamma_hazard``: the hazard x p(x) / T of the tail T of ``incomplete_gamma``, with density p = |∂T / ∂x|
+#: ``gamma_hazard``: the hazard x p(x) / T of the tail T of ``incomplete_gamma``. p = |∂T / ∂x| is the density
 gamma_hazard = elementwise(
     "gamma_hazard",
     type_rule=orders_type("gamma_hazard"),
@@ -151,7 +151,7 @@ def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int 
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     of_x, of_rest = numpy.log(x), numpy.log1p(-x)
     is_below = of_x - of_rest <= numpy.log(p / q)
-    # compute the right tail as the left tail of the density of 1 − t, whose shapes a and b are exchanged
+    # compute the upper tail as the lower tail of the density of 1 − t, with the parameters a and b exchanged
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), numpy.where(is_below, x, 1 - x)
     scale = 1 / (1 + numpy.sqrt(a * b / (a + b)) + abs(p - (p + q) * x))
     drop = lambda w: numpy.log1p(start * numpy.expm1(-w))  # −log((1 − t) / (1 − start))

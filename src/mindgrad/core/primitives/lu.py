@@ -37,7 +37,7 @@ __all__ = ["lu", "lu_pivots", "row_order"]
 
 
 def _fitted(y: Any, rows: int, columns: int) -> Any:
-    """Cut matrices, or pad them with zeros, to the given number of rows and columns."""
+    """Crop matrices, or pad them with zeros, to the given numbers of rows and columns."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:
             y = slice_axis(y, axis, 0, size)

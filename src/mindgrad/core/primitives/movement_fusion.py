@@ -23,13 +23,13 @@ from mindgrad.core.ir.types import Shape, type_of
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
-#: rules of primitives that can compute a slice of their result without the rest of the result:
+#: rules of primitives that can compute a slice of their result without computing the whole result:
 #: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None``
 PARTS: dict[Primitive, Callable[..., Any]] = {}
 
 
 def _made(x: Any, name: str) -> Any:
-    """Return the equation of ``x`` if it applies the primitive ``name``."""
+    """Return the equation that computes ``x`` if it applies the primitive ``name``."""
     made_by = getattr(x, "made_by", None)
     return made_by if made_by is not None and made_by.primitive.name == name else None
 
@@ -64,7 +64,7 @@ def sum_of_parts(a: Any, b: Any) -> Any:
 
 
 def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
-    """Return a slice of a concatenation or of f(x) without computing the rest."""
+    """Return a slice of a concatenation or of f(x) without computing all elements."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)
@@ -84,7 +84,7 @@ def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
 
 
 def uniform(part: np.ndarray) -> Constant | None:
-    """Return a slice of a constant as one scalar if all its elements are equal."""
+    """Return a slice of a constant as a scalar constant if all its elements are equal."""
     if part.size < 2:
         return None
     first = part[(slice(0, 1),) * part.ndim]
@@ -93,7 +93,7 @@ def uniform(part: np.ndarray) -> Constant | None:
 
 
 def joined(xs: Sequence[Any], axis: int) -> Any:
-    """Return the array that is divided into ``xs`` along ``axis``, or ``None``."""
+    """Return the array whose slices along ``axis`` are ``xs``, in order, or ``None``."""
     found = _parts(xs, axis)
     return _unstacked(xs) if found is None and not axis else found
 

@@ -10,8 +10,8 @@ from mindgrad.core.primitives.samples import reals
 
 __all__ = ["nextafter"]
 
-#: ``nextafter(x, y)``: the next number after x in the direction of y, or y if x and y are equal. The result
-#: differs from x only by rounding, so its derivative with respect to x is 1
+#: ``nextafter(x, y)``: the floating-point number next to x in the direction of y, or y if x and y are equal.
+#: The result differs from x only by rounding, so its derivative with respect to x is 1
 nextafter = elementwise(
     "nextafter",
     work=ARITHMETIC,

@@ -38,8 +38,8 @@ def _highest(dtype: Any) -> Any:
     return np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).max
 
 
-#: maps the name of a reduction or cumulative operator to a function of the dtype that returns its neutral
-#: element: the value of padding that does not change the result, such as 0 for a sum
+#: maps the name of a reduction or cumulative operator to a function that returns the neutral element of a
+#: dtype, such as 0 for a sum. Padding with the neutral element does not change the result
 _NEUTRAL: dict[str, Callable[[Any], Any]] = {
     "argmax": _lowest,
     "argmin": _highest,
@@ -71,7 +71,8 @@ def padded_map(equation: Equation) -> IndexMap | None:
     x, indices = axes.operands[:2]
     kinds = dict(axes.kinds)
     for label in [label for label in x if axes.kind(label) == OPAQUE]:
-        # a lookup beyond the actual size returns a known value; a write there is dropped, or changes padding
+        # padding stays harmless: a lookup beyond the actual size returns a known value, and a write beyond it
+        # is dropped or changes only padding
         kinds[label] = REDUCED if primitive.name == "gather" else PARALLEL
     if primitive.name == "scatter_add":  # the axes of updates are reduced, because updates are added
         kinds.update((label, REDUCED) for label in axes.operands[2] if label in indices and label not in x)
@@ -90,12 +91,12 @@ def keeps_apart(equation: Equation, kind: str) -> bool:
 
 
 def is_common(equation: Equation, kind: str) -> bool:
-    """Whether the size of the result along an axis is fixed, as for ``x[:3]``."""
+    """Whether the size of a result axis is fixed, as for ``x[:3]``."""
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
 def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
-    """Return the value that the padding of an operand must have; ``None``: any value."""
+    """Return the value that an operand's padding must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
         return None

@@ -83,7 +83,7 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
     axes, batch = equation.parameters["axes"], equation.parameters.get("batch", ())
     lookups = range(len(batch), len(indices.shape) - 1)
     reduced, numbers = run.collapsed(updates, update, tuple(lookups))
-    # axes (batch, indexed, window), as in the kernel of the scatter
+    # axes (batch, indexed, window), as in the kernel of `scatter_add`
     window = tuple(k for k in range(len(x.shape)) if k not in axes and k not in batch)
     order = (*batch, *axes, *window)
     sizes = [x.shape[k] for k in order]
@@ -96,13 +96,13 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
 
 
 def contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the sparsity pattern of a contraction: the union over both operands."""
+    """Return the sparsity pattern of a contraction: a union over both operands."""
     parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
 
 
 def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
-    """Return the part of a contraction's sparsity pattern due to operand ``k``."""
+    """Return the contribution of operand ``k`` to the pattern of a contraction."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
     mine, theirs = contract[k], contract[1 - k]
@@ -158,7 +158,8 @@ def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
         per_group = shape[channels] // groups
         for tap in np.ndindex(*taps):
-            # number the elements of x, and convolve these numbers with a single weight 1, which moves them
+            # number the elements of x, and convolve the numbers with a kernel that is 1 at one position. The
+            # result shows which element each output reads at this position
             single = np.zeros((*taps, groups) if is_last else (groups, *taps))
             single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)

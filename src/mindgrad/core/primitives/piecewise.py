@@ -69,7 +69,7 @@ def _abs_type(x: TensorType) -> TensorType:
 
 
 def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """Return sign(x) ẋ. For complex x, return Re(x̄ ẋ) / |x|, the part of ẋ along x."""
+    """Return sign(x) ẋ; for complex x, Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
         return product(sign(x), t)
@@ -78,7 +78,7 @@ def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
     )
 
 
-#: ``abs(x)``: the absolute value, which is real for complex x, too. Its derivative at 0 is 0
+#: ``abs(x)``: the absolute value. It is real even if x is complex. Its derivative at 0 is 0
 abs = Primitive(
     "abs",
     "elementwise",
@@ -256,7 +256,8 @@ mod = elementwise(
 
 
 def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
-    # y = fmod(a, b), so a − y is a multiple of b up to rounding, and rounding the quotient makes it exact
+    # y = fmod(a, b), so (a − y) / b is an integer up to rounding errors. Rounding makes the derivative −q
+    # exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]
 

@@ -41,7 +41,7 @@ STATE_WORDS = 6
 _GROUPS = 5
 _PARITY = np.uint32(0x1BD11BDA)
 
-#: rotations of the odd words (1 and 3), ``[group, round, word, 1]``: two groups of rotations alternate
+#: number of bits to rotate the odd words (1 and 3), ``[group, round, word, 1]``; two groups alternate
 _ROTATIONS = np.array(
     [
         [[10, 26], [11, 21], [13, 27], [23, 5]],
@@ -50,15 +50,16 @@ _ROTATIONS = np.array(
     np.uint32,
 )[np.arange(_GROUPS) % 2, ..., None]
 
-# A fifth word extends the key. Before the first round, and after each group of four rounds, the cipher adds
-# four words of the key to the words of a block. Each time, it starts one word later in the key, and adds the
-# number of the group to the last word
+# Indices of the key words that each group adds to the even and to the odd words of a block. The key has four
+# words and a fifth word computed from them. Before the first round, and after each group of four rounds, the
+# cipher adds four key words. Each time, it starts one word later in the key, and also adds the group number
+# to the last word of the block
 _EVEN, _ODD = (
     [(group + word) % 5 for group in range(_GROUPS + 1) for word in pair] for pair in [(0, 2), (1, 3)]
 )
 _COUNTED = np.array([[[0], [group]] for group in range(_GROUPS + 1)], np.uint32)
 
-#: number of blocks that NumPy computes at a time, so that they stay in the cache
+#: number of blocks that NumPy computes at a time, so that their data stays in the processor cache
 _TILE = 4096
 
 
@@ -140,7 +141,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
     even, odd = (
         join([lax.expand_dims(row, (0,)) for row in pair]) for pair in (counters[::2], counters[1::2])
     )
-    # a loop, because XLA would fuse unrolled rounds with each use of the bits and recompute them for each use
+    # use a loop: XLA would fuse unrolled rounds with each use of the bits, and recompute them for each use
     (even, odd), _ = lax.scan(
         lambda pair, each: (_group(pair[0], pair[1], each[:4], each[4], each[5], swap), None),
         (even + lax.index_in_dim(to_even, 0, 0, False), odd + lax.index_in_dim(to_odd, 0, 0, False)),
@@ -168,7 +169,8 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
 
 
 def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
-    # a batch of states yields different bits for each state; a single state yields one draw for all samples
+    # a batch of states yields different bits for each sample; a single state yields the same bits for all
+    # samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
 

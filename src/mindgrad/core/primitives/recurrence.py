@@ -152,7 +152,7 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
         return full(type, -np.inf)
 
     at_top, at_bottom = equal(y, full(y.type, np.inf)), equal(y, bottom(y.type))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, the elements +∞ share the derivative
+    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, all elements equal to +∞ share the derivative
     level = select(at_bottom, zeros(y.type), y)
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * safe_reciprocal(cumsum(hits, axis=axis, reverse=reverse))

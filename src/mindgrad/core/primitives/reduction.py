@@ -67,12 +67,12 @@ def _kept(rank: int, axes: Shape) -> Shape:
 
 
 def _spread(y: Any, x: Any, axes: Shape) -> Any:
-    """Repeat the result ``y`` of a reduction along the reduced ``axes`` of ``x``."""
+    """Repeat the result ``y`` of a reduction of ``x`` along the reduced ``axes``."""
     return broadcast_in_dim(y, shape=x.shape, dims=_kept(len(x.shape), axes))
 
 
 def _over_one(primitive: Callable[[], Primitive]) -> Callable[..., Any]:
-    """Create a simplification: a reduction of axes of size 1 is a reshape."""
+    """Create a simplification: reducing axes of size 1 is a reshape."""
 
     def simplify(x: Any, axes: Shape) -> Any:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
@@ -130,7 +130,7 @@ reduce_sum = linear(
 
 
 def _gathered(x: Any, axes: Shape) -> Any:
-    """Merge the reduced axes into one axis, the first axis of the result."""
+    """Merge the reduced axes into one axis, which becomes the first axis."""
     remaining = _kept(len(x.shape), axes)
     sizes = tuple(x.shape[axis] for axis in remaining)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
@@ -290,7 +290,7 @@ def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, the elements +∞ share the derivative
+    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, all elements equal to +∞ share the derivative
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
@@ -326,7 +326,7 @@ def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
 
 
 def _norm(np_like: Any, x: Any, axes: Shape) -> Any:
-    """Return √Σ x², scaled by a power of two so that no square over- or underflows."""
+    """Return √Σ x², scaled by a power of two so that squares stay in range."""
     information = np.finfo(x.dtype)
     low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4
     shrinking, growing = [2.0 ** round(np.log2(bound)) for bound in (1 / high**1.5, 1 / low**2.3)]

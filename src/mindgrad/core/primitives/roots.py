@@ -78,12 +78,12 @@ def _seen(x: Any, views: Sequence[Equation]) -> Any:
     return x
 
 
-#: a multiplication or division of a root: ("mul" or "div", the other operand)
+#: multiplication or division of a root by another operand: ("mul" or "div", the other operand)
 Step = tuple[str, Any]
 
 
 def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
-    """Emit the power ``degree`` of a root, after ``steps`` were applied to the root."""
+    """Emit the power ``degree`` of a root that was multiplied or divided in ``steps``."""
 
     def scaled(x: Any) -> Any:
         for name, other in steps:
@@ -103,7 +103,7 @@ def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[St
 
 
 def squared(x: Any) -> Any:
-    """Return ``x · x`` without the square root in ``x``; ``None`` if there is none."""
+    """Return ``x · x`` without computing the root in ``x``; ``None`` without a root."""
     steps: list[Step] = []
     atom = x
     for _ in range(_DEPTH):
@@ -170,7 +170,7 @@ def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
 
 
 def power_of_root(x: Any, n: int) -> Any:
-    """Return ``xⁿ`` for n > 2 without the root in ``x``; ``None`` if x has no root."""
+    """Return ``xⁿ``, n > 2, without computing the root in ``x``; ``None`` without one."""
     root = _root(x)
     power = REGISTRY["integer_power"]
     if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # √xⁿ = x^(n/2), whose slope is finite at 0
@@ -187,7 +187,7 @@ def power_of_root(x: Any, n: int) -> Any:
     return total * power(x, n=remainder) if remainder else total
 
 
-#: names of operators that map sums of squares to sums of squares
+#: names of operators that return a sum of squares if their operands are sums of squares
 _KEEPING_SQUARES = (
     "add",
     "broadcast_in_dim",

@@ -21,7 +21,7 @@ _SHAPES: tuple[tuple[int, ...], ...] = ((3, 2), (), (0,))
 
 
 class Domain:
-    """Domain of an operand; ``make(generator, shape)`` draws an array from it."""
+    """The domain of an operand. ``make(generator, shape)`` draws an array from it."""
 
     __slots__ = ("make", "shape")
 
@@ -53,13 +53,13 @@ def booleans() -> Domain:
 
 
 def fixed(values: Any) -> Domain:
-    """Return the domain that consists of exactly these values."""
+    """Return a domain from which exactly these values are drawn."""
     array = np.asarray(values)
     return Domain(lambda generator, shape: array, array.shape)
 
 
 class Case:
-    """One call of a primitive: a domain with a shape per operand, and the parameters."""
+    """One sample call of a primitive: a domain and shape per operand, and parameters."""
 
     __slots__ = ("accepts", "domains", "parameters", "prepare")
 

@@ -25,8 +25,8 @@ from mindgrad.core.primitives.samples import case, reals
 
 __all__ = ["scaled_erfc"]
 
-#: degree of the Chebyshev interpolation, and the degrees to which it is truncated in float64 and float32,
-#: because higher terms are below the rounding error
+#: degree of the Chebyshev interpolation, and the degrees to which it is truncated in float64 and float32:
+#: higher terms are below the rounding error
 _DEGREE, _DOUBLE_DEGREE, _SINGLE_DEGREE = 40, 33, 22
 _MIDDLE = 2.0
 
@@ -37,7 +37,7 @@ def _polynomial(n: int) -> np.ndarray:
     k = np.arange(_DEGREE + 1)
     t = np.cos(np.pi * (k + 0.5) / (_DEGREE + 1))
     x = _MIDDLE * (1 + t) / (1 - t)
-    # quadrature over s = w / (1 + x): the integrand is negligible above a w of at most about 40
+    # quadrature over s = w / (1 + x): beyond w ≈ 40, the integrand is negligible
     nodes, weights = np.polynomial.legendre.leggauss(60)
     panels = np.array([0.0, 2.0, 6.0, 14.0, 28.0, 60.0 + 4.0 * n])
     half = np.diff(panels)[:, None] / 2
@@ -59,7 +59,7 @@ def _hermite(n: int) -> list[float]:
 def _kernel(array: Any, x: Any, n: int) -> Any:
     size = array.abs(x)
     inverse = 1 / (1 + size)
-    # t = 1 − 4 / (x + 2), also for infinite x
+    # t = 1 − 4 / (x + 2), written so that it is correct for infinite x, too
     t = 1 - 2 * _MIDDLE / (size + _MIDDLE)
     degree = _DOUBLE_DEGREE if x.dtype.itemsize == 8 else _SINGLE_DEGREE
     last = before = t * 0

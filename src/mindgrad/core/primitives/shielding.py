@@ -64,7 +64,7 @@ def shielded(other: Any, ct: Any, ours: Shape, of_ct: Shape) -> Any:
     if not can_discard(ct, other):
         return other
     free = tuple([axis for axis in range(len(ct.shape)) if axis not in of_ct])
-    # for each axis of the mask, the corresponding axis of ``other``
+    # for each axis of the mask, the axis of ``other`` that corresponds to it
     dims = [axis for _, axis in sorted(zip(of_ct, ours, strict=True))]
     mask = transpose(met(ct, free), permutation=tuple(sorted(range(len(dims)), key=dims.__getitem__)))
     return finite_or(broadcast_in_dim(mask, shape=other.shape, dims=tuple(sorted(dims))), other)

@@ -61,7 +61,7 @@ def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[A
 
 
 def _inside(start: Any, most: int) -> Any:
-    """Clip a start, or a batch of starts, to 0 … ``most``; the result is int32."""
+    """Clip the start of a slice, or a batch of starts, to 0 … ``most``, as int32."""
     if start.dtype.itemsize < 4:
         start = convert(start, dtype=int32)
     low, high = zeros(start.type), full(start.type, most)
@@ -79,7 +79,7 @@ def _positions(start: Any, count: int, size: int, most: int) -> Any:
 
 
 def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
-    """Insert the start 0 for a batch axis at ``at``, which the slice covers."""
+    """Insert the start 0 at position ``at``, for a batch axis that the slice covers."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 
@@ -89,7 +89,8 @@ def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int
     if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
         return dynamic_slice(x, *moved_starts, sizes=inserted(sizes, x_at, size)), x_at
-    # slice first along all axes with one start for all samples, then along each axis with a batch of starts
+    # first slice along the axes whose start is equal for all samples, then along each axis with a batch of
+    # starts
     y = at_front(size, x, x_at)
     shared = [
         zeros(s.type.with_shape(())) if p is not None else s for s, p in zip(starts, starts_at, strict=True)
@@ -166,7 +167,7 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
         x, update = placed(size, x, x_at, target), placed(size, update, update_at, target)
         return dynamic_update_slice(x, update, *_with_zero(starts, target)), target
     x, update = at_front(size, x, x_at), at_front(size, update, update_at)
-    # one scatter over the axes that the update does not cover completely
+    # write the update by one scatter, over the axes that the update does not cover completely
     part = [i for i in range(1, len(x.shape)) if x.shape[i] != update.shape[i]]
     if not part:
         return update, 0

@@ -77,7 +77,8 @@ def gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 # --- dependence of a cotangent on eigenvalues ------------------------------------------------------
 
-#: reductions whose result does not depend on the order of the elements, and is smooth or piecewise constant
+#: reductions whose result does not depend on the order of the elements, and is a smooth or piecewise constant
+#: function of them
 _SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
@@ -181,7 +182,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         if parameters["contract"][0]:
             is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
             return _Form(None, frozenset()) if is_sum else None
-        # a product with a scalar factor has the form of the other factor
+        # the product of a value and a scalar has the form of the value
         return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]
@@ -193,7 +194,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
-    """Return the form of a value after a reshape that adds or removes axes of size 1."""
+    """Return the form after a reshape that adds or removes axes of size 1."""
     old, new = [[axis for axis, n in enumerate(shape) if n != 1] for shape in (before, after)]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None
@@ -270,7 +271,8 @@ def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
     epsilon = float(np.finfo(values.dtype.numpy).eps)
     level = noise(values, values.shape[-1])
     level = broadcast_in_dim(level, shape=gap.shape, dims=tuple(range(len(level.shape))))
-    # use the mean slope if the rounding error of the quotient exceeds the difference of both slopes
+    # use the mean slope if the rounding error of the quotient exceeds the difference of the slopes at both
+    # eigenvalues
     size, rounding = stop_gradient(abs(gap)), stop_gradient(abs(total)) * epsilon
     is_equal = logical_not(greater(size, level))
     is_close = less_equal(size * stop_gradient(abs(change)), rounding)

@@ -28,14 +28,15 @@ __all__ = [
     "transpose",
 ]  # fmt: skip
 
-#: an iota with at most this many elements becomes a constant, so that its readers can be evaluated early
+#: an iota with at most this many elements becomes a constant, so that equations that read it can be evaluated
+#: while the graph is built
 _SMALL = 64
 #: number of elements that NumPy copies in the time that it needs to create a view
 _COPIED = HOST.copied_elements
 
 
 def splat(x: Any, type: TensorType) -> Constant | None:
-    """Convert a constant of equal elements to ``type``; ``None`` for other values."""
+    """Convert a splat constant to ``type``; return ``None`` for other values."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)
     return None
@@ -86,7 +87,8 @@ def _convert_numpy(x: Any, dtype: DType) -> Any:
 
 def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
     if x.dtype.kind == "b" and dtype.is_inexact:
-        # XLA would turn a product with `convert_element_type(x)` into a selection, in which 0 · NaN is 0
+        # select 1 or 0, because XLA would turn a product with `convert_element_type(x)` into a selection, and
+        # 0 · NaN would be 0
         return jax.lax.select(x, *[jax.numpy.full(x.shape, y, dtype.numpy) for y in (1, 0)])
     return jax.lax.convert_element_type(
         x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy
@@ -192,7 +194,7 @@ class _ReshapeAxes(Axes):
 
 
 def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]]:
-    """Divide old and new axes into the smallest groups with equal products of sizes."""
+    """Divide old and new axes into the smallest groups of equal total size."""
     mine = [label for label in old if sizes[label] != 1]
     theirs = [label for label in new if sizes[label] != 1]
     groups = []
@@ -292,7 +294,7 @@ def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
         x = np.reshape(x, expanded)
-    # copying few elements takes less time than a view; a single repeated element stays one element
+    # copy few elements, because creating a view takes longer; a single repeated element is stored once
     if math.prod(shape) <= (_COPIED if dims else _SMALL):
         y = np.empty(shape, x.dtype)
         y[...] = x
@@ -306,7 +308,8 @@ def _broadcast_transpose(ct: Any, x: Any, shape: Shape, dims: Shape) -> Any:
         for axis in range(len(shape))
         if axis not in dims or (x.shape[dims.index(axis)] == 1 and shape[axis] != 1)
     )
-    # both primitives are each other's transposes, but `reduce_sum` is defined after this one
+    # `broadcast_in_dim` and `reduce_sum` are each other's transposes. Look `reduce_sum` up by name, because
+    # its module imports this module
     return reshape(REGISTRY["reduce_sum"](ct, axes=axes), shape=x.shape)
 
 

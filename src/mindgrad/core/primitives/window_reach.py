@@ -84,9 +84,9 @@ def _steps(rank: int, **changes: Any) -> dict[str, Any]:
     return dict(strides=ones, padding=((0, 0),) * rank, lhs_dilation=ones, rhs_dilation=ones) | changes
 
 
-#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)``: Booleans of shape
-#: (N, G, q) for ``live`` of shape (N, G, p) and ``skips`` of shape (N,). The other parameters describe the
-#: convolution that is applied to ``live``
+#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)``: maps Booleans ``live``
+#: of shape (N, G, p) and ``skips`` of shape (N,) to Booleans of shape (N, G, q). The other parameters
+#: describe a convolution with input ``live``
 window_reach = constant(
     "window_reach",
     work=by(_flops),

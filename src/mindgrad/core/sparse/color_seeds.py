@@ -65,7 +65,7 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
 
 
 def _made(x: Any) -> Any:
-    """Store ``x`` in a separate array, unless it is small."""
+    """Make XLA store ``x`` in a separate array, unless ``x`` is small."""
     if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
@@ -91,7 +91,7 @@ def seed_of(type: TensorType, colors: Any, color: int) -> Any:
 
 
 def _seeds(type: TensorType, colors: Any, count: int) -> Any:
-    """Stack the seeds of all colors along a leading axis, omitted for one color."""
+    """Stack the seeds of all colors along a new first axis, omitted for one color."""
     if count == 1:
         seed = seed_of(type, colors, 0)
         return zeros(type) if seed is None else seed

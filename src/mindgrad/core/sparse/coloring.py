@@ -150,7 +150,7 @@ def star(pattern: Any) -> tuple[Any, int]:
     neighbors = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
     color = [0] * count  # color of each column as one set bit; 0 for an uncolored column
     around = [0] * count  # for each column, the colors of its neighbors, as bits
-    # for each column v, as bits: colors of its neighbors that have another neighbor with the color of v
+    # for each column v, as a bit mask: the colors of the neighbors that have another neighbor with v's color
     twice = [0] * count
     number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors by color, for each column
     for v in sorted(range(count), key=lambda v: -len(neighbors[v])):

@@ -176,7 +176,7 @@ def _arranged(
 
 
 def _total(way: Way) -> int:
-    """Return the number of elements of all pieces."""
+    """Return the number of elements of all pieces of a strategy."""
     return sum(piece.type.size for piece in way.graph.outputs)
 
 
@@ -204,7 +204,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
 
 
 def _picked(pieces: Sequence[Any], way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
-    """Read the entries of each block from the pieces."""
+    """Read the entries of each block of the matrix from the pieces."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:
         return [zeros(type.with_shape((0,))) for type in blocks]

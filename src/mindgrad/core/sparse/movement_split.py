@@ -101,13 +101,13 @@ def cut(
 
 
 def _numbered(atoms: Sequence[Any]) -> list[Any]:
-    """Number the elements of all ``atoms`` consecutively."""
+    """Return arrays that number the elements of all ``atoms`` consecutively."""
     ends = np.cumsum([0, *[x.type.size for x in atoms]])
     return [np.arange(start, end) for start, end in pairwise(ends)]
 
 
 def _stacked(numbers: Sequence[Any]) -> Any:
-    """Concatenate ``numbers`` and -1, so that the index -1 (a constant) reads -1."""
+    """Concatenate ``numbers`` and -1, so that the index -1 (a constant) yields -1."""
     return np.concatenate([*numbers, [-1]])
 
 

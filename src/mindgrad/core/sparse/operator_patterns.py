@@ -19,7 +19,7 @@ __all__ = ["along_axes"]
 
 
 def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap) -> list[Any]:
-    """Return the output patterns of an operator with the index map ``axes``."""
+    """Return the patterns of the results of an operator with the index map ``axes``."""
     if ORDERED in axes.kinds.values():
         return _accumulated(run, equation, patterns)
     return [

@@ -22,7 +22,7 @@ __all__ = ["Patterns", "TooDense", "check"]
 
 
 class TooDense(Exception):
-    """The pattern has so many entries that a sparse derivative would save no time."""
+    """Raised if a pattern has so many entries that a sparse derivative saves no time."""
 
 
 def check(count: int) -> None:
@@ -57,7 +57,7 @@ class Patterns:
         return total
 
     def rows(self, pattern: Any, source: Any) -> Any:
-        """Select rows: row i of the result is row ``source[i]``, or empty for -1."""
+        """Select rows: row i of the result is row ``source[i]``, or empty if this is -1."""
         source = np.ravel(source)
         count = pattern.shape[0]
         if len(source) == count and np.array_equal(source, np.arange(count)):

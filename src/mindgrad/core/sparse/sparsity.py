@@ -36,7 +36,7 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """Clear ``flags`` for operands that are not moved, such as indices of a gather."""
+    """Return ``flags``, with False for operands that are not moved, such as indices."""
     holders = equation.primitive.linear_operands(len(flags))
     return [flag and k in holders for k, flag in enumerate(flags)]
 
@@ -64,7 +64,7 @@ class Known:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a pattern has used one of ``values``."""
+        """Whether a pattern has used one of the values that may change between calls."""
         return bool(self.asked)
 
     def ask(self, variable: Variable) -> None:
@@ -72,7 +72,7 @@ class Known:
         self.asked.append(variable)
 
     def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
-        """Return the same values for a copy of a graph, whose variables are ``after``."""
+        """Return these values for a copy of the graph whose variables are ``after``."""
         copy_of = dict(zip(before, after, strict=True))
         values, constants = (
             {copy_of[v]: array for v, array in arrays.items() if v in copy_of}
@@ -165,7 +165,7 @@ class Propagation(Patterns):
         self._known = environment
         self._values = {} if environment is None else {**environment.constants, **environment.values}
         self._knowable = set(self._values)
-        #: variables whose values depend on ``environment.values``, so that they may differ in the next call
+        #: variables that depend on ``environment.values``: their values may differ in the next call
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Any) -> Any:
@@ -173,7 +173,7 @@ class Propagation(Patterns):
         return self._patterns.get(atom) if type(atom) is Variable else None
 
     def push(self) -> None:
-        """Compute the patterns of all values on a path from the inputs to an output."""
+        """Compute the patterns of all values between the inputs and the outputs."""
         carriers = _carriers(self._graph)
         for equation in self._graph.equations:
             self.note(equation)
@@ -186,7 +186,7 @@ class Propagation(Patterns):
             )
 
     def note(self, equation: Equation) -> None:
-        """Mark the outputs of ``equation`` as computable if its operands are known."""
+        """If all operands of ``equation`` are known, mark its results as computable."""
         if equation.has_effect or equation.primitive.kind == "control":
             return
         if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
@@ -279,7 +279,7 @@ class Propagation(Patterns):
                 operands.append(positions)
         outputs = equation.primitive.numpy(*operands, **equation.parameters)
         results = outputs if equation.primitive.multiple else [outputs]
-        # for an out-of-range index, the kernel returns the smallest integer, which becomes -1
+        # for an out-of-range index, the kernel returns the smallest integer; change it to -1
         return [np.maximum(np.ravel(result), 0) - 1 for result in results]
 
     # -- inner graphs, such as branches and loop bodies --------------------------------------------

@@ -93,8 +93,9 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # the strategies below color single elements, which takes long. They rarely need fewer colors than the
-    # widest row has entries, so skip them if a strategy above has at most twice this number of colors
+    # The strategies below color single elements, which takes long. They rarely need fewer colors than the
+    # fullest row has nonzeros. Skip them if a strategy above needs at most twice as many colors as this row
+    # has nonzeros
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -129,7 +130,7 @@ class _Level:
         self.cut = split
         self._second = second
         self._constants = len(split.others)
-        # for a Hessian, the output of the function is a scalar
+        # for a Hessian, the graph has a scalar output; replace the graph by its gradient
         self.graph = step(split.graph, self._constants, _gradient) if second else split.graph
         self._source = np.concatenate([*split.sources, np.empty(0, np.int64)])
         self._parts = [z.type for z in split.parts]
@@ -149,9 +150,10 @@ class _Level:
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
     def _propagated(self, environment: Known) -> Any:
-        """Compute the sparsity pattern with respect to the parts z."""
+        """Compute the sparsity pattern of φ with respect to the parts z."""
         graph, first = self.graph, self._constants
-        # `step` has copied the graph for a Hessian, so the variables are new, but they have the same order
+        # `step` has copied the graph of a Hessian. The copy has new variables in the same order, so rename
+        # them
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
         patterns = dependence(self._sparse, graph, range(first, len(graph.inputs)), renamed)
         rows = [
@@ -167,7 +169,7 @@ class _Level:
         return pattern
 
     def _projected(self, width: int) -> Any:
-        """Convert the pattern with respect to z to a pattern with respect to x."""
+        """Convert a pattern with respect to z to a pattern with respect to x."""
         moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
             (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)
@@ -248,7 +250,8 @@ class _Level:
             return rows, indices, color[indices], elements
         own, other = color[indices].astype(np.int64), color[elements].astype(np.int64)
         count = int(color.max(initial=0)) + 1
-        # count the nonzeros of each color in each row. An entry can be read if its count is 1
+        # count the nonzeros of each color in each row. An entry can be read if it is the only nonzero of its
+        # color
         occurrences = np.bincount(elements * count + own, minlength=len(color) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,
@@ -350,7 +353,7 @@ class _Level:
         return colors, max([high for _, high in spans], default=0)
 
     def _coordinates(self) -> tuple[Any, Any, Any]:
-        """Return the row in the matrix, row in the pattern, and column of each entry."""
+        """Return each entry's row in the matrix, row in the pattern, and column."""
         pattern = self.pattern
         if self._second:
             rows = elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
@@ -417,7 +420,7 @@ class _Level:
 
 
 def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
-    """Concatenate the colors of the elements of values of the given types."""
+    """Concatenate the element colors of all values into one array."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 

@@ -41,10 +41,10 @@ class ClosedProgram(NamedTuple):
     Attributes:
         graph: the graph. Its inputs are the arguments, followed by the captured tensors. Its outputs are the
             tensors among ``leaves``.
-        captured: maps each additional graph input to the captured tensor or Parameter, in input order.
+        captured: maps each additional graph input to the captured tensor or reference, in input order.
         leaves: leaves of the function's result.
         structure: tree structure of the result.
-        written: Parameters that the function writes, by ``id``.
+        written: references that the function writes, by ``id``.
     """
 
     graph: Graph
@@ -76,7 +76,7 @@ def trace(
     scope.close_program()
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # tensors keep their scope alive, so clear it, so that they do not keep the Parameters alive
+    # clear the scope: tensors keep their scope alive, and the scope would keep the references alive
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

@@ -1,6 +1,7 @@
-"""Custom derivatives of Python functions: ``custom_vjp``, and ``bprop`` of a Cell.
+"""Custom derivatives of Python functions: ``custom_vjp`` and ``bprop``.
 
-Both create a :class:`CustomDerivative`, which calls the user's derivative rule in reverse mode.
+``custom_vjp``, modules with a method ``bprop``, and gradient hooks create a :class:`CustomDerivative`, which
+calls the user's derivative rule in reverse mode.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class CustomDerivative:
 
     Args:
         function: the function. Its operators are not differentiated. Gradients with respect to other values
-            that it reads, such as Parameters, are zero.
-        bprop: returns a tuple with one gradient per input of ``function``. In PYNATIVE_MODE, it may also
+            that it reads, such as references, are zero.
+        bprop: returns a tuple with one gradient per input of ``function``. If it runs on values, it may also
             return a list or a single gradient, and a gradient of a broadcast input is summed to its shape.
         name: name of the function in error messages.
 
@@ -119,8 +120,7 @@ class CustomDerivative:
         Args:
             inputs: arguments of the function.
             returned: result of ``bprop``.
-            is_strict: whether ``returned`` must be a tuple of gradients with the shapes of the inputs, as in
-                GRAPH_MODE.
+            is_strict: whether ``returned`` must be a tuple of gradients with the shapes of the inputs.
         """
         if not is_strict and isinstance(returned, (list, Tensor)):
             returned = (returned,) if isinstance(returned, Tensor) else tuple(returned)
@@ -183,7 +183,7 @@ class _Local(threading.local):
 
 
 _local = _Local()
-#: maximum number of equal calls on this stack; one more is reported as an infinite recursion
+#: maximum number of equal calls in ``traced``; one more call raises an error about infinite recursion
 _DEEPEST = 20
 
 
@@ -235,7 +235,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # replace tensors, so that this object does not keep them alive
+        # replace tensors by a placeholder, so that this object does not keep them alive
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 
@@ -278,7 +278,7 @@ class custom_vjp:
         reverse: x̄ = bprop(*inputs, out, ȳ)
 
     The function and ``bprop`` consist of operators, so ``bprop`` can be differentiated for higher orders.
-    Values that the function reads besides its inputs, such as Parameters, are constants.
+    Values that the function reads besides its inputs are constants.
 
     Args:
         fn (Callable): function of Tensors. Usually ``custom_vjp`` is used as its decorator.
@@ -341,7 +341,7 @@ class custom_vjp:
             ) from None
 
     def __call__(self, *args: Any) -> Any:
-        """Return the value of the function."""
+        """Return the value of the function for these arguments."""
         return self._derivative(*args)
 
 

@@ -1,4 +1,4 @@
-"""The protocol between the core and a frontend, which converts Python code before it is traced.
+"""Frontend protocol: convert Python code before it is traced.
 
 The core traces a function by calling it. A frontend may replace the call, for example to compile branches and
 loops on tensors, and it may follow Python state that the function assigns. Without a frontend, functions run
@@ -15,13 +15,13 @@ __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"
 
 
 class Assigned(Protocol):
-    """A location of Python state that holds tensors of a recording, such as an attribute."""
+    """A location of Python state, such as an attribute, with tensors of a recording."""
 
-    #: leaves of the value of the location
+    #: leaves of the value that is stored at the location
     leaves: list[Any]
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Replace the leaves of the value."""
+        """Replace the leaves of the value at this location."""
 
 
 class Frontend:
@@ -32,11 +32,11 @@ class Frontend:
         return function(*args, **kwargs)
 
     def isolated(self) -> AbstractContextManager[Any]:
-        """Return a context that undoes its assignments of Python state at the end."""
+        """Return a context manager that undoes assignments to Python state at its end."""
         return nullcontext()
 
     def assigned_in(self, scope: Any) -> Sequence[Assigned]:
-        """Return the locations of Python state that hold tensors of ``scope``, a closed recording."""
+        """Return the locations that hold tensors of the closed recording ``scope``."""
         return ()
 
 
@@ -44,7 +44,7 @@ _frontend = Frontend()
 
 
 def register(frontend: Frontend) -> Frontend:
-    """Use ``frontend`` for all later calls, and return the frontend that was used before."""
+    """Use ``frontend`` for all later calls, and return the previous frontend."""
     global _frontend
     before, _frontend = _frontend, frontend
     return before
@@ -56,10 +56,10 @@ def call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Return a context in which assignments of Python state are undone at the end."""
+    """Return a context manager that undoes assignments to Python state at its end."""
     return _frontend.isolated()
 
 
 def assigned_in(scope: Any) -> Sequence[Assigned]:
-    """Return the locations of Python state that hold tensors of ``scope``, a closed recording."""
+    """Return the locations that hold tensors of the closed recording ``scope``."""
     return _frontend.assigned_in(scope)

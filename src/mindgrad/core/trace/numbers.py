@@ -22,8 +22,8 @@ from mindgrad.core.primitives.structural import convert
 
 __all__ = ["DATA", "as_data", "as_python", "block", "is_number", "number_tensor"]
 
-#: for each type of number that ``mutable`` returns, the type of its graph input. Because the number is an
-#: input, a new value does not need a new compilation
+#: maps each type of number that ``mutable`` returns to the type of its graph input. Because the number is an
+#: input, calls with a new number do not recompile
 DATA = {
     MutableFloat: tensor_type("float64", ()),
     MutableScalar: tensor_type("float64", ()),

@@ -88,16 +88,18 @@ class Plan:
             equations = list(builder.equations)
             recorded = set(equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
-            # an output that the recorded operators did not compute has no derivative, so zeros replace it
+            # replace outputs that the recorded operators did not compute by zeros, because they have no
+            # derivative
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: the recorded operators, such as comparisons, that make a derivative zero. A warning names them
+        #: recorded operators that make a derivative zero, such as comparisons. A warning names these
+        #: operators
         self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
-        #: indices of the outer values on which the results depend through differentiable operators
+        #: indices of the values from outside on which the results depend through differentiable operators
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
@@ -199,7 +201,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the marks of a cotangent in the enclosing scope, which may differentiate it."""
+    """Set the marks of a cotangent in the enclosing scope, for further derivatives."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -258,7 +260,7 @@ class _Slots:
         return len(self._slots)
 
     def of(self, atom: Any) -> int:
-        """Return the slot of an atom; create it if needed."""
+        """Return the slot of a variable or constant; create the slot if needed."""
         position = self._slots.get(atom)
         if position is not None:
             return position
@@ -277,7 +279,7 @@ class _Slots:
         return position
 
     def whole(self, position: int, atom: Any) -> int:
-        """Return a slot with the full array of ``atom``, also if it is a splat."""
+        """Return a slot that contains the full array of ``atom``, even for a splat."""
         if position not in self._splats:
             return position
         key = ("whole", position)
@@ -341,7 +343,8 @@ def finish_recorder(
     values = recorder.values
     xs: list[int] = []
     enclosed = False
-    # The cache key: everything on which the plan depends. It is a flat list, so lengths precede elements.
+    # The cache key contains everything that determines the plan. It is a flat list, so each length precedes
+    # its elements.
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     if recorder.marks or recorder.lines or recorder.differentiated:
         structure.append(
@@ -363,8 +366,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # mark infinite values from outside the recording, so that products treat zero times infinity as zero,
-        # as they do for infinite values that are computed inside
+        # mark infinite values from outside the recording, so that products treat zero times infinity as zero.
+        # Infinite values that are computed inside already have the mark
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

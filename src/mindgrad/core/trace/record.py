@@ -43,7 +43,7 @@ class Recorded:
         inputs: tensors of the scope that represent the differentiated inputs.
         leaves: the flattened result of the function. Some elements may be tensors of the scope.
         structure: the nesting of the function's result, from which ``leaves`` were flattened.
-        written: pairs (Parameter that the run wrote, its new value in the scope).
+        written: pairs (reference that the run wrote, its new value in the scope).
     """
 
     __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
@@ -54,7 +54,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # the tensors of a scope refer to the scope, so its bindings would keep values of Parameters alive
+        # clear the bindings: tensors refer to their scope, which would keep the values of references alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -62,7 +62,7 @@ class Recorded:
 
     @property
     def outputs(self) -> list[Tensor]:
-        """The leaves of the result that are tensors."""
+        """The leaves of the function's result that are tensors."""
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def result(self, tensors: Sequence[Tensor]) -> Any:
@@ -117,7 +117,7 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """Create a scope that traces if the innermost scope traces, or else runs eagerly."""
+    """Create a scope that traces, or runs eagerly, like the innermost open scope."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()
@@ -139,7 +139,7 @@ def transformed(
     Args:
         recorded: the recording to transform.
         transform: function ``transform(builder, xs, ys, extras)`` that emits equations into ``builder`` and
-            returns atoms. It must depend only on its arguments, because its result is cached.
+            returns their results. It must depend only on its arguments, because its result is cached.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         outputs: the outputs to transform. Default: all outputs.
         applied: function that applies the transformed graph to tensors during a trace. Default: inline it.

@@ -1,4 +1,4 @@
-"""References: leaves of Python state that a program reads at its start and writes at its end.
+"""State protocol: tensors that a program reads at its start and writes at its end.
 
 A :class:`~mindgrad.core.ir.tensor.Tensor` with ``is_parameter`` set is a reference: its stored value may
 change. A *scope* is the context in which operators are recorded to a graph (``ir.scope``). Outside every

@@ -29,7 +29,7 @@ def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()
         graph: graph with inputs ``(*constants, *xs)`` and outputs ``ys``.
         constants: number of inputs that are constants.
         rule: function that emits equations into the current builder and returns the outputs of the new graph.
-        templates: atoms with the types of the ``extras``, such as tangents or cotangents.
+        templates: variables or constants with the types of the ``extras``, such as tangents or cotangents.
     """
     builder = Builder()
     with building(builder):
@@ -81,8 +81,8 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # remove the equations of the rule from the builder, because they use the directions, which the builder
-    # does not define. Elimination of unused equations is not enough: it keeps equations with an effect
+    # Remove the equations of the rule: they use the directions, which the builder does not define.
+    # Elimination of unused equations is not enough, because it keeps equations with side effects
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

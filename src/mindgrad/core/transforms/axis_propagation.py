@@ -20,7 +20,8 @@ from mindgrad.core.ir.index_map import index_map
 
 __all__ = ["Carried", "alignment", "passage"]
 
-#: for each axis of the input, the axis of a value that carries it; ``None`` if elements along it are mixed
+#: for each axis of the input, the corresponding axis of a value; ``None`` if elements along the input axis
+#: were combined
 Carried = tuple[int | None, ...]
 
 
@@ -59,9 +60,10 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
         through = passage(equation)
         for index, y in enumerate(equation.outputs):
             paths = [[through(k, index, axis) for axis in carried] for k, carried in moving]
-            # if an axis of x reaches y on two paths, it is carried only if both lead to the same axis of y
+            # if an axis of x reaches y on two paths, it is carried only if both paths lead to the same axis
+            # of y
             merged = [places[0] if len(set(places)) == 1 else None for places in zip(*paths, strict=True)]
-            # if one axis of y carries several axes of x, which must have size 1, keep only the first of them
+            # if several axes of x lead to one axis of y, they must have size 1: keep only the first of them
             carried_by[y] = tuple(None if source in merged[:k] else source for k, source in enumerate(merged))
     return carried_by
 

@@ -69,12 +69,12 @@ def push_batch(
 
     Args:
         graph: the graph for one sample.
-        inputs: atoms of the inputs, with their batch axes.
+        inputs: variables or constants for the inputs, with their batch axes.
         axes: position of the batch axis of each input; ``None`` for a shared input.
         size: number of samples.
 
     Returns:
-        The atoms of the outputs, and the position of the batch axis of each; ``None`` if it has none.
+        The outputs, and the position of the batch axis of each; ``None`` if it has none.
     """
     values: dict[Any, tuple[Any, int | None]] = {
         variable: (atom, axis) for variable, atom, axis in zip(graph.inputs, inputs, axes, strict=True)

@@ -46,7 +46,7 @@ def equation_tangents(
 
 
 class _LoneEquation:
-    """A copy of one equation in a separate builder, in which derivatives are emitted."""
+    """A copy of one equation in its own builder, to which derivatives are added."""
 
     def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
         self.equation = equation
@@ -177,5 +177,5 @@ def nested_forward(equation: Equation, moved: Sequence[int]) -> Graph:
     """Apply forward mode twice: ``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``."""
     count, directions = len(equation.inputs), len(moved)
     along_p = forward(_graph_of(equation), moved)
-    # the inputs are (xs, p): xs have the tangents q, and p have the tangents c
+    # the inputs are ``xs`` and ``p``: ``xs`` have the tangents ``q``, and ``p`` has the tangents ``c``
     return forward(along_p, [*moved, *range(count, count + directions)])

@@ -95,6 +95,6 @@ def forward(graph: Graph, active: Sequence[int]) -> Graph:
 
 
 def tangent_or_zero(y: Any, tangents: dict[Any, Any]) -> Any:
-    """Return the tangent of ``y``; a constant zero if ``tangents`` has no entry."""
+    """Return the tangent of ``y``, or a constant zero if ``y`` has no tangent."""
     t = tangents.get(y)
     return zeros(y.type) if t is None else t

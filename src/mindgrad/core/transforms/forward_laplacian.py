@@ -113,7 +113,8 @@ class Collapse:
 
     Args:
         size: number of directions.
-        weights: atom ``w`` of shape ``(size,)`` for directions ``q_d = w_d p_d``, instead of a second stack.
+        weights: variable or constant ``w`` of shape ``(size,)`` for directions ``q_d = w_d p_d``, instead of
+            a second stack.
         is_part: whether this pass handles only some of all directions, because a caller adds up several
             passes. Each sum over all directions is then represented by a new variable.
 
@@ -155,7 +156,7 @@ class Collapse:
         return current().value(y)
 
     def second_or_zero(self, y: Any) -> Any:
-        """Return the second-order term of ``y``; a constant zero if it has none."""
+        """Return the second-order term of ``y``, or a constant zero if it has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
 
@@ -281,7 +282,7 @@ class Collapse:
     def _curvature(
         self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
     ) -> list[Any]:
-        """Return Σ_d D²f[p_d, q_d] of each output; ``None`` if it is zero."""
+        """Return Σ_d D²f[p_d, q_d] for each output; ``None`` means zero."""
         primitive = equation.primitive
         nothing: list[Any] = [None] * len(equation.outputs)
         if not moved or primitive.is_linear or (primitive.is_product and len(moved) < 2):
@@ -368,7 +369,7 @@ class Collapse:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
             term = self.second.get(x)
-            # the terms of all directions are summed later, so each direction receives the share c / D. A
+            # The terms of all D directions are summed later, so each direction receives the share c / D. A
             # Taylor coefficient of order 2 is half of a second derivative, hence the factor 2
             share = 1 / (2 * self.size) if is_series else 1 / self.size
             sides[0].append(self.left.get(x, zero))

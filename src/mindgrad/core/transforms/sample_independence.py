@@ -21,7 +21,7 @@ from mindgrad.core.transforms.axis_propagation import passage
 
 __all__ = ["mixing"]
 
-#: kinds of axes along which an operator certainly combines elements
+#: kinds of axes along which an operator combines elements
 _MIXED = (REDUCED, ORDERED)
 
 
@@ -32,7 +32,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
         equations: equations in program order.
         x: the variable with the samples.
         axes: sample axes of ``x``.
-        y: an atom that the equations compute.
+        y: a value that the equations compute.
 
     Returns:
         The equation; ``None`` if no equation certainly mixes samples.
@@ -46,7 +46,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
 
 
 def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
-    """Return a dict from values with mixed samples to the equation that mixed them."""
+    """Map each value with mixed samples to the equation that mixed the samples."""
     places: dict[Any, int | None] = {x: axis}
     mixed: dict[Any, Equation] = {}
     for equation in equations:

@@ -70,7 +70,8 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         outputs = [builder.value(y) for y in outputs]
         coefficients: list[list[Any]] = [[] for _ in outputs]
         for k in range(1, order + 1):
-            # in program order, so that each equation finds the coefficients of its operands
+            # compute in program order, so that the coefficients of an equation's operands exist before its
+            # own coefficients
             for value in values:
                 series.coefficient(value, k)
             for of_output, y in zip(coefficients, outputs, strict=True):
@@ -91,9 +92,9 @@ class _Series:
         self._builder = builder
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
-        #: maps the variable of each rate ẋ to x
+        #: maps the variable of each rate ẋ to the variable of x
         self._rate_of: dict[Variable, Variable] = {}
-        #: maps a value to its rate, the result of the forward rule
+        #: maps each value to its rate, which the forward rule returned
         self._rates: dict[Variable, Any] = {}
         #: cache: whether a value depends on ``s``
         self._depends: dict[Any, bool] = {}
@@ -101,7 +102,7 @@ class _Series:
         self._of_rates: dict[Any, bool] = {}
 
     def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
-        """Set the coefficients of ``variable``, starting at order 1."""
+        """Set the coefficients of order 1 and higher of ``variable``."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
@@ -142,7 +143,7 @@ class _Series:
         return self._known[key]
 
     def _located(self, atom: Variable, k: int) -> Steps:
-        """Compute a coefficient; the new equations get the source line of ``atom``."""
+        """Compute a coefficient of ``atom``, with the source line of ``atom``."""
         builder, equation = self._builder, atom.made_by
         outer = builder.source
         if equation is not None and equation.source is not None:
@@ -158,8 +159,8 @@ class _Series:
     def _has_rate(self, atom: Any) -> bool:
         """Return whether ``atom`` depends on the variable of a rate.
 
-        Such an atom is an intermediate value of a forward rule. The variable of a rate has no value, so even
-        coefficient 0 of the atom must be computed.
+        Such a value is an intermediate result of a forward rule. The variable of a rate has no value, so even
+        its coefficient 0 must be computed.
         """
         return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 
@@ -192,7 +193,7 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Sequence[Any]) -> Steps:
-        """Return coefficient 0 of each of ``atoms``, computed without variables of rates."""
+        """Return coefficient 0 of each value in ``atoms``, without variables of rates."""
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -200,7 +201,7 @@ class _Series:
         return starts
 
     def _replaced(self, equation: Equation) -> list[Any]:
-        """Emit a branch or loop over values and coefficients, and return the values."""
+        """Emit a branch or loop that also computes coefficients; return its values."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
@@ -238,7 +239,7 @@ class _Series:
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
-        # use the forward rule, because it accepts `None` for zero coefficients
+        # use the forward rule, because it accepts `None` for coefficients that are zero
         jvp: Any = equation.primitive.jvp
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 

@@ -79,7 +79,7 @@ def pull_cotangents(
 
 
 def _dependence(equations: Sequence[Equation], inputs: Sequence[Variable]) -> dict[Equation, int]:
-    """Return for each equation a bit mask of the linear inputs on which it depends."""
+    """Return, for each equation, a bit mask of the linear inputs that it depends on."""
     depends: dict[Any, int] = {x: 1 << k for k, x in enumerate(inputs)}
     of_equations = {}
     for equation in equations:

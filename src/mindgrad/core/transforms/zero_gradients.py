@@ -33,8 +33,8 @@ __all__ = [
     "smooth_variables", "steps_of", "warn_of_zeros",
 ]  # fmt: skip
 
-#: how an output depends on a value: smoothly, or only through piecewise constant operators. In the second
-#: case, the path is the equation of such an operator
+#: how an output depends on a value: ``"smooth"``, or the equation of a piecewise constant operator through
+#: which every path leads
 _Path = Literal["smooth"] | Equation
 
 
@@ -92,7 +92,7 @@ def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Va
 
 
 def smooth_atoms(scope: GraphScope) -> list[Any]:
-    """Return the atoms of ``scope`` on which inner functions depend smoothly.
+    """Return the values in ``scope`` on which inner functions depend smoothly.
 
     The inner functions are the functions that were differentiated inside ``scope``.
     """
@@ -104,12 +104,12 @@ def smooth_atoms(scope: GraphScope) -> list[Any]:
 
 
 def _atom(scope: GraphScope, tensor: Any) -> Any:
-    """Return the atom of ``tensor`` in ``scope``; ``None`` if it has none."""
+    """Return the variable or constant of ``tensor`` in ``scope``, or ``None``."""
     return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
 
 
 def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
-    """Return a dict from each variable that ``ys`` use to its path."""
+    """Return the path from each variable to the outputs ``ys``, as a dict."""
     paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
@@ -131,7 +131,7 @@ def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """Combine two paths to one value: the result is smooth if one of them is smooth."""
+    """Combine two paths from one value: one smooth path makes the result smooth."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 
@@ -151,8 +151,8 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
     if primitive.jvp is None:
         # ignore a comparison that a derivative rule emitted, such as x > 0 in the rule of relu
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # the derivative passes through an integer result of a conversion, which may be converted back to float.
-    # It does not pass through indices that an operator returns in addition to its values
+    # The derivative passes through a conversion to integers, which may be converted back to float. It does
+    # not pass through the indices that an operator returns in addition to its values
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
@@ -188,7 +188,7 @@ def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_P
     The condition is piecewise constant, and every result depends on it.
     """
     count = len(equation.parameters["body"].outputs)
-    # saved carries come after the carry, the number of iterations, and the period
+    # the results are the carry, the number of iterations, the period, and the saved carries
     saved = after[count + 2 :] or [None] * count
     after = list(map(_joined, after[:count], saved))
     untouched = [*[None] * equation.parameters["consts"], *after]  # if the loop ends without an iteration
@@ -220,7 +220,7 @@ def _of_loop(
 
 
 def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the path of each input of ``graph``; ``after`` are the paths of outputs."""
+    """Return the path of each input of ``graph``, given the paths of its outputs."""
     paths: dict[Any, _Path] = {}
     for y, path in zip(graph.outputs, after, strict=True):
         if type(y) is Variable and path is not None:

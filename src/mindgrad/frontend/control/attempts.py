@@ -12,8 +12,8 @@ from mindgrad.core.base.refusal import CompileError
 
 __all__ = ["attempt"]
 
-#: errors that are ignored, because one trace of the loop body may not represent all iterations. If the user's
-#: code is wrong, it raises the error again when the loop is unrolled
+#: errors that are ignored, because the trace of one iteration may fail although all real iterations succeed.
+#: If the user's code is wrong, it raises the error again when the loop is unrolled
 _FAILURES = (
     CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
     AssertionError, ArithmeticError, NotImplementedError,

@@ -1,9 +1,9 @@
 """Trace both branches of an ``if`` on a tensor into one ``cond``.
 
 The runtime calls :func:`branch` if the condition is a tensor without a known value. Each branch is traced to
-a graph (``traced``). At their end, a variable may have a different value in each branch. The two values are
-*joined*: a result of the ``cond`` replaces them. Equal values do not need a result. If two values cannot be
-joined, for example tensors of different shapes, ``CompileError`` is raised.
+a graph (``traced``). At the end of the branches, a variable may have a different value in each branch. The
+two values are *joined*: a result of the ``cond`` replaces them. Equal values do not need a result. If two
+values cannot be joined, for example tensors of different shapes, ``CompileError`` is raised.
 
 Tensors whose elements a branch assigns, and Parameters that it writes, are joined in the same way.
 """
@@ -190,7 +190,7 @@ def _joined_variable(
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
-        # two variables that refer to one tensor in each branch share one result of the ``cond``
+        # if two variables refer to one tensor in each branch, one result of the ``cond`` is enough for both
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))
@@ -204,7 +204,7 @@ def _joined_variable(
 
 
 def _subject(name: str) -> str:
-    """Return the variable in quotes, or "The returned value", for messages."""
+    """Return the variable's name in quotes, or "The returned value", for messages."""
     return "The returned value" if name.startswith("result__") else quoted(name)
 
 
@@ -216,7 +216,7 @@ def _advice(name: str, when_true: Any, when_false: Any) -> str:
 
 
 def _is_from_outside(value: Any, side: Traced) -> bool:
-    """Return whether ``value`` is a tensor that existed before the branch."""
+    """Return whether ``value`` is a tensor that existed before the branch started."""
     return isinstance(value, Tensor) and not value.is_parameter and value._scope is not side.scope
 
 

@@ -23,21 +23,14 @@ from mindgrad.core.primitives.logic import logical_and, logical_or
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import convert, reshape, stop_gradient
 from mindgrad.core.trace import references
-from mindgrad.frontend import aliases, mutation_policy, owned_objects, state
+from mindgrad.frontend import aliases, effect_log, mutation_policy, owned_objects, state
 from mindgrad.frontend.control import snapshots
 from mindgrad.frontend.control.choices import choice, functions_in
 from mindgrad.frontend.control.predicates import plain_truth, predicate
 from mindgrad.frontend.control.printing import printed
 from mindgrad.frontend.control.texts import UnknownText, with_marks
 from mindgrad.frontend.control.variables import is_symbolic
-from mindgrad.frontend.effect_log import (
-    UNDEFINED,
-    Attribute,
-    changed_since,
-    current_values,
-    name_of,
-    note_read,
-)
+from mindgrad.frontend.effect_log import UNDEFINED, Attribute, changed_since, name_of, note_read
 from mindgrad.frontend.unconverted_calls import constructor_for
 
 __all__ = [
@@ -97,7 +90,7 @@ class TensorRange:
 
 
 def _number(bound: Any) -> Any:
-    """Convert a bound to a Python int, or to a number of the graph if it is not known."""
+    """Convert the bound of a range to an int, or to a graph number if it is unknown."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = references.read(bound) if bound.is_parameter else bound
@@ -251,7 +244,8 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 def _is_of_call(owner: Any) -> bool:
     """Return whether the object exists only during one call.
 
-    An example is the context object of a custom derivative. It may be changed, except in a branch or loop.
+    An example is the context object of a custom derivative. Code may change such an object, except in a
+    branch or loop.
     """
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
@@ -292,7 +286,8 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: contains the ``Runtime``. The module ``runtime`` appends it, because an import here would be circular
+#: list that contains the ``Runtime`` object. The module ``runtime`` appends it, because importing it here
+#: would be circular
 RUNTIME_OF: list[Any] = []
 
 
@@ -341,7 +336,7 @@ def _decided(is_any: bool, items: Any) -> Any:
         value = plain_truth(item)
         listed.append(value)
         if isinstance(value, Tensor):
-            before = current_values() if iter(items) is items else None
+            before = effect_log.current_values() if iter(items) is items else None
         elif bool(value) is is_any:
             break
     parts = [lambda value=value: value for value in listed]

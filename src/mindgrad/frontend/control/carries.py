@@ -48,7 +48,7 @@ class Carry:
         return self.symbol
 
     def first(self) -> Tensor:
-        """Return the value before the loop as a tensor of the carry's type."""
+        """Return the carry's value before the loop, as a tensor of the carry's type."""
         value = self.initial
         if not isinstance(value, Tensor):
             return Tensor(np.asarray(value, self.type.dtype.numpy))
@@ -58,7 +58,7 @@ class Carry:
         return value
 
     def is_object(self) -> bool:
-        """Return whether the variable refers to the same tensor object after an iteration.
+        """Return whether the variable refers to the same tensor after an iteration.
 
         The iteration may still assign elements of this tensor.
         """
@@ -70,5 +70,5 @@ class Carry:
         return self.symbol is not None and self.symbol._atom is not self.atom
 
     def made(self, tensor: Tensor) -> Tensor:
-        """Convert a tensor to a number if the carry is a number."""
+        """Convert a value of the carry to a number if the carry represents a number."""
         return make_number(tensor) if self.is_number else tensor

@@ -49,7 +49,7 @@ class Exceptions:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
-        """Return the scope and its number of equations at the start of a ``try``."""
+        """Return the current scope and its number of equations, for :meth:`try_end`."""
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
@@ -69,8 +69,8 @@ class Exceptions:
     def caught(self) -> None:
         """Raise the caught exception again if it is a ``CompileError``.
 
-        Rewritten code calls this at the start of each ``except`` block. User code must not handle this error,
-        because it does not occur in eager mode.
+        Rewritten code calls this method at the start of each ``except`` block. User code must not handle
+        this error, because it does not occur in eager mode.
         """
         error = sys.exception()
         if isinstance(error, CompileError):

@@ -105,7 +105,7 @@ class FirstIteration:
 
 
 def _fits(carry: Carry, value: Any) -> bool:
-    """Return whether ``value`` has a valid type for the initial value of ``carry``."""
+    """Return whether ``value`` can be the initial value of ``carry``, by its type."""
     if isinstance(value, Tensor) and value.is_parameter:
         return False
     return joined_type(carry.symbol, value) == (carry.type, carry.is_number)

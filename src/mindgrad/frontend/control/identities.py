@@ -70,7 +70,7 @@ def _are_same(a: Identity, b: Identity) -> bool:
 
 
 def _put(container: Any, content: Any) -> None:
-    """Replace the items of a list or dict by the items of ``content``."""
+    """Replace the items of a list or dict by the items of ``content``, in place."""
     if isinstance(container, list):
         list.__setitem__(container, slice(None), list(content))
     else:
@@ -117,7 +117,7 @@ class Contents:
                 self._save(item)
 
     def containers(self) -> list[Any]:
-        """Return the lists and dicts that the body receives without a copy."""
+        """Return the lists and dicts that the body receives itself, not as copies."""
         return [container for container, _ in self._saved.values()]
 
     def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:

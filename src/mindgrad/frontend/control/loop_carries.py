@@ -36,7 +36,8 @@ from mindgrad.frontend.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: maximum number of operators of a loop test that the condition of the ``while`` computes from the carries
+#: maximum number of operators of a loop test that is moved from the loop body into the condition of the
+#: ``while``
 _MOST = 8
 
 
@@ -73,7 +74,7 @@ def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) 
 
 
 def _with_false(graph: Graph, position: int, outputs: Sequence[Any]) -> Graph:
-    """Replace the input at ``position`` by False."""
+    """Replace the graph input at ``position`` by the constant False."""
     builder = Builder()
     false = builder.constant(np.asarray(False))
     inputs = [false if k == position else builder.inputs_like([v])[0] for k, v in enumerate(graph.inputs)]
@@ -110,7 +111,7 @@ def _condition_of(body: Graph, consts: int) -> Graph | None:
 
 
 def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
-    """Return whether ``condition`` has the value ``first`` before the first iteration."""
+    """Return whether ``condition`` is ``first`` for the carries before the loop."""
     (at_start,) = inline(condition, operands)
     if at_start.is_traced or first.is_traced:
         return identity(at_start) == identity(first)
@@ -163,7 +164,7 @@ def doubles(
 
 
 def _flag_of(name: str) -> str:
-    """Return the name of the flag for a variable that holds a returned value."""
+    """Return the flag variable that belongs to a variable with a returned value."""
     return f"broke__{name.split('__')[1]}" if name.startswith(LEAVE) else "returned__"
 
 

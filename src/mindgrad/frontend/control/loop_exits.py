@@ -22,8 +22,8 @@ from mindgrad.core.primitives.logic import logical_and, logical_not
 
 __all__ = ["Leaving", "with_exit_first"]
 
-#: the exit is moved only if ``p`` has at most this many operators, and their operands at most this many
-#: elements
+#: the exit is moved only if its condition ``p`` has at most this many operators, and their operands have at
+#: most this many elements
 _MOST, _ELEMENTS = 24, 64
 
 

@@ -5,10 +5,10 @@ numbers. It calls :func:`scanned` for a long ``for`` loop over a range or tensor
 traced with symbols for its *carries*: the values that one iteration passes to the next (``carries``). They
 are variables, tensors whose elements an iteration assigns, and Parameters that it writes.
 
-The set of carries and their types are found by repeated traces. In the first trace, only tensors and the
-*flags* of jumps (``python.jumps``) are carries. If an iteration changes another value, such as a Python
-number, or the type of a carry, the body is traced again with corrected carries. This ends when all carries
-have the same type before and after an iteration.
+Repeated traces find the carries and their types. In the first trace, only tensors and the *flags* of jumps
+(``python.jumps``) are carries. If an iteration changes another value, such as a Python number, or the type of
+a carry, the body is traced again with corrected carries. This ends when all carries have the same type before
+and after an iteration.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Loop:
             pass
 
     def _begin(self, variables: State) -> None:
-        """Reset the carries to the values that the variables have before the loop."""
+        """Reset the carries to the values of the variables before the loop."""
         self.variables = variables
         self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
@@ -122,7 +122,8 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
-                # an iteration starts only if no jump was taken: flags are False, returned values undefined
+                # at the start of an iteration, no ``break``, ``continue``, or ``return`` has run: flags are
+                # False, and returned values are undefined
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
             values.append(GrowingList(value) if k in self.growing else value)
@@ -197,8 +198,8 @@ class _Loop:
                 and not self.runs_an_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # If the body reads this undefined variable before it assigns it, the trace fails. The loop is
-            # then unrolled and raises Python's own error
+            # If the body reads a variable before it assigns it, the trace fails. The loop is then unrolled
+            # and raises Python's own error
             if after is not UNDEFINED and (self.runs_an_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]
@@ -311,14 +312,14 @@ class _Loop:
         return iteration.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
-        """Return the carries that no iteration changes, and all other carries."""
+        """Return two lists: carries that no iteration changes, and all other carries."""
         every = [p for each in self.places for p in each if p is not None]
         every += [place for _, place in [*self.changed.values(), *self.written.values()]]
         still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
         return still, [p for p in every if p not in still]
 
     def appended(self) -> list[Any]:
-        """List the tensors and numbers that an iteration appends to lists."""
+        """List the tensors and numbers that one iteration appends to lists."""
         leaves = [x for k in sorted(self.growing) for x in self.body.leaves[k]]
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 

@@ -20,7 +20,7 @@ __all__ = ["equations", "known_truth", "plain_truth", "predicate", "truth"]
 
 
 def truth(test: Tensor) -> Tensor | bool:
-    """Convert a tensor to a bool, or to a scalar Bool tensor without a known value."""
+    """Convert a condition tensor to a bool, or to a Bool tensor if it is unknown."""
     tensor = references.read(test) if test.is_parameter else test
     if tensor._array is not None:
         return bool(tensor)
@@ -40,7 +40,7 @@ def truth(test: Tensor) -> Tensor | bool:
 
 
 def plain_truth(test: Any) -> Any:
-    """Apply :func:`truth` to a tensor, and return other conditions unchanged."""
+    """Apply :func:`truth` to a tensor; return other conditions unchanged."""
     return truth(test) if isinstance(test, Tensor) else test
 
 
@@ -56,6 +56,6 @@ def predicate(test: Any) -> Tensor:
 
 
 def equations() -> int:
-    """Return the number of equations in the innermost graph being traced."""
+    """Return the number of equations in the innermost graph that is being traced."""
     scope = innermost()
     return len(scope.builder.equations) if isinstance(scope, GraphScope) else 0

@@ -1,10 +1,10 @@
 """The runtime of rewritten functions: run statements as Python, or compile them.
 
 The rewriter (``python.rewrite``) replaces ``if``, loops, calls, and other constructs of a function by calls
-of one :class:`Runtime`. Each method checks the value that decides, such as the condition of an ``if``. If the
-value is known, the statement runs as Python. If it is a tensor without a known value, the runtime traces the
-*bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a ``cond``, a ``while``,
-or a ``scan`` with their graphs (``branches``, ``loops``).
+of one :class:`Runtime`. Each method checks the value that determines the next step, such as the condition of
+an ``if``. If the value is known, the statement runs as Python. If it is a tensor without a known value, the
+runtime traces the *bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a
+``cond``, a ``while``, or a ``scan`` with their graphs (``branches``, ``loops``).
 
 The methods for statements share these arguments:
 
@@ -31,6 +31,7 @@ from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.core.ir.tensor import Number, Tensor
 from mindgrad.core.primitives.logic import logical_not
+from mindgrad.core.trace import references
 from mindgrad.frontend import (
     aliases,
     effect_log,
@@ -187,7 +188,7 @@ class Runtime(Exceptions):
     def _for_scan(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
     ) -> bool:
-        """Try to compile a long loop to one ``scan``, and return whether this succeeded."""
+        """Compile a long loop to one ``scan``; return whether this succeeded."""
         if isinstance(items, range):
             length = len(items)
         elif isinstance(items, Tensor) and items.shape:
@@ -199,7 +200,7 @@ class Runtime(Exceptions):
         if isinstance(items, range):
             stack, is_number = Tensor(list(items)), True
         else:
-            stack, is_number = (state.read(items) if items.is_parameter else as_it_is(items)), False
+            stack, is_number = (references.read(items) if items.is_parameter else as_it_is(items)), False
         worth: list[bool] = []
 
         def is_worth(equations: Sequence[Equation]) -> bool:
@@ -379,7 +380,7 @@ class Runtime(Exceptions):
     # -- attributes, items, containers ------------------------------------------------------------
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """Read ``owner.name``. The getter of a user's property is converted, too."""
+        """Read ``owner.name``. If it is a property of the user, convert its getter."""
         return builtins.attribute(owner, name, self)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
@@ -415,7 +416,7 @@ class Runtime(Exceptions):
         return comprehensions.consumed(self, function, items, test, element, is_list, rest)
 
     def made(self, container: Any) -> Any:
-        """Record that the traced code created ``container``, so that it may change it."""
+        """Record that traced code created ``container``, so that the code may change it."""
         return owned_objects.made(container)
 
     # -- calls ------------------------------------------------------------------------

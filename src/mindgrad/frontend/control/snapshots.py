@@ -35,7 +35,7 @@ _READ_ONLY = "read-only"
 
 
 class _Entry:
-    """An object that existed before a branch or iteration, with its contents then."""
+    """An object that existed before a branch or iteration, with its former contents."""
 
     __slots__ = ("kind", "label", "owner", "state")
 
@@ -47,7 +47,7 @@ class _Entry:
         return not self.kind.same(self.kind.read(self.owner), self.state)
 
     def restore(self) -> bool:
-        """Restore the contents, and return whether this succeeded."""
+        """Restore the recorded contents of the object; return whether this succeeded."""
         if self.kind.write is None:
             return False
         self.kind.write(self.owner, self.state)
@@ -99,12 +99,12 @@ class Snapshot:
         self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
 
     def leave_out(self, owners: Sequence[Any]) -> None:
-        """Permit changes of ``owners``, which the caller restores."""
+        """Permit changes of the objects ``owners``, which the caller restores."""
         for owner in owners:
             self._entries.pop(id(owner), None)
 
     def is_read(self, owner: Any) -> bool:
-        """Return whether code after the branch or loop can access an object."""
+        """Return whether code after the branch or loop can access ``owner``."""
         if self._later is None:
             return True
         if self._read is None:
@@ -292,6 +292,6 @@ def _refuse_advanced(entry: _Entry, *, is_final: bool = False) -> NoReturn:
 
 
 def refuse_change(owner: Any) -> None:
-    """Raise ``CompileError`` before code changes an object that is in a snapshot."""
+    """Raise ``CompileError`` because code is about to change a recorded object."""
     for entry in entries_of(owner):
         _refuse(_sentence(entry))

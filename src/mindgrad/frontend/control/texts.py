@@ -19,7 +19,7 @@ __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
 
 class UnknownText(str):
-    """A string in which marks represent values of tensors that are not known."""
+    """A string with placeholders (marks) for tensor values that are not known."""
 
     __slots__ = ()
 
@@ -48,7 +48,8 @@ class UnknownText(str):
         )
 
 
-#: methods of ``str`` that stay available, because they keep the marks or do not read the contents
+#: methods of ``str`` that strings with unknown values keep, because they preserve the marks or do not read
+#: the contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",
@@ -62,12 +63,12 @@ for _name in ("__eq__", "__hash__", "__len__", "__contains__", "__iter__", "__ge
 
 
 def marked_text(text: Any) -> Any:
-    """Convert a string to :class:`UnknownText` if it contains a mark."""
+    """Convert a string to :class:`UnknownText` if it contains the mark of a tensor."""
     return UnknownText(text) if type(text) is str and "<being compiled: " in text else text
 
 
 def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function so that it returns a string with marks as :class:`UnknownText`."""
+    """Wrap a function so that it returns strings with marks as :class:`UnknownText`."""
 
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:

@@ -189,7 +189,7 @@ def _settled(x: Any) -> Any:
 
 
 def _same(tensor: Tensor) -> Tensor:
-    """Return ``tensor``, or the value that it has after the end of its recording."""
+    """Return ``tensor``, or a copy of its value if its recording has ended."""
     return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
 
 

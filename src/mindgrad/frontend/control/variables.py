@@ -130,7 +130,7 @@ class State:
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """Return the variables, extended by attributes and variables of other functions."""
+        """Return a copy with more variables: attributes, and variables of functions."""
         count = len(self.names)
 
         def put(values: tuple) -> None:
@@ -157,7 +157,7 @@ class State:
 
 
 def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
-    """Yield the ``(id of cell or globals, name)`` of all variables of ``setter``."""
+    """Yield ``(id of cell or globals, name)`` for each variable that a setter assigns."""
     setter = getattr(setter, "__wrapped__", setter)
     code, closure = setter.__code__, setter.__closure__ or ()  # type: ignore[attr-defined]
     yield from zip(map(id, closure), code.co_freevars, strict=True)
@@ -166,7 +166,7 @@ def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
 
 
 def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
-    """Flatten each value, and return the lists of leaves and the structures."""
+    """Flatten each value; return the lists of leaves and the tree structures."""
     pairs = [flatten(value.items() if type(value) is GrowingList else value) for value in values]
     return [leaves for leaves, _ in pairs], [structure for _, structure in pairs]
 
@@ -256,7 +256,7 @@ def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
 
 
 def said(x: Any) -> str:
-    """Describe a value for an error message."""
+    """Describe a value of a variable for an error message."""
     if type(x) is Number:
         return f"a Python {type(x.sample()).__name__}"
     if isinstance(x, Tensor):

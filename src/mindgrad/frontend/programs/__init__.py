@@ -1,1 +1,1 @@
-"""Run functions: recording, derivatives, compiled programs, caches, and donation."""
+"""Compiled programs of functions: signatures, caches, open sizes, and donation."""

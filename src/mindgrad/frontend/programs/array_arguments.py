@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.base.refusal import CompileError
 from mindgrad.core.base.tree import attributes_of, flatten, is_record, unflatten
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.core.ir.tensor import Tensor
 
-__all__ = ["any_array", "as_constants", "leaves_as_tensors", "with_tensors"]
+__all__ = ["any_array", "as_constants", "leaves_as_tensors", "note_large_array", "with_tensors"]
 
 #: largest size, in bytes, of an array whose elements may become constants of a compiled program
 _LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
-#: cache: whether a class is a container, an array, or neither (a leaf)
+#: cache: maps a class to its role: container, array, or leaf (all other classes)
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
 #: largest number of classes in the cache ``_ROLES``; the role of a further class is computed at each call
 _ROLES_KNOWN = 256
@@ -49,7 +50,7 @@ def _role(kind: Any) -> int:
 
 
 def any_array(values: Iterable[Any]) -> bool:
-    """Whether ``values`` contain an array of any library, also inside containers."""
+    """Whether ``values`` or containers in it have an array of any library."""
     for x in values:
         kind = type(x)
         if kind is Tensor:
@@ -96,6 +97,19 @@ def as_constants(
     if not arrays or any(x.nbytes > _LARGEST_CONSTANT for x in arrays):
         return None
     return unflatten(structure, leaves_as_tensors(leaves, as_constant=True))
+
+
+def note_large_array(error: Exception, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Add a note to a compile error if an array argument is too large."""
+    arrays = [x for x in flatten((tuple(args), kwargs))[0] if _is_array(x)]
+    large = next((x for x in arrays if x.nbytes > _LARGEST_CONSTANT), None)
+    if large is None or not isinstance(error, CompileError):
+        return
+    error.add_note(
+        f"  An argument is an array from outside mindgrad: shape {tuple(large.shape)}, {large.nbytes} bytes. "
+        f"An array of more than {_LARGEST_CONSTANT} bytes is an input of the compiled function, as a tensor "
+        "is.\n  If the value comes from this array, compute it before the call and pass it as an argument."
+    )
 
 
 def _is_array(leaf: Any) -> bool:

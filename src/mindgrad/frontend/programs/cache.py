@@ -139,7 +139,8 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # functions that share their code and are called several times each were probably created on purpose
+        # if functions that share their code are called several times each, the user probably creates them on
+        # purpose
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -166,7 +167,7 @@ class History:
             )
 
     def _note_first_call(self) -> None:
-        """Warn if each call compiles because it creates a new Cell or object."""
+        """Warn if calls compile again and again because each creates a new Cell or object."""
         with _lock:
             latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
             latest.append(self)
@@ -201,8 +202,7 @@ _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
 _first_calls: dict[str, collections.deque[History]] = {}
 #: maps the code objects of a function to weak references to programs that later, equal functions may reuse
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
-#: a list with one number. If ``_programs`` has more keys than this number, keys without live programs are
-#: deleted
+#: a list with one number: if ``_programs`` has more keys than this, keys without live programs are deleted
 _most = [256]
 #: the latest programs that read neither a Parameter nor a Cell, so that no owner keeps them alive
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
@@ -274,7 +274,7 @@ def _owner_of(function: Any) -> str:
 
 
 def content_of(cell: Any) -> Any:
-    """Return the value of a closure cell, or ``None`` if the cell is empty."""
+    """Return the value of a closure cell; ``None`` if its variable has no value."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -285,7 +285,7 @@ def content_of(cell: Any) -> Any:
 
 
 def _may_be_made_anew(function: Any) -> bool:
-    # mindgrad compiles a Cell as a bound method of the package; its programs are stored on the Cell
+    # a compiled Cell is a bound method of mindgrad; its programs are stored on the Cell
     if isinstance(function, types.MethodType):
         return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")
@@ -320,7 +320,7 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
 
 def offered(function: Any) -> Iterator[Any]:
-    """Iterate over the offered programs for the code of ``function``, latest first."""
+    """Iterate over the programs offered for the code of ``function``, latest first."""
     if not _may_be_made_anew(function):
         return
     for each in list(_programs.get(_codes(function), ())):
@@ -330,7 +330,7 @@ def offered(function: Any) -> Iterator[Any]:
 
 
 def withdraw(gone: set[int]) -> None:
-    """Remove the offered programs whose executables have an ``id`` in ``gone``."""
+    """Remove offered programs whose executable has an ``id`` in the set ``gone``."""
     with _lock:
         for keeper in _owners:
             keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]

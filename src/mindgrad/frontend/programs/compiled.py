@@ -26,11 +26,15 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.scope import as_it_is, open_scopes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.passes.pipeline import before_compilation
-from mindgrad.distributed.layouts import joint_args
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.effect_log import Place, Variable
 from mindgrad.frontend.guards import Change
-from mindgrad.frontend.programs.array_arguments import as_constants, leaves_as_tensors, with_tensors
+from mindgrad.frontend.programs.array_arguments import (
+    as_constants,
+    leaves_as_tensors,
+    note_large_array,
+    with_tensors,
+)
 from mindgrad.frontend.programs.cache import (
     MAXSIZE,
     CacheInfo,
@@ -44,6 +48,7 @@ from mindgrad.frontend.programs.cache import (
     withdraw,
 )
 from mindgrad.frontend.programs.cache_miss import UNKNOWN, between_functions, between_signatures, refused
+from mindgrad.frontend.programs.divided_arrays import joint_args
 from mindgrad.frontend.programs.number_operands import Counting, NumberArguments, with_operands
 from mindgrad.frontend.programs.open_sizes import OpenSizes
 from mindgrad.frontend.programs.program import Program
@@ -146,7 +151,7 @@ class Compiled:
         return program.call(tensors)
 
     def prepare(self, *args: Any, **kwargs: Any) -> None:
-        """Compile a program for these arguments without running it."""
+        """Compile a program for the given arguments without running it."""
         self._compiled(call_signature(args, kwargs)[0], args, kwargs)
 
     def _compiled(
@@ -266,13 +271,15 @@ class Compiled:
             else:
                 self._by_value.add(key)
                 return lambda: program.call(tensors)
+        elif error is not None:
+            note_large_array(error, args, kwargs)
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
         """List attributes and variables whose number or tensor changed since a trace.
 
-        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program, so that
-        further changes need no compilation.
+        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program. Then further
+        changes need no compilation.
         """
         known = self._programs.get(key)
         if known:

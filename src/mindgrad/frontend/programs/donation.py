@@ -44,7 +44,7 @@ class Taken:
     __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        # a weak reference, because the Parameter refers to this placeholder
+        # a weak reference avoids a reference cycle, because the Parameter refers to this placeholder
         self._reference = weakref.ref(parameter)
 
     @property
@@ -74,12 +74,12 @@ class Taken:
 
     @property
     def dtype(self) -> Any:
-        """The element type, which the program does not change."""
+        """Element type of the Parameter's array, before and after the program runs."""
         return self._parameter.dtype.numpy
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape, which the program does not change."""
+        """Shape of the Parameter's array, before and after the program runs."""
         return self._parameter.shape
 
 
@@ -92,7 +92,7 @@ def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
 
-#: reference count of an array to which only the list ``arrays`` refers, measured with new objects
+#: reference count of an array to which only the list ``arrays`` refers, measured for new objects in a list
 _ALONE = max(_counts([object(), object()]))
 
 
@@ -151,7 +151,7 @@ class Donation:
         return [array if takes_parts and is_part(array) else settled(array) for array in originals]
 
     def run(self, executable: Executable, arrays: Sequence[Any]) -> list[Any]:
-        """Run the program; if it fails before it starts, restore the Parameters."""
+        """Run the program. If it fails before it starts, restore the old Parameter values."""
         originals = self.arrays(executable.takes_parts)
         run = executable.run_uninterrupted if executable.may_take_long else executable.run
         try:

@@ -80,7 +80,7 @@ class NumberArguments:
         return bool(self.places) and all(map(_is_in_range, [values[place] for place in self.places]))
 
     def keep_constant(self) -> None:
-        """Treat the numbers that are inputs now as constants in all later calls."""
+        """Make the numbers that are now inputs constants in all later calls."""
         self._constant.update(self.places)
         self.places = ()
 
@@ -97,7 +97,10 @@ class NumberArguments:
         return ((structure, leaves), *key[1:])
 
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
-        """Replace NumPy floats that are inputs by ``_TYPICAL``, so that rounding shows."""
+        """Replace NumPy floats that are inputs by the number ``_TYPICAL``.
+
+        A trace with this number shows whether the program rounds.
+        """
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
             if place in self.places and issubclass(kind, np.floating):
@@ -298,7 +301,7 @@ def _of_operator(
 
 
 def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
-    """Whether an operator combines a number with a tensor."""
+    """Whether an operator combines a Python number with a tensor."""
     return any(g is None and type(x) is not Constant for x, g in zip(operands, bits_given, strict=True))
 
 
@@ -384,7 +387,7 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
 
 def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
-    """Whether ``general`` with ``constants`` instead of inputs equals ``special``."""
+    """Whether ``general``, with inputs replaced by ``constants``, equals ``special``."""
     return _are_equal(_folded(general, constants), _folded(special, {}))
 
 

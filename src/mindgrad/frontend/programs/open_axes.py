@@ -66,7 +66,7 @@ class NotOpen(Exception):
 
 
 def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
-    """Return ``shape`` with the sizes of its open axes computed from ``sizes``."""
+    """Return ``shape`` for other ``sizes`` of its open axes."""
     return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
 
 
@@ -161,8 +161,8 @@ class OpenAxes:
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
-        # unrelated axes may have equal sizes in one graph, such as an open size 67 and a width of 67. Their
-        # sizes differ in the other graph, and so do the index maps
+        # in one trace, unrelated axes may have equal sizes, such as an open size 67 and a fixed width of 67.
+        # In the trace with other open sizes, these sizes differ, and therefore the index maps differ
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)
@@ -211,7 +211,7 @@ class OpenAxes:
         return self._classes.symbol(symbol)
 
     def opens_at(self, place: tuple[int, int]) -> Opens:
-        """Return the open sizes of the operand with the indices (equation, operand)."""
+        """Return the open sizes of an operand, given as (equation index, operand index)."""
         return self._operands[place[0]][place[1]]
 
     def _opens(self, nodes: Sequence[int]) -> Opens:
@@ -223,8 +223,8 @@ class OpenAxes:
         Each use of a constant has new identifiers, because its uses may need different sizes.
 
         Args:
-            atom: an atom of the first graph.
-            other: the corresponding atom of the other graph.
+            atom: a variable or constant of the first graph.
+            other: the corresponding variable or constant of the other graph.
         """
         if atom in self._axes:
             return self._axes[atom]
@@ -295,13 +295,13 @@ class OpenAxes:
             builder: the current builder.
             inputs: for each input of the program, its variable or constant in ``builder``.
             sizes: dict that maps each symbol to its size in the emitted program.
-            constants: dict that maps the indices (equation, operand) of a constant to the atom that replaces
-                the constant.
+            constants: dict that maps the indices (equation, operand) of a constant to the variable or
+                constant that replaces it.
             counts: dict that maps each symbol to a scalar variable with the actual size. Elements from this
                 index on are padding. Default: no element is padding.
 
         Returns:
-            The atoms of the results.
+            The variables or constants of the results.
 
         Raises:
             NotOpen: If an equation cannot be emitted for these sizes.
@@ -336,7 +336,7 @@ class OpenAxes:
         return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
 
     def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
-        """Return an equation's parameters for ``sizes``; ``{}`` if they are unchanged."""
+        """Return an equation's new parameters for ``sizes``; ``{}`` if they do not change."""
         equation = self.graph.equations[index]
         axes = padded_map(equation)
         results = [] if axes is None else axes.results

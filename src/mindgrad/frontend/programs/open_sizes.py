@@ -186,7 +186,7 @@ class _Call:
         return [[_PROBES[self.distinct.index(n)][k] for n in self.sizes] for k in (0, 1)]
 
     def traced(self, sizes: Sequence[int]) -> Trace:
-        """Trace the function for inputs of these sizes."""
+        """Trace the function with inputs whose open axes have the given sizes."""
         changed = iter(sizes)
         leaves = []
         for x, open_axes in self._inputs:
@@ -199,14 +199,14 @@ class _Call:
 
 
 def _shape(leaf: Any, open_axes: tuple[int, ...]) -> tuple[int | None, ...]:
-    """Return a tensor's shape with ``None`` for open sizes; ``()`` for other leaves."""
+    """Return the shape of a tensor, with ``None`` for open sizes; else ``()``."""
     shape = leaf.shape if isinstance(leaf, Tensor) else ()
     return tuple([None if axis in open_axes else n for axis, n in enumerate(shape)])
 
 
 @contextmanager
 def _unnoticed() -> Iterator[None]:
-    """Suppress warnings and restore the random state, for the traces of step 2."""
+    """Suppress warnings and restore the random state during the traces of step 2."""
     states = _random_states()
     try:
         with warnings.catch_warnings():

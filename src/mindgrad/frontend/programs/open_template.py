@@ -79,7 +79,7 @@ class SharedTrace:
 
 
 def _changes(shapes: Sequence[Any], opens: Sequence[Opens], sizes: Sizes) -> dict[int, Any]:
-    """Compute ``shapes`` for ``sizes``; return the shapes that change, by index."""
+    """Compute ``shapes`` for ``sizes``; return those that change, by index."""
     changed = [shape_at(shape, each, sizes) for shape, each in zip(shapes, opens, strict=True)]
     return {k: new for k, (old, new) in enumerate(zip(shapes, changed, strict=True)) if old != new}
 
@@ -121,7 +121,7 @@ class Template:
         other = second[1].graph
         self.axes = OpenAxes(self.graph, sizes, other, second[0], inputs)
         self._symbols = sorted({self.axes.symbol(s) for s in sizes})
-        #: for each lifted constant: its uses, and its values in the two traces
+        #: for each constant that becomes an input: its uses, and its values in the two traces
         self._lifted: list[tuple[Places, Constant, Constant]] = []
         groups: dict[Any, tuple[Places, Constant, Constant]] = {}
         for position, x in _operands(self.graph):
@@ -279,7 +279,7 @@ def _through(x: float, y: float, a: int, b: int, size: int) -> float:
 
 
 def _operands(graph: Graph) -> Iterator[tuple[tuple[int, int], Any]]:
-    """Iterate over ``((equation, operand), atom)`` for all operands, then the results."""
+    """Yield ``((equation, operand), atom)`` for all operands, then for the results."""
     for index, each in enumerate([*[e.inputs for e in graph.equations], graph.outputs]):
         for position, atom in enumerate(each):
             yield (index, position), atom

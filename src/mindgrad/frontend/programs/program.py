@@ -19,11 +19,12 @@ from mindgrad.core.ir import settings
 from mindgrad.core.ir.graph import calls_back
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.passes.pipeline import before_compilation
-from mindgrad.distributed.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
+from mindgrad.distributed.layouts import partition_of, placement_of, stay
 from mindgrad.distributed.partition import in_force
 from mindgrad.frontend.effect_log import Place
 from mindgrad.frontend.guards import Change, Dependencies
 from mindgrad.frontend.programs.cache import History
+from mindgrad.frontend.programs.divided_arrays import gathered, lay_out, moved
 from mindgrad.frontend.programs.donation import Donation, run_and_store
 from mindgrad.frontend.programs.open_template import SharedTrace
 from mindgrad.frontend.signature import matched, snapshot, users_functions
@@ -86,7 +87,8 @@ class Program:
         self._written = written
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
-        # donate nothing if the program calls Python: if the callback failed, donated values would be lost
+        # donate nothing if the program calls Python, because donated values would be lost if the callback
+        # failed
         may_give = not calls_back(graph) and not is_checking
         is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
@@ -113,7 +115,7 @@ class Program:
         self._array_type = array_type()
 
     def _note_results(self, traced: Trace) -> None:
-        """Store how a call builds the function's result and which attributes it assigns."""
+        """Store how to build the function's result and which attributes calls assign."""
         self._structure, self._outcome = traced.structure, traced.outcome
         self._leaves = [kind_of(x) for x in traced.results]
         self._held = [kind_held(x) for x in traced.outcome.leaves]
@@ -128,7 +130,10 @@ class Program:
         return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
 
     def detached(self) -> Program:
-        """Return a copy of this program with a snapshot instead of its function."""
+        """Return a detached copy of this program, which can serve equal functions.
+
+        The copy refers to a snapshot of the function instead of the function itself.
+        """
         function, cells, walked = snapshot(self.function, self._outcome.free())
         program = self._with(function, self.dependencies.detached(cells, walked))
         places = {id(cell): place for place, cell in enumerate(cells)}
@@ -136,7 +141,7 @@ class Program:
         return program
 
     def attached(self, function: Callable[..., Any]) -> Program | None:
-        """Attach a copy of this detached program to ``function``; ``None`` if it differs."""
+        """Attach a copy of this program to ``function``; ``None`` if the function differs."""
         cells = matched(self.function, function)
         if cells is None:
             return None
@@ -173,7 +178,7 @@ class Program:
         return [each for each in places if type(each.holder) is not int]
 
     def changes(self) -> Iterator[Change]:
-        """Describe the changes of Python state that invalidate the program."""
+        """Describe each change of Python state that makes the program invalid."""
         return chain(self._outcome.changes(), self.dependencies.changes())
 
     def owners(self) -> list[Any]:
@@ -209,7 +214,7 @@ class Program:
         return [*self._read, *(() if self._donation is None else self._donation.parameters)]
 
     def _finish(self, results: list[Any]) -> Any:
-        """Build the function's result, and store the values that it assigns to attributes."""
+        """Build the function's result, and assign the attributes that it changes."""
         first = len(self._written)
         for parameter, type_ in self._retyped:
             parameter.retype(type_)

@@ -63,7 +63,7 @@ def call(
 
 
 def runtime(method: str, args: Sequence[ast.expr], origin: ast.AST, until: ast.AST | None = None) -> ast.expr:
-    """Create a call of a method of the runtime."""
+    """Create the expression that calls a method of the runtime."""
     function = at(ast.Attribute(name(RUNTIME, origin), method, ast.Load()), origin, until)
     return call(function, args, origin, until)
 
@@ -81,7 +81,7 @@ def thunk(body: ast.expr) -> ast.expr:
 
 
 def define(identifier: str, parameters: Iterable[str], body: list[ast.stmt], origin: ast.AST) -> ast.stmt:
-    """Create the definition of an inner function."""
+    """Create a statement that defines an inner function."""
     arguments = function_arguments(*parameters)
     for argument in arguments.args:
         at(argument, origin)

@@ -17,7 +17,7 @@ __all__ = ["Assignments", "Scope", "binds", "captured", "is_generator", "reads",
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-#: built-in functions that may read all variables of their caller
+#: built-in functions that can read all variables of the function that calls them
 _LOOK_AROUND = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: methods that change a list, dict, set or deque in place
 _MUTATORS = frozenset(
@@ -83,7 +83,7 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """Return the names that the node itself binds. Its children are ignored."""
+    """Return the names that ``node`` itself binds, without its children."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)
@@ -160,7 +160,7 @@ def _root(node: ast.AST) -> str | None:
 
 
 def _changed_by(node: ast.AST) -> Iterable[str]:
-    """Return the variable whose value the node itself may change in place, if any."""
+    """Return the variable whose value ``node`` itself may change in place, if any."""
     root = None
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         root = _root(node)

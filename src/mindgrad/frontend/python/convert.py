@@ -161,7 +161,10 @@ def is_without_source(function: Any) -> bool:
 
 
 def is_unconverted(function: types.FunctionType) -> bool:
-    """Return whether a user's function is a generator function or has no source."""
+    """Return whether a user's function runs unconverted.
+
+    This holds for generator functions, and for functions without source.
+    """
     if not is_generator_function(function.__code__):
         return is_without_source(function)
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]

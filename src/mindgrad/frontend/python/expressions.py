@@ -198,7 +198,7 @@ class Expressions(ast.NodeTransformer):
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
-        """Create the call for ``owner.attribute``. ``owner`` is already rewritten."""
+        """Create the runtime call for ``owner.attribute``. ``owner`` is already rewritten."""
         return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -208,7 +208,7 @@ class Expressions(ast.NodeTransformer):
         return self.item(node.value, node.slice, node)
 
     def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
-        """Create the call for ``owner[key]``. Both expressions are already rewritten."""
+        """Create the runtime call for ``owner[key]``. Both operands are already rewritten."""
         return runtime("item", [owner, key], place)
 
     # -- calls and containers --------------------------------------------------------------------

@@ -114,7 +114,7 @@ class _Context(NamedTuple):
 
 
 def stops(loop: ast.For | ast.While) -> list[str]:
-    """Return the names of the flags that end a rewritten loop."""
+    """Return the names of the flags that end the rewritten ``loop``."""
     return getattr(loop, "stops", [])
 
 
@@ -245,7 +245,7 @@ class _Lowering:
         return done
 
     def unless(self, kinds: set[str], origin: ast.AST, body: Block, context: _Context) -> ast.stmt:
-        """Create an ``if`` that runs ``body`` only if the flags of these jumps are False."""
+        """Create an ``if`` that runs ``body`` only if no jump in ``kinds`` was taken."""
         test = negation(either(context.flags(kinds), origin))
         return at(ast.If(test, _some(body, origin), []), origin)
 

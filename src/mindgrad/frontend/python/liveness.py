@@ -12,8 +12,8 @@ after a statement. Then ``before(statement, live)`` is the set of names that are
 If flags end the loop, E consists of ``live`` and these flags. Otherwise, E is empty.
 
 An ``if`` or loop *hands on* the variables that it assigns and that are live after it. They become results of
-the compiled branch or loop. All other variables are temporaries of one branch or iteration. They do not need
-a value of the same type in the other branch.
+the compiled branch or loop. All other variables are temporaries of one branch or iteration. Their type may
+differ between branches.
 
 Names that inner functions capture, and names declared ``global`` or ``nonlocal``, are always live. A variable
 whose value may be changed in place counts as assigned and read.
@@ -138,7 +138,7 @@ class _Liveness:
         return self.block(node.body, orelse, caught)
 
     def loop(self, node: Any, live: Names, raised: Names) -> Names:
-        """Return the names that are live before each iteration's test or next item."""
+        """Return the names that are live at the start of each iteration."""
         is_for = isinstance(node, ast.For)
         if is_for:
             self.later[node] = live | self.outside

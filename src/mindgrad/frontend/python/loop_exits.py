@@ -60,7 +60,8 @@ _FUNCTIONS: tuple[type, ...] = (
 
 class _Exits:
     def __init__(self, body: Sequence[ast.stmt]) -> None:
-        # reads: how often the function reads each name. shared: the names that other functions can read
+        # ``reads``: how often the function reads each name. ``shared``: the names that other functions can
+        # read
         self.reads = _reads(body)
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.shared = _reads(node for node in nodes if isinstance(node, _FUNCTIONS)).keys() | {

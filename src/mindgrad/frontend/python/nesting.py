@@ -28,7 +28,10 @@ _LONGEST = 400
 
 
 def with_nested_tests(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Rewrite the ``if`` statements of one function, except in its inner functions."""
+    """Rewrite ``if`` conditions with ``and`` and ``:=`` to nested ``if`` statements.
+
+    Inner functions in ``body`` are left unchanged.
+    """
     nesting = _Nesting()
     return [nesting.visit(each) for each in body]
 

@@ -103,7 +103,7 @@ class _TailCalls:
     def _arguments(self, call: ast.expr | None) -> dict[str, ast.expr] | None:
         """Return the argument for each parameter if ``call`` is a recursive call.
 
-        ``None``: it is not, or it omits arguments.
+        ``None``: ``call`` is not a recursive call, or omits arguments.
         """
         if not isinstance(call, ast.Call):
             return None

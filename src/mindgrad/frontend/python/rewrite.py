@@ -69,7 +69,7 @@ def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.Functi
     Defaults and decorators are evaluated outside the function, and remain unchanged.
 
     Args:
-        function: the function.
+        function: its syntax tree.
         owner: name of the class that defines the function, or ``None``.
     """
     _Function(function, owner, itertools.count(1)).rewrite()
@@ -77,10 +77,10 @@ def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.Functi
 
 
 class _Function(Expressions):
-    """Rewrites one function.
+    """Rewrite the statements and expressions of one function in place.
 
     Args:
-        function: the function.
+        function: syntax tree of the function.
         owner: name of the class that defines the function, or ``None``.
         numbers: yields unique numbers for the names of generated inner functions.
     """
@@ -98,7 +98,7 @@ class _Function(Expressions):
             head, body = [body[0]], body[1:]
         origin = body[0] if body else function
         captured = scope.captured  # compute this cached property before the source changes
-        # a loop would share captured variables between its iterations, but recursive calls have their own
+        # iterations of a loop would share the captured variables, but each recursive call has its own
         if not captured & scope.locals.keys():
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         body = with_nested_tests(body)
@@ -155,7 +155,7 @@ class _Function(Expressions):
     def _helper(
         self, identifier: str, body: Block, origin: ast.AST, parameters: tuple[str, ...] = ()
     ) -> ast.stmt:
-        """Rewrite statements, and create an inner function with them."""
+        """Create an inner function that contains the rewritten statements ``body``."""
         declared = self._declared(self.assignments.binds(body), origin)
         return define(identifier, parameters, declared + self.block(body), origin)
 
@@ -184,7 +184,7 @@ class _Function(Expressions):
         return define(identifier, [], [*body, values(targets)], origin)
 
     def _put(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Create the function that assigns variables, and deletes undefined ones."""
+        """Create the function that assigns variables, and deletes those without a value."""
         if not names:
             return define(identifier, ["values__"], [], origin)
         targets = [at(ast.Name(variable, ast.Store()), origin) for variable in names]
@@ -201,7 +201,7 @@ class _Function(Expressions):
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
         """Create the getter and setter for the variables of an ``if`` or loop.
 
-        They are the variables that it assigns: first those that later code reads, then all others.
+        The ``if`` or loop assigns these variables. The variables that later code reads come first.
 
         Returns:
             The definitions of getter and setter, and the arguments ``getter, setter, names`` for the runtime.
@@ -455,7 +455,7 @@ class _Function(Expressions):
 
 
 def _is_plain(target: ast.AST) -> bool:
-    """Return whether the target consists of variables, without attributes and items."""
+    """Return whether an assignment target has only variables, no items or attributes."""
     return not any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in ast.walk(target))
 
 

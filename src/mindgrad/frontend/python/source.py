@@ -60,7 +60,7 @@ class _Definition(NamedTuple):
 
 
 class _File:
-    """A parsed source file, with its functions and lambdas by name and first line."""
+    """A parsed source file: its functions and lambdas by name and first line."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -108,7 +108,7 @@ _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """Create a new lock in a forked process: no thread can release the old one."""
+    """Replace the lock in a forked process, because no thread can release the old one."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
@@ -256,7 +256,7 @@ def _lines(text: str) -> int:
 
 
 def _match(code: types.CodeType, file: _File) -> _Definition | None:
-    """Return the definition from which ``code`` was compiled, or ``None``."""
+    """Return the definition in ``file`` from which ``code`` was compiled, or ``None``."""
     alike: list[tuple[_Definition, types.CodeType]] = []
     # compare with and without the imports, because a notebook compiles each statement of a cell separately
     contexts: list[Sequence[ast.stmt]] = [file.imports, ()] if file.imports else [()]
@@ -293,7 +293,7 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants of ``code``. For a class, replace its qualified name."""
+    """Return the constants of ``code``, with the qualified name of a class replaced."""
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
     return tuple("__qualname__" if each == code.co_qualname else each for each in code.co_consts)
@@ -315,7 +315,7 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     """Copy a definition without the parts that Python evaluates outside the function.
 
-    They are defaults, annotations, and decorators. A lambda becomes a function.
+    The omitted parts are defaults, annotations, and decorators. A lambda becomes a function.
     """
     if isinstance(node, ast.Lambda):
         whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])

@@ -8,12 +8,13 @@ from mindgrad import nn
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d  # noqa: F401  (in ``_OWN``)
+from mindgrad.mint.nn.functional import log_softmax, softmax
 from mindgrad.ops import functional
 from mindgrad.ops.in_place import replaced
 
 _nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
-#: Cells that are the same in ``nn``
+#: names of Cells that ``mint.nn`` shares with ``nn``
 _SAME = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
     "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
@@ -389,7 +390,8 @@ class Softmax(_nn.Softmax):
     """Compute the softmax exp x / Σ exp x along an axis.
 
     Args:
-        dim (int): axis along which to normalize.
+        dim (int or None): axis along which to normalize. ``None`` means axis 0 for tensors of 0, 1, or 3
+            axes, and axis 1 otherwise.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Softmax(dim=0)(Tensor([0.0, 0.0])))
@@ -398,13 +400,19 @@ class Softmax(_nn.Softmax):
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__(-1 if dim is None else dim)
+        self.dim = dim
+
+    def construct(self, x: Any) -> Any:
+        """Apply :func:`mindgrad.mint.nn.functional.softmax`."""
+        return softmax(x, self.dim)
 
 
 class LogSoftmax(_nn.LogSoftmax):
     """Compute the logarithm of the softmax along an axis.
 
     Args:
-        dim (int): axis along which to normalize.
+        dim (int or None): axis along which to normalize. ``None`` means axis 0 for tensors of 0, 1, or 3
+            axes, and axis 1 otherwise.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.LogSoftmax(dim=0)(Tensor([0.0, -1000.0])))
@@ -413,6 +421,11 @@ class LogSoftmax(_nn.LogSoftmax):
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__(-1 if dim is None else dim)
+        self.dim = dim
+
+    def construct(self, x: Any) -> Any:
+        """Apply :func:`mindgrad.mint.nn.functional.log_softmax`."""
+        return log_softmax(x, self.dim)
 
 
 class BCEWithLogitsLoss(_nn.BCEWithLogitsLoss):

@@ -7,6 +7,7 @@ from typing import Any
 from mindgrad import nn
 from mindgrad._base.shared_docs import document
 from mindgrad.core.ir.tensor import Tensor
+from mindgrad.mint.conversions import placing
 from mindgrad.mint.nn import functional as own
 from mindgrad.nn.function_cells import function_cell
 from mindgrad.nn.layer.padding import family
@@ -88,7 +89,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         input (Tensor): tensor of shape (n, channels, h, w) or (channels, h, w).
         p (float): probability that a channel is dropped.
         training (bool): whether to drop channels. If it is false, the input is returned unchanged.
-        inplace (bool): accepted for compatibility and ignored; ``input`` does not change.
+        inplace (bool): whether to store the result in ``input``.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -97,7 +98,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     >>> mint.nn.functional.dropout2d(mint.ones((2, 3, 4, 4)), 0.5).shape
     (2, 3, 4, 4)
     """
-    return functional.dropout2d(input, p, training)
+    return placing(inplace, "dropout2d", input, lambda x: functional.dropout2d(x, p, training))
 
 
 def conv_transpose2d(

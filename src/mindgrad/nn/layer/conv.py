@@ -58,7 +58,7 @@ class _Conv(Cell):
         self.dilation = per_axis(dilation, axes, owner, "dilation", 1)
         self.pad_mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
         self.padding = padding
-        # raise errors about ``padding`` now: they do not depend on the input size
+        # raise errors about ``padding`` now, with an arbitrary input size: they do not depend on this size
         some = (64,) * axes
         convolution.margins(owner, self.pad_mode, padding, some, self.kernel_size, self.stride)
         if self.in_channels % self.group or self.out_channels % self.group:

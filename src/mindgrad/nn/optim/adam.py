@@ -83,7 +83,7 @@ class Adam(Optimizer):
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
         rows = self._rows(gradients, self.moment1, self.moment2, greatest)
-        # one step size for each learning rate, because most Parameters share a rate
+        # compute one step size for each learning rate, because most Parameters share a rate
         steps: dict[int, Any] = {}
         for parameter, gradient, rate, moment1, moment2, bound in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)

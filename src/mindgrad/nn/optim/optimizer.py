@@ -147,7 +147,7 @@ class Optimizer(Cell):
         self._hold_decays(weight_decay, entries)
         self.grad_centralization_flags = tuple([member.is_centralized for member in entries])
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
-        # MindSpore's attributes that subclasses in other libraries read
+        # attributes of MindSpore's optimizers that subclasses in other libraries read
         self.global_step_increase_tensor = Tensor(1, dtype.int32)
         self.assignadd = ops.assign_add
         self.map_, self.map_reverse = ops.Map(), ops.Map(None, True)

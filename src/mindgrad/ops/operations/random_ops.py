@@ -39,29 +39,27 @@ def _channels_dropped(self: Any, x: Any, axes: int) -> tuple[Tensor, Tensor]:
     return dropping.channels_masked(name, dropping.with_axes(name, x, (axes + 2,)), self.keep_prob, axes)
 
 
+_PAIR = "Tuple of two tensors of the shape of ``x``: the result, and the mask of the elements that were kept."
 Dropout = operation(
     __name__, "Dropout", dropping.dropout,
     attributes={"keep_prob": _keep_prob("Dropout", True), "Seed0": integer(0), "Seed1": integer(0)},
     run=_dropped,
+    meaning=f"Set elements to zero, and divide the others by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout(keep_prob=1.0)(Tensor([3.0, 4.0]))[1]", prints="[1. 1.]",
 )  # fmt: skip
 Dropout2D = operation(
     __name__, "Dropout2D", dropping.dropout2d, attributes={"keep_prob": _keep_prob("Dropout2D", False)},
     run=lambda self, x: _channels_dropped(self, x, 2),
+    meaning=f"Set channels of images to zero, and divide the others by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout2D(keep_prob=1.0)(Tensor([[[[3.0, 4.0]]]]))[1]", prints="[[[[ True  True]]]]",
 )  # fmt: skip
 Dropout3D = operation(
     __name__, "Dropout3D", dropping.dropout3d, attributes={"keep_prob": _keep_prob("Dropout3D", False)},
     run=lambda self, x: _channels_dropped(self, x, 3),
+    meaning=f"Set channels of volumes to zero, and divide the others by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout3D(keep_prob=1.0)(Tensor([[[[[3.0, 4.0]]]]]))[1]",
     prints="[[[[[ True  True]]]]]",
 )  # fmt: skip
-
-for _class in (Dropout, Dropout2D, Dropout3D):
-    _class.__doc__ = str(_class.__doc__).replace(
-        "Called with ``x``.", "Called with ``x``; gives the result, and which elements were kept."
-    )
-del _class
 
 
 def _permuted(self: Any, n: Any) -> Tensor:

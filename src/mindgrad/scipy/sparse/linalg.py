@@ -34,7 +34,7 @@ from mindgrad.solvers.linear_solvers import dot, norm
 
 __all__ = ["cg", "gmres"]
 
-#: Tensor; ``Any``, because type checkers do not see the methods that ``ops`` adds
+#: annotation for Tensors. It is ``Any``, because type checkers do not see the methods that ``ops`` adds
 _Value = Any
 _METHODS = ("batched", "incremental")
 

@@ -1,0 +1,102 @@
+"""The core stands alone: it imports nothing from outside, and does not know the packages above it.
+
+Numbers in this file are limits that may only fall.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
+CORE = sorted((SOURCE / "core").rglob("*.py"))
+MOST_LINES = 35_000
+#: objects with one state for each thread, and module-level caches of the core
+MOST_THREAD_LOCALS, MOST_CACHES = 8, 36
+#: words of the packages above, and the number of files of the core whose names, comments, or docstrings use them
+WORDS = {
+    r"\bParameters?\b|\bCells?\b": 1,  # the public class Tensor refers to both
+    r"GRAPH_MODE|PYNATIVE_MODE|is_graph_mode": 0,
+}
+#: static import closure of the module that defines reverse mode for Python functions: files, lines
+MOST_FILES_OF_PULLBACK, MOST_LINES_OF_PULLBACK = 119, 23_500
+
+
+def prose_and_names(file: Path) -> str:
+    """The names, comments, and docstrings of a file; messages for users are left out."""
+    text = file.read_text()
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    words = [token.string for token in tokens if token.type in (tokenize.NAME, tokenize.COMMENT)]
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, documented)]
+    return "\n".join([*words, *[ast.get_docstring(node) or "" for node in nodes]])
+
+
+@pytest.mark.parametrize(("pattern", "most"), WORDS.items())
+def test_core_does_not_mention_upper_packages(pattern, most):
+    files = [
+        path.relative_to(SOURCE).as_posix() for path in CORE if re.search(pattern, prose_and_names(path))
+    ]
+    assert len(files) <= most, files
+
+
+def test_a_word_in_a_comment_and_in_a_docstring_is_found(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text('"""A Cell."""\n\n\ndef f():\n    """A Parameter."""\n    x = "GRAPH_MODE"  # a mode\n')
+    text = prose_and_names(file)
+    assert all(word in text for word in ("Cell", "Parameter", "a mode"))
+    assert "GRAPH_MODE" not in text
+
+
+def test_core_is_below_its_number_of_lines():
+    assert sum(len(path.read_text().splitlines()) for path in CORE) <= MOST_LINES
+
+
+def test_core_has_few_thread_locals_and_caches():
+    texts = [path.read_text() for path in CORE]
+    thread_locals = sum(len(re.findall(r"\(threading\.local\):", text)) for text in texts)
+    caches = sum(len(re.findall(r"^@(?:lru_)?cache\b|^_[A-Z_]+: dict\b", text, re.M)) for text in texts)
+    assert thread_locals <= MOST_THREAD_LOCALS
+    assert caches <= MOST_CACHES
+
+
+def imports(file: Path) -> set[Path]:
+    """The modules of mindgrad that a file imports, without the packages that contain them."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mindgrad"):
+            folder = SOURCE.parent / Path(*node.module.split("."))
+            for alias in node.names:
+                inner = folder / f"{alias.name}.py"
+                found.add(inner if inner.exists() else folder.with_suffix(".py"))
+    return {path for path in found if path.exists()}
+
+
+def closure(start: Path) -> set[Path]:
+    reached, waiting = set(), [start]
+    while waiting:
+        file = waiting.pop()
+        if file not in reached:
+            reached.add(file)
+            waiting.extend(imports(file))
+    return reached
+
+
+def test_no_import_leaves_the_core():
+    outside = {
+        f"{file.relative_to(SOURCE)}: {other.relative_to(SOURCE)}"
+        for file in CORE
+        for other in imports(file)
+        if SOURCE / "core" not in other.parents
+    }
+    assert not outside
+
+
+def test_reverse_mode_imports_few_files():
+    files = closure(SOURCE / "core" / "api" / "pullback.py")
+    lines = sum(len(file.read_text().splitlines()) for file in files)
+    assert len(files) <= MOST_FILES_OF_PULLBACK
+    assert lines <= MOST_LINES_OF_PULLBACK
