@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.arrays.operands import broadcast_shapes, broadcast_to, broadcast_together, cast
 from mindgrad.core.ir.array_conversion import is_other_array
 from mindgrad.core.ir.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
 from mindgrad.core.ir.primitive import Primitive
@@ -21,6 +20,7 @@ from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.core.trace import references
+from mindgrad.core.trace.operands import broadcast_shapes, broadcast_to, broadcast_together, cast
 from mindgrad.frontend import state
 
 __all__ = [

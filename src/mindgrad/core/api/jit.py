@@ -61,7 +61,7 @@ def jit(
     Tensors, NumPy arrays, floats, and complex numbers in the arguments are inputs of the graph. Ints,
     Booleans, strings, ``None``, and other hashable objects are static: the function is traced again for each
     new value. The function must be pure. Values that it reads from outside are constants of the graph, except
-    references such as Parameters.
+    references (``trace.references``).
 
     Args:
         function: function of containers of tensors and numbers.

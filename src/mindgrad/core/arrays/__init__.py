@@ -1,1 +1,1 @@
-"""Operands and indices of functions of tensors: promotion, broadcasting, indexing."""
+"""Indexing of tensors: ``x[index]``, and copies with changed elements."""

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.arrays.index_checks import read_at, write_at
-from mindgrad.core.arrays.operands import broadcast_to as broadcast
-from mindgrad.core.arrays.operands import cast, operand
 from mindgrad.core.arrays.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import arithmetic, slicing, static_slices, structural
+from mindgrad.core.trace.operands import broadcast_to as broadcast
+from mindgrad.core.trace.operands import cast, operand
 
 __all__ = ["element", "iterate", "updated"]
 

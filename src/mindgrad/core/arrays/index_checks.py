@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.arrays.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.core.ir.dtype import int32, int64, promote
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import arithmetic, indexing, static_slices, structural
+from mindgrad.core.trace.operands import broadcast_shapes, broadcast_to, cast, operand
 
 __all__ = [
     "OutOfRangeError", "known", "places", "places_nd", "read_along", "read_at", "side_by_side", "write_at",

@@ -105,7 +105,7 @@ class _Registry(dict[str, "Primitive"]):
     """
 
     def __missing__(self, name: str) -> Primitive:
-        import_module("mindgrad.core.catalog")
+        import_module("..catalog", __package__)
         primitive = self.get(name)
         if primitive is None:
             raise KeyError(name)

@@ -314,7 +314,7 @@ class GraphScope(Scope):
 
     Attributes:
         captures: pairs of an input variable and the tensor from outside that it represents.
-        parameters: dict that maps inputs to the Parameters that became these inputs (only in the outermost
+        parameters: dict that maps inputs to the references that became these inputs (only in the outermost
             scope).
         dependencies: objects whose Python attributes were read while the function was traced.
         differentiated: the functions that were differentiated inside the scope; ``transforms.zero_gradients``

@@ -8,12 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.arrays.operands import (
-    cast,
-    inexact,
-    operand,
-    promoted,
-)
 from mindgrad.core.ir.dtype import as_dtype, float32, int64
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
@@ -21,6 +15,12 @@ from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.numpy.elementwise import add, multiply, subtract
 from mindgrad.core.numpy.shapes import Shape, broadcast_to, ravel, sizes_of
 from mindgrad.core.primitives import structural
+from mindgrad.core.trace.operands import (
+    cast,
+    inexact,
+    operand,
+    promoted,
+)
 
 __all__ = [
     "arange", "array", "asarray", "astype", "copy", "empty", "empty_like", "eye", "full", "full_like",

@@ -1,6 +1,6 @@
 """Elementwise functions: arithmetic, comparison, exponentials, rounding.
 
-Operands broadcast, and their element types are promoted (``core.arrays.operands``).
+Operands broadcast, and their element types are promoted (``core.trace.operands``).
 """
 
 from __future__ import annotations
@@ -11,15 +11,6 @@ from typing import Any
 
 import ml_dtypes
 
-from mindgrad.core.arrays.operands import (
-    applied,
-    broadcast_together,
-    cast,
-    inexact,
-    operand,
-    pointwise,
-    promoted,
-)
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.tensor import Tensor, scalar_tensor
@@ -31,6 +22,15 @@ from mindgrad.core.primitives import (
     piecewise,
     powers,
     special,
+)
+from mindgrad.core.trace.operands import (
+    applied,
+    broadcast_together,
+    cast,
+    inexact,
+    operand,
+    pointwise,
+    promoted,
 )
 
 __all__ = [

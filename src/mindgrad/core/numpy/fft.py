@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.arrays.operands import applied, cast, inexact, operand
 from mindgrad.core.ir.dtype import complex64, complex128, float64
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.creation import array
 from mindgrad.core.numpy.movement import pad, roll, take
 from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
 from mindgrad.core.primitives import fourier
+from mindgrad.core.trace.operands import applied, cast, inexact, operand
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "rfft",

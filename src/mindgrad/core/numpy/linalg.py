@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.arrays.operands import applied, inexact, operand, promoted
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.creation import eye
 from mindgrad.core.numpy.elementwise import absolute, conjugate, divide, greater, power, real, sqrt, where
@@ -16,6 +15,7 @@ from mindgrad.core.numpy.shapes import expand_dims, moveaxis, reshape, squeeze, 
 from mindgrad.core.primitives import determinant, eigh_svd, general_eig
 from mindgrad.core.primitives import linalg as primitives
 from mindgrad.core.primitives.reduction import norm as norm_of_reals
+from mindgrad.core.trace.operands import applied, inexact, operand, promoted
 
 __all__ = [
     "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matrix_power",

@@ -10,13 +10,6 @@ import numpy as np
 
 from mindgrad.core.arrays.getitem import element, updated
 from mindgrad.core.arrays.index_checks import places, read_along, side_by_side
-from mindgrad.core.arrays.operands import (
-    applied,
-    cast,
-    operand,
-    promoted,
-)
-from mindgrad.core.arrays.operands import broadcast_to as _broadcast_to
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.creation import ones_like, zeros
@@ -34,6 +27,13 @@ from mindgrad.core.numpy.shapes import (
     swapaxes,
 )
 from mindgrad.core.primitives import indexing, static_slices, structural
+from mindgrad.core.trace.operands import (
+    applied,
+    cast,
+    operand,
+    promoted,
+)
+from mindgrad.core.trace.operands import broadcast_to as _broadcast_to
 
 __all__ = [
     "delete", "diag", "diagonal", "diff", "flip", "fliplr", "flipud", "interp", "pad", "put_along_axis",

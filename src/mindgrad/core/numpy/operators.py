@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.arrays.getitem import element, iterate
-from mindgrad.core.arrays.operands import operand
 from mindgrad.core.ir.array_conversion import is_other_array
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy import creation, elementwise, movement, products, reductions, shapes
+from mindgrad.core.trace.operands import operand
 
 __all__ = ["BINARY", "METHODS", "UNARY"]
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.arrays.operands import operand, promoted
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.elementwise import add, conjugate, multiply, subtract
@@ -14,6 +13,7 @@ from mindgrad.core.numpy.movement import diagonal, pad, take
 from mindgrad.core.numpy.reductions import sum
 from mindgrad.core.numpy.shapes import moveaxis, ravel, reshape, stack
 from mindgrad.core.primitives.einsum import einsum_plan, matmul_plan
+from mindgrad.core.trace.operands import operand, promoted
 
 __all__ = [
     "convolve", "cross", "dot", "einsum", "inner", "kron", "matmul", "outer", "polyval", "tensordot", "trace",

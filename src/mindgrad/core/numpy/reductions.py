@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.arrays.operands import applied, cast, inexact, operand
 from mindgrad.core.ir.dtype import as_dtype, bool_, int64
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
@@ -26,6 +25,7 @@ from mindgrad.core.numpy.elementwise import (
 )
 from mindgrad.core.primitives import cumulative, reduction
 from mindgrad.core.primitives.structural import reshape
+from mindgrad.core.trace.operands import applied, cast, inexact, operand
 
 __all__ = [
     "all", "allclose", "amax", "amin", "any", "argmax", "argmin", "array_equal", "average",

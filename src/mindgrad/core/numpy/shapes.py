@@ -10,16 +10,16 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from mindgrad.core.arrays.getitem import element
-from mindgrad.core.arrays.operands import (
+from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
+from mindgrad.core.primitives import static_slices, structural
+from mindgrad.core.trace.operands import (
     applied,
     broadcast_shapes,
     broadcast_together,
     operand,
     promoted,
 )
-from mindgrad.core.arrays.operands import broadcast_to as _broadcast_to
-from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
-from mindgrad.core.primitives import static_slices, structural
+from mindgrad.core.trace.operands import broadcast_to as _broadcast_to
 
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays",

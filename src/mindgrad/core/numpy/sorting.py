@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.arrays.operands import inexact, operand, promoted
 from mindgrad.core.ir.dtype import int64
 from mindgrad.core.numpy.creation import astype
 from mindgrad.core.numpy.elementwise import add, greater, greater_equal, multiply
@@ -15,6 +14,7 @@ from mindgrad.core.numpy.movement import take, take_along_axis
 from mindgrad.core.numpy.reductions import along, axis_of, sum
 from mindgrad.core.numpy.shapes import expand_dims, ravel
 from mindgrad.core.primitives import sorting
+from mindgrad.core.trace.operands import inexact, operand, promoted
 
 __all__ = ["argsort", "median", "percentile", "quantile", "searchsorted", "sort"]
 

@@ -71,7 +71,7 @@ def trace(
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # if this graph is the outermost one being traced, Parameters that it reads are inputs of it
+        # if this graph is the outermost one being traced, references that it reads are inputs of it
         operands: dict[Any, Tensor] = {**scope.parameters, **dict(scope.captures)}
     scope.close_program()
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}

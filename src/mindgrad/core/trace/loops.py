@@ -1,4 +1,4 @@
-"""Branches and loops on tensors: ``cond``, ``while_loop``, ``fori_loop``, ``scan``.
+"""Branches and loops: ``cond``, ``while_loop``, ``fori_loop``, and ``scan``.
 
 Each traces its functions to graphs (``trace.closed_program``) and applies one primitive of ``core.control``,
 in eager mode and inside ``jit``. All are differentiable to any order.
@@ -13,7 +13,6 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core.arrays.operands import cast, operand
 from mindgrad.core.base.tree import flatten, paths, unflatten
 from mindgrad.core.control.cond import cond as cond_primitive
 from mindgrad.core.control.scan import scan as scan_primitive
@@ -30,6 +29,7 @@ from mindgrad.core.primitives.structural import convert
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.closed_program import ClosedProgram, trace
 from mindgrad.core.trace.numbers import as_python
+from mindgrad.core.trace.operands import cast, operand
 
 __all__ = ["cond", "fori_loop", "scan", "while_loop"]
 

@@ -46,7 +46,7 @@ class Replay:
             self._xs = [place[t._atom] for t in recorded.inputs]
             self._captured = [tensor for _, tensor in scope.captures]
         self.outputs, _ = transformed(recorded, _nothing)
-        # Parameters that the run assigned are written once, not with each application of its derivative
+        # references that the run assigned are written once, not with each application of its derivative
         recorded.written.clear()
 
     def __call__(self, vectors: Sequence[Tensor]) -> list[Tensor]:
