@@ -331,7 +331,7 @@ def operator_function(name: str, function: Callable[..., Any]) -> str:
 
 FILES = {
     SOURCE / "ops" / "__init__.pyi": operators,
-    SOURCE / "ir" / "tensor_members.pyi": text,
+    SOURCE / "core" / "ir" / "tensor_members.pyi": text,
     SOURCE / "nn" / "__init__.pyi": layers,
     SOURCE / "mint" / "__init__.pyi": partial(surface, mint),
     SOURCE / "mint" / "linalg.pyi": partial(surface, mint.linalg),

@@ -14,7 +14,6 @@ from mindgrad.core.base.collection import no_garbage as _no_garbage
 with _no_garbage:  # no garbage collection, because these imports load nearly all modules
     from mindgrad import common, context, ops
     from mindgrad.core import catalog as _catalog  # noqa: F401 - registers all primitives
-from mindgrad._base.boundary import enclose_packages as _enclose_packages
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
 from mindgrad.api.gradient import get_grad, grad, value_and_grad
@@ -239,7 +238,6 @@ def __getattr__(name: str) -> object:
         return _import_module(f"mindgrad.{name}")  # the import sets the attribute of the package too
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
-        _enclose_packages()
         return value
     if name in (
         "bool",

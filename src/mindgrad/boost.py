@@ -16,10 +16,14 @@ AdaSum = _absent(
 )
 AutoBoost = _absent(__name__, "AutoBoost", "rebuilds nets and optimizers for speed", _NET)
 BoostTrainOneStepCell = _absent(
-    __name__, "BoostTrainOneStepCell", "is a training step with freezing and accumulation", _STEP
+    __name__,
+    "BoostTrainOneStepCell",
+    "is a training step with layer freezing and gradient accumulation",
+    _STEP,
 )
 BoostTrainOneStepWithLossScaleCell = _absent(
-    __name__, "BoostTrainOneStepWithLossScaleCell", "is a training step with freezing and accumulation",
+    __name__, "BoostTrainOneStepWithLossScaleCell",
+    "is a training step with layer freezing and gradient accumulation",
     "Use nn.TrainOneStepWithLossScaleCell.",
 )  # fmt: skip
 DimReduce = _absent(__name__, "DimReduce", "trains in a low-dimensional subspace of the Parameters", _STEP)

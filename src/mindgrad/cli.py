@@ -18,13 +18,13 @@ from collections.abc import Callable, Sequence
 from types import CodeType, ModuleType, TracebackType
 from typing import NamedTuple
 
-from mindgrad._base import missing
 from mindgrad._base.ending import tell_end
 from mindgrad._base.foreign_calls import note_arguments
 from mindgrad._base.foreign_names import MODULES, advice
 from mindgrad._base.missing import PACKAGE, explain_missing_names, is_divided, is_own, nearest, public_modules
 from mindgrad._base.module_names import loaded_second_names, own_name
 from mindgrad.context import set_context
+from mindgrad.core.base.refusal import trim
 
 __all__ = ["install", "main"]
 
@@ -431,34 +431,26 @@ def _run(code: CodeType, **names: object) -> None:
 
 
 def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
-    """Wrap ``sys.excepthook`` to omit the launcher's frames from tracebacks."""
+    """Wrap ``sys.excepthook`` to omit frames of mindgrad and its launcher."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
-        # errors at the top level of the script did not pass the code that adds the hint about a wrong
-        # argument
-        note_arguments(error, at_top=True)
         first = traceback
         while first is not None and not _is_ours(first):  # leave out the frames of ``python -m mindgrad``
             first = first.tb_next
         # leave out the frames of the launcher and of the import system: the user did not write them
         while first is not None and (_is_ours(first) or _is_import(first)):
             first = first.tb_next
-        # mindgrad itself raises the error for a missing name, but the error belongs to the program line with
-        # this name. Therefore remove the frames after this line.
-        frames = [] if first is None else [first]
-        while frames and frames[-1].tb_next is not None:
-            frames.append(frames[-1].tb_next)
-        if frames and _is_ours(frames[-1]):
-            while _is_ours(frames[-1]) or _is_import(frames[-1]):
-                frames.pop()
-            frames[-1].tb_next = None
-        return hook(kind, error.with_traceback(first), first)
+        error = error.with_traceback(first)
+        if isinstance(error, Exception):
+            note_arguments(error, at_top=True)
+            trim(error)
+        return hook(kind, error, error.__traceback__)
 
     return show
 
 
 def _is_ours(entry: TracebackType) -> bool:
-    return entry.tb_frame.f_code.co_filename in (__file__, missing.__file__)
+    return entry.tb_frame.f_code.co_filename == __file__
 
 
 def _is_import(entry: TracebackType) -> bool:

@@ -111,7 +111,7 @@ def schedule(*, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_f
     [False, True, True, False]
     """
     if active < 1 or min(wait, warmup, repeat, skip_first) < 0:
-        raise ValueError("For 'schedule', 'active' must be at least 1 and the other numbers at least 0.")
+        raise ValueError("For 'schedule', 'active' must be at least 1, and all other numbers at least 0.")
     return _Schedule(wait, active, warmup, repeat, skip_first)
 
 
@@ -210,7 +210,7 @@ class Profiler:
             NotImplementedError: Always. The message names the alternative.
         """
         raise NotImplementedError(
-            "'op_analyse' reads MindSpore's tables, which mindgrad does not write. Open the trace below "
+            "'op_analyse' reads MindSpore's tables, which mindgrad does not write. Open the trace in "
             f"{self._folder} in TensorBoard or Perfetto."
         )
 

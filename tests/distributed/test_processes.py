@@ -134,7 +134,7 @@ def test_two_processes_meet(run):
             0,
             "sys.exit()",
             1,
-            "rank 1 waits in AllReduce of 'step' though rank 0 has ended: .*unequal numbers of steps",
+            "rank 1 waits in AllReduce of 'step', but rank 0 has ended: .*different numbers of steps",
         ),
     ],
 )

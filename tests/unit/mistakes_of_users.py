@@ -67,7 +67,7 @@ z = «x @ y»
 
 ## operators: shapes that do not broadcast
 #: 'Add', the shapes \\(2, 3\\) and \\(4, 5\\) do not broadcast
-#: must be equal or one of them 1
+#: must be equal, or one of them must be 1
 z = «x + y»
 
 ## operators: by function, in a function of the user's
@@ -87,7 +87,7 @@ z = «x.reshape(4)»
 z = «ops.softmax(x, axis=2)»
 
 ## operators: concatenation
-#: must have one shape apart from axis 0
+#: must have the same shape, except along axis 0
 #: \\(2, 3\\), \\(4, 5\\)
 z = «ops.concat((x, y))»
 
@@ -143,7 +143,7 @@ if «x > 0»:
     pass
 
 ## Cells: two deep
-#: last size of the input must be in_channels = 4
+#: last axis of the input must have size in_channels = 4
 #: in the Cell net.blocks.0.dense \\(Dense\\)
 net = Net(4)
 net(x)
@@ -176,7 +176,7 @@ ms.Model(net, nn.MSELoss(), nn.Adam(net.trainable_params(), 1e-3)).train(1, data
 #@ return «self.dense(x)»
 
 ## Cells: a layer in a script
-#: last size of the input must be in_channels = 5
+#: last axis of the input must have size in_channels = 5
 net = nn.Dense(5, 2)
 z = «net(x)»
 

@@ -239,7 +239,7 @@ def test_inputs_of_primitives_by_name(by_name, by_position):
 
 
 def test_inputs_of_primitives_are_checked():
-    with pytest.raises(TypeError, match=r"'ReduceSum', there is no input 'axes'.*x, axis"):
+    with pytest.raises(TypeError, match=r"'ReduceSum', the input 'axes' is unknown.*x, axis"):
         ops.ReduceSum()(X, axes=1)
     with pytest.raises(TypeError, match="'Gather', the input 'indices' is missing"):
         ops.Gather()(X, axis=1)

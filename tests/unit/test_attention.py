@@ -150,7 +150,7 @@ def test_dropout_in_training_only():
         (lambda: nn.MultiheadAttention(5, 2), ValueError, "must be a multiple of 'num_heads'"),
         (lambda: nn.MultiheadAttention(4, 2, add_zero_attn=True), ValueError, "'add_zero_attn' is not supported"),
         (lambda: nn.MultiheadAttention(4, 2)(*[ops.ones((2, 4))] * 3), ValueError, "must have 3 axes"),
-        (lambda: nn.MultiheadAttention(4, 2)(ops.ones((2, 1, 4)), ops.ones((2, 3, 4)), ops.ones((2, 3, 4))), ValueError, "batches must be equally large"),
+        (lambda: nn.MultiheadAttention(4, 2)(ops.ones((2, 1, 4)), ops.ones((2, 3, 4)), ops.ones((2, 3, 4))), ValueError, "batch sizes must be equal"),
         (lambda: nn.MultiheadAttention(4, 2)(*[ops.ones((2, 1, 4))] * 3, attn_mask=ops.ones((3, 2))), ValueError, r"must broadcast|do not broadcast"),
         (lambda: nn.TransformerEncoder(nn.ReLU(), 2), TypeError, "must be a TransformerEncoderLayer, but got ReLU"),
         (lambda: nn.TransformerEncoderLayer(4, 2, activation=3), TypeError, "must be a string, Cell or function"),

@@ -365,12 +365,67 @@ def test_parameters_that_are_listed_while_tracing_count_all(graph_mode):
     assert value(net(wide(1.0))) == 4.0
 
 
-def test_reading_is_at_full_speed_outside_of_traces(graph_mode):
-    Reads(WAYS_TO_READ["plain"])(wide(1.0))
-    assert nn.Cell.__getattribute__ is object.__getattribute__
-    with pytest.raises(ms.CompileError):
-        Reads(lambda cell, x: [y for y in x if y > 0])(wide([1.0, 2.0]))
-    assert nn.Cell.__getattribute__ is object.__getattribute__
+def test_a_construct_of_an_instance_selects_the_program(graph_mode):
+    net = Net()
+    net.construct = lambda x: x * 2.0
+    assert value(net(wide(1.0))) == 2.0
+    net.construct = lambda x: x * 3.0
+    assert value(net(wide(1.0))) == 3.0
+    del net.construct
+    assert value(net(wide(1.0))) == 6.0
+
+
+class Scaled(nn.Dense):
+    """A layer of mindgrad whose method and class attribute unconverted code reads."""
+
+    factor = 2.0
+
+    def __init__(self):
+        super().__init__(1, 1, weight_init="ones", has_bias=False)
+
+    def __len__(self):
+        return int(self.factor)
+
+
+def test_attributes_that_unconverted_layers_read_select_the_program(graph_mode, monkeypatch):
+    x = Tensor([[1.0]])
+    outer = nn.SequentialCell(Scaled())
+    assert outer(x).item() == 1.0
+    monkeypatch.setattr(Scaled, "construct", lambda self, x: x * len(self))
+    assert outer(x).item() == 2.0
+    monkeypatch.setattr(Scaled, "factor", 5.0)
+    assert outer(x).item() == 5.0
+    outer[0].factor = 7.0
+    assert outer(x).item() == 7.0
+
+
+def test_a_cell_that_a_library_function_reads_selects_the_program(graph_mode):
+    nets = [Net(3.0), Net(2.0)]
+
+    @ms.jit
+    def first(x):
+        ordered = list(nets)
+        ordered.sort(key=lambda net: net.factor)
+        return x * len(str(ordered[0])) * 0.0 + x * ordered[0].factor
+
+    assert value(first(wide(1.0))) == 2.0
+    nets[0].factor = 1.0
+    assert value(first(wide(1.0))) == 1.0
+
+
+def test_a_missing_attribute_that_is_added_selects_the_program(graph_mode):
+    class Optional(nn.Cell):
+        def construct(self, x):
+            try:
+                factor = self.extra
+            except AttributeError:
+                factor = 1.0
+            return x * factor
+
+    net = Optional()
+    assert value(net(wide(1.0))) == 1.0
+    net.extra = 4.0
+    assert value(net(wide(1.0))) == 4.0
 
 
 def test_training_flags_keep_a_program_each(graph_mode):
@@ -674,6 +729,7 @@ held: list = []
 
 @pytest.mark.xla
 def test_programs_of_lambdas_live_as_long_as_what_they_read(graph_mode):
+    gc.collect()
     others = ms.cache_info().currsize  # what tests of other files keep alive
     alive = _differentiated()
     assert ms.cache_info().currsize == others + 1

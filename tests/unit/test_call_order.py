@@ -51,7 +51,8 @@ def test_the_first_call_that_differs_is_named(orders):
     call(orders[1], (WORLD, 1), (WORLD, 1))
     text = compared(orders)[1]
     assert text.startswith(
-        "called another program than rank 0: call 5002 over ranks 0, 1 and 2 was a sum at net.py:3, but a maximum "
+        "called a different program from rank 0: call 5002 over ranks 0, 1 and 2 was a sum at net.py:3, but "
+        "a maximum "
         "at net.py:5 on rank 0. Every rank must run"
     )
 
@@ -59,14 +60,15 @@ def test_the_first_call_that_differs_is_named(orders):
 def test_a_difference_is_seen_when_the_ranks_have_gone_on(orders):
     call(orders[0], (PAIR, 1), *[(PAIR, 2)] * 40)
     call(orders[1], (PAIR, 2), *[(PAIR, 2)] * 90)
-    assert "called another program than rank 0" in compared(orders[:2])[1]
+    assert "called a different program from rank 0" in compared(orders[:2])[1]
 
 
 def test_two_groups_in_another_order(orders):
     call(orders[0], (WORLD, 1))
     call(orders[1], (PAIR, 2))
     assert compared(orders)[1].startswith(
-        "called a maximum at net.py:5 over ranks 0 and 1 before it came to a sum at net.py:3 over ranks 0, 1 and 2, "
+        "called a maximum at net.py:5 over ranks 0 and 1 before it came to a sum at net.py:3 over ranks 0, "
+        "1 and 2, "
         "which rank 0 called first."
     )
 

@@ -541,7 +541,7 @@ def test_what_is_accepted_and_what_is_refused():
     net.recompute(mp_comm_recompute=False)
     with pytest.raises(ValueError, match="'recompute', unknown argument 'when'"):
         net.recompute(when=1)
-    with pytest.raises(TypeError, match="'in_strategy' must hold tuples"):
+    with pytest.raises(TypeError, match="'in_strategy' must contain tuples"):
         net.shard((1,), (1,))
     assert net.add_flags_recursive(fast=True) is net
     assert net.first.fast

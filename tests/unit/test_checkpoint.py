@@ -164,7 +164,7 @@ def test_what_can_be_saved(tmp_path, save_obj):
     ("save_obj", "options", "error", "text"),
     [
         (3, {}, TypeError, "'save_obj' must be a Cell, a list or a dict, but got int"),
-        ([3], {}, TypeError, "a list must hold Parameters"),
+        ([3], {}, TypeError, "a list must contain Parameters"),
         ({"a": 3}, {}, TypeError, "'a' in 'save_obj' must be Tensor, ndarray, str, but got int"),
         ({3: Tensor(1.0)}, {}, TypeError, "names must be strings, but got 3"),
         (
@@ -337,7 +337,7 @@ def test_where_files_are_put(tmp_path):
     assert link.is_symlink()
     assert target.stat().st_mode & 0o777 == 0o640
     assert ms.load_checkpoint(target)["bias"].asnumpy().tolist() == [2.0, 2.0]
-    with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
+    with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         ms.save_checkpoint(Net(), tmp_path / "none" / "x.ckpt")
     (tmp_path / "folder.ckpt").mkdir()
     with pytest.raises(IsADirectoryError, match="is a folder"):
@@ -368,9 +368,9 @@ CKPT = {
     "old pickle": (pickle.dumps(Bomb(), protocol=0), "not a MindSpore checkpoint|there is no field|truncated"),
     "zip": (zipped(), "a zip archive"),
     "text": (b"hello, world, this is no checkpoint", "a Checkpoint has no field 13"),
-    "cut off": (GOOD[:-1], "only 21 do: the file is truncated"),
+    "cut off": (GOOD[:-1], "only 21 follow: the file is truncated"),
     "cut in a number": (GOOD + b"\x0a\xff", "truncated"),
-    "huge length": (b"\x0a" + varint(2**63), "says that 9223372036854775808 bytes follow, but only 0 do"),
+    "huge length": (b"\x0a" + varint(2**63), "declares 9223372036854775808 bytes, but only 0 follow"),
     "number of 70 bits": (b"\x0a" + b"\xff" * 9 + b"\x7f", "more than 64 bits"),
     "long number": (b"\x0a" + b"\xff" * 12, "more than 64 bits"),
     "field number 0": (b"\x02\x00", "number 0 is not possible"),
@@ -380,11 +380,11 @@ CKPT = {
     "other field": (GOOD + b"\x12\x00", "a Checkpoint has no field 2"),
     "no name": (bytes_head(1, 2) + b"\x12\x00", "has no name"),
     "no tensor": (bytes_head(1, 3) + b"\x0a\x01a", "'a' has no tensor"),
-    "no type": (entry(b"a", bytes_head(3, 0)), "'a' has no element type"),
+    "no type": (entry(b"a", bytes_head(3, 0)), "'a' has no dtype"),
     "no content": (entry(b"a", bytes_head(2, 1) + b"x"), "'a' has no content"),
     "two names": (bytes_head(1, 6) + b"\x0a\x01a\x0a\x01b", "two names"),
     "name twice": (GOOD + entry(b"b", tensor([1])) + GOOD, "'a' appears twice"),
-    "name twice in a row": (GOOD + GOOD, "'a' of type Float32 and shape .1,. takes 4 bytes, but 8"),
+    "name twice in a row": (GOOD + GOOD, "'a' of type Float32 and shape .1,. needs 4 bytes, but has 8"),
     "slices of two types": (GOOD + entry(b"a", tensor([1], b"Int32")), "'a' appears twice"),
     "empty slices": (entry(b"a", tensor([0], elements=b"")) * 2, "'a' appears twice"),
     "name not text": (entry(b"\xff\xfe", tensor([1])), "a name is not UTF-8"),
@@ -393,16 +393,16 @@ CKPT = {
     "map": (bytes_head(1, 5) + b"\x0a\x01a\x1a\x00", "'a' is a MapParameter"),
     "negative": (entry(b"a", tensor([-1])), "'a' has the shape .-1,., with a negative size"),
     "two negatives": (entry(b"a", tensor([-1, -1])), "negative size"),
-    "too few": (entry(b"a", tensor([2])), "takes 8 bytes, but 4 are there"),
-    "too many": (entry(b"a", tensor([1], elements=b"\0" * 8)), "takes 4 bytes, but 8 are there"),
-    "overflowing product": (entry(b"a", tensor([2**62, 4, 1], elements=b"")), "takes 73786976294838206464 bytes"),
-    "overflow to the right size": (entry(b"a", tensor([2**62, 2**62, 4])), "takes "),
+    "too few": (entry(b"a", tensor([2])), "needs 8 bytes, but has 4"),
+    "too many": (entry(b"a", tensor([1], elements=b"\0" * 8)), "needs 4 bytes, but has 8"),
+    "overflowing product": (entry(b"a", tensor([2**62, 4, 1], elements=b"")), "needs 73786976294838206464 bytes"),
+    "overflow to the right size": (entry(b"a", tensor([2**62, 2**62, 4])), "needs "),
     "zero of a huge shape": (entry(b"a", tensor([0, 2**62, 2**62], elements=b"")), "which no array can have"),
     "70 axes": (entry(b"a", tensor([1] * 70)), "more than 64 axes"),
     "many packed axes": (entry(b"a", bytes_head(1, 9999) + b"\x01" * 9999), "more than 64 axes"),
     "a long name": (entry(b"n" * 9999, tensor([2])), r"nnn \.\.\."),
     "truth value 2": (entry(b"a", tensor([1], b"Bool", b"\x02")), "neither 0 nor 1"),
-    "text of 3 bytes": (entry(b"a", tensor([0], b"str", b"abc")), "not UTF-32"),
+    "text of 3 bytes": (entry(b"a", tensor([0], b"str", b"abc")), "not valid UTF-32"),
     "checksum": (GOOD + b"crc_num" + bytes(10), "checksum does not agree"),
     "empty": (b"", "without entries"),
 }  # fmt: skip
@@ -616,7 +616,7 @@ def test_all_that_does_not_fit_is_in_one_error_and_nothing_is_loaded():
 def test_names_behind_a_prefix():
     saved = {f"backbone.{name}": Parameter(Tensor(each)) for name, each in arrays(Net(5.0)).items()}
     net = Net(0.0)
-    with pytest.warns(UserWarning, match="prefix 'backbone.' of names in the checkpoint was left out"):
+    with pytest.warns(UserWarning, match="prefix 'backbone.' was removed from names in the checkpoint"):
         assert ms.load_param_into_net(net, saved) == ([], [])
     assert net.bias.asnumpy().tolist() == [5.0, 5.0]
     with pytest.warns(UserWarning, match="2 Parameters of Net are not in the checkpoint"):
@@ -641,7 +641,7 @@ def test_names_behind_a_prefix():
     whole = {
         n: Parameter(Tensor(a * (9 if n[0] == "m" else 1))) for n, a in whole.items()
     }  # as an optimizer's file
-    with pytest.warns(UserWarning, match=r"the prefix 'net\.' of names"):
+    with pytest.warns(UserWarning, match=r"the prefix 'net\.' was removed from names"):
         missing, unused = ms.load_param_into_net(net, whole)
     assert (missing, len(unused), net.bias.asnumpy().tolist()) == ([], 4, [8.0, 8.0])
     # a value that a Parameter of its name took is not given to another one as well

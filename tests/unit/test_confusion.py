@@ -62,5 +62,5 @@ def test_mistakes():
         nn.ConfusionMatrixMetric(decrease="other")
     with pytest.raises(ValueError, match="must be 'mean' or 'sum'"):
         ms.nn.ConfusionMatrixMetric(True, "tpr", True, "mean_batch")
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="the same shape"):
         nn.ConfusionMatrixMetric().update(Tensor(PREDICTED), Tensor(TRUE[:1]))

@@ -144,7 +144,7 @@ def test_arrays_are_sliced(data, names, columns, first):
             "'source' must be a generator function, .* but got a int",
         ),
         (lambda: ds.GeneratorDataset(pairs), ValueError, "'column_names' must be given"),
-        (lambda: ds.GeneratorDataset(pairs, ["a", "a"]), ValueError, "names one column twice"),
+        (lambda: ds.GeneratorDataset(pairs, ["a", "a"]), ValueError, "lists a column twice"),
         (lambda: ds.GeneratorDataset(pairs, [1]), TypeError, "'column_names' must be a string or a list"),
         (
             lambda: ds.GeneratorDataset(pairs, "a", schema="s.json"),
@@ -162,7 +162,7 @@ def test_arrays_are_sliced(data, names, columns, first):
             TypeError,
             "'sampler' must be a Sampler or a list",
         ),
-        (lambda: ds.GeneratorDataset([1], "a", num_shards=2), ValueError, "belong together"),
+        (lambda: ds.GeneratorDataset([1], "a", num_shards=2), ValueError, "must be given together"),
         (lambda: ds.GeneratorDataset([1], "a", shuffle="yes"), TypeError, "'shuffle' must be a bool"),
         (
             lambda: ds.GeneratorDataset([1], "a", column_types=["int8", "int8"]),
@@ -210,7 +210,7 @@ def test_an_error_of_the_source_is_shown_with_its_place():
         rows(ds.GeneratorDataset([object()], "a"))
     with pytest.raises(TypeError, match="'a' is NoneType None"):
         rows(ds.GeneratorDataset([None], "a"))
-    with pytest.raises(TypeError, match="gave int64 for 'a', but 'column_types' says float32"):
+    with pytest.raises(TypeError, match="returned int64 for 'a', but 'column_types' declares float32"):
         rows(ds.GeneratorDataset([1], "a", column_types=[ms.float32]))
     assert rows(ds.GeneratorDataset([1.0], "a", column_types=[ms.float64])) == [[1.0]]
     with pytest.raises(RuntimeError, match=r"the source of .* raised ZeroDivisionError"):
@@ -335,7 +335,7 @@ def test_batches_that_cannot_be_made():
     ):
         with pytest.raises(error, match=text):
             numbers().batch(size)
-    with pytest.raises(ValueError, match="'batch_size' gave 0 for batch 0"):
+    with pytest.raises(ValueError, match="'batch_size' returned 0 for batch 0"):
         rows(numbers().batch(lambda info: 0))
     with pytest.raises(ValueError, match="'pad_info' is not supported"):
         numbers().batch(2, pad_info={})
@@ -406,7 +406,7 @@ def test_filters():
     assert firsts(two().filter(lambda b: Tensor(b) < 5, "b")) == [1]
     assert len(numbers().filter(lambda x: x % 3 == 0)) == 4
     assert firsts(numbers().filter(lambda x: x % 3 == 0).batch(3)) == [[0, 3, 6], [9]]
-    with pytest.raises(ValueError, match="the predicate for sample 0 gave 2 values"):
+    with pytest.raises(ValueError, match="the predicate for sample 0 returned 2 values"):
         rows(numbers().batch(2).filter(lambda x: x > 1))
     with pytest.raises(RuntimeError, match="the predicate for sample 0 raised ZeroDivisionError"):
         rows(numbers().filter(lambda x: 1 // 0))
@@ -455,7 +455,7 @@ def test_parts_and_joints():
         (lambda: ds.zip((numbers(),)), ValueError, "at least two datasets"),
         (lambda: numbers().project("y"), ValueError, "'columns' names the column 'y'"),
         (lambda: two().rename("a", "b"), ValueError, "two columns would have the name 'b'"),
-        (lambda: two().rename("a", ["p", "q"]), ValueError, "as many 'output_columns'"),
+        (lambda: two().rename("a", ["p", "q"]), ValueError, "must have the same length"),
         (lambda: two().project([]), ValueError, "at least one column"),
         (lambda: numbers().create_dict_iterator(num_epochs=0), ValueError, "'num_epochs' must be -1"),
         (lambda: numbers().apply(lambda each: 3), TypeError, "a Dataset is expected"),
@@ -670,12 +670,12 @@ def test_samplers():
         (
             lambda: rows(numbers(sampler=[0, 99], shuffle=None)),
             ValueError,
-            "gave the index 99, but the source has 10 samples",
+            "returned the index 99, but the source has 10 samples",
         ),
         (
             lambda: rows(numbers(sampler=ds.IterSampler([0.5]), shuffle=None)),
             TypeError,
-            "gave 0.5, which is not an index",
+            "returned 0.5, which is not an index",
         ),
         (lambda: rows(numbers(sampler=ds.Sampler(), shuffle=None)), NotImplementedError, "has no '__iter__'"),
         (

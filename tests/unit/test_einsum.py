@@ -101,8 +101,8 @@ def test_operands_are_joined_in_the_cheapest_order():
 @pytest.mark.parametrize(
     ("subscripts", "shapes", "message"),
     [
-        ("ij,jk", [(2, 3), (4, 5)], "'j' must have one size, but operand 1"),
-        ("ii", [(1, 3)], "'i' must have one size, but operand 0"),
+        ("ij,jk", [(2, 3), (4, 5)], "'j' must have the same size, but operand 1"),
+        ("ii", [(1, 3)], "'i' must have the same size, but operand 0"),
         ("ij", [(2, 3), (3, 4)], "names 1 operands, but 2"),
         ("ijk", [(2, 3)], "labels 3 axes"),
         ("i", [(2, 3)], "labels 1 axes"),
@@ -148,7 +148,7 @@ def test_matmul_is_numpys(a, b):
         ((), (3,), "at least one axis"),
         ((2, 3), (4, 5), "second-to-last"),
         ((2, 3), (4,), "only axis"),
-        ((2, 2, 3), (3, 3, 4), "must have one size"),
+        ((2, 2, 3), (3, 3, 4), "must have the same size"),
     ],
 )
 def test_what_is_wrong_with_a_matmul_is_said(a, b, message):
@@ -223,8 +223,8 @@ def test_an_infinite_derivative_times_zero_is_zero():
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        (np.ones((2, 3), np.float32), np.ones((3, 2)), "one element type"),
-        (np.ones((2, 3), bool), np.ones((3, 2), bool), "must be numbers, but got Bool"),
+        (np.ones((2, 3), np.float32), np.ones((3, 2)), "the same dtype"),
+        (np.ones((2, 3), bool), np.ones((3, 2), bool), "must be numeric, but got Bool"),
     ],
 )
 def test_element_types_that_dot_refuses(a, b, message):

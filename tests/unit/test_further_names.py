@@ -74,7 +74,7 @@ def test_collectives_compiled():
             ValueError,
             "must be eight of the group's ranks",
         ),
-        (lambda: ops.BatchISendIRecv(("irecv",), [0]), ValueError, "a shape and an element type for each"),
+        (lambda: ops.BatchISendIRecv(("irecv",), [0]), ValueError, "a shape and a dtype for each"),
         (lambda: ops.Receive(0, 1, [2], ms.float32), ValueError, "must be another rank"),
         (lambda: nn.GraphCell(None), NotImplementedError, "runs MindIR"),
         (lambda: ops.ScalarSummary()("", Tensor(1.0)), ValueError, "'name' must not be empty"),

@@ -435,9 +435,13 @@ def test_vjp_inputs():
 
 def test_a_pullback_takes_one_cotangent_per_output():
     _, pull = ms.vjp(square, X)
-    with pytest.raises(TypeError, match="takes one 'v', like the output, but got 2"):
+    with pytest.raises(
+        TypeError, match="takes one cotangent 'v', because the function has one output, but got 2"
+    ):
         pull(X, X)
-    with pytest.raises(TypeError, match="takes one 'v', like the output, but got 0"):
+    with pytest.raises(
+        TypeError, match="takes one cotangent 'v', because the function has one output, but got 0"
+    ):
         pull()
     _, pull = ms.vjp(pair, X, has_aux=False)
     with pytest.raises(ValueError, match="v has invalid length: should be 2, but got 3"):
@@ -476,7 +480,7 @@ def test_complex_jacobians():
         ms.jacrev(square)(z)
     with pytest.raises(TypeError, match="inputs and outputs must be real"):
         ms.jacfwd(square)(z)
-    with pytest.raises(TypeError, match="jacfwd takes complex outputs of real inputs"):
+    with pytest.raises(TypeError, match="jacfwd accepts complex outputs of real inputs"):
         ms.jacrev(lambda x: 1j * x)(X)
 
 

@@ -310,7 +310,7 @@ def test_errors():
         ms.hessian(f, 1)(x)
     with pytest.raises(TypeError, match="must be real"):
         ms.hessian(f)(Tensor(np.array([1j, 2.0])))
-    with pytest.raises(TypeError, match="For 'hvp', the 'v' is missing"):
+    with pytest.raises(TypeError, match="For 'hvp', the last argument, 'v', is missing"):
         ms.hvp(f)()
     with pytest.raises(TypeError, match="parameters number of the function is 1"):
         ms.hvp(f)(x)

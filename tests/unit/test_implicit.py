@@ -318,7 +318,7 @@ ONE, TWO = Tensor(1.0), Tensor([1.0, 2.0])
 ERRORS = [
     (lambda: ms.custom_root(3, ONE), TypeError, "should be callable"),
     (lambda: ms.custom_root(lambda x: x, 1.0), TypeError, "initial_guess must be a Tensor"),
-    (lambda: ms.custom_root(lambda x: x, Tensor(1)), TypeError, "of one precision, but got Int64"),
+    (lambda: ms.custom_root(lambda x: x, Tensor(1)), TypeError, "of the same precision, but got Int64"),
     (lambda: ms.custom_root(lambda x: x.sum(), TWO), ValueError, r"the shape \(\) instead of \(2,\)"),
     (lambda: ms.custom_root(lambda x: (x, x), TWO), TypeError, "returned a tuple of 2 Tensors"),
     (

@@ -202,7 +202,7 @@ def test_clones_of_parameters_with_other_values():
     assert (weight.clone(5) == 5).all()
     assert weight.clone(HeUniform()).shape == (2, 3)
     assert (weight.clone(Tensor(np.full((2, 3), 4.0, np.float32))) == 4).all()
-    with pytest.raises(ValueError, match="no initializer named 'other'"):
+    with pytest.raises(ValueError, match="unknown initializer 'other'"):
         weight.clone("other")
 
 
@@ -219,7 +219,7 @@ def test_fans_and_gains():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: initializer("nomral", (2,)), ValueError, "no initializer named 'nomral'; known names are"),
+        (lambda: initializer("nomral", (2,)), ValueError, "unknown initializer 'nomral'; known names are"),
         (lambda: initializer("constant", (2,)), ValueError, "'Constant' needs arguments"),
         (lambda: initializer(None, (2,)), TypeError, "the type of the 'init' argument"),
         (lambda: initializer("ones", (2, -1)), ValueError, "must not be negative"),

@@ -24,9 +24,9 @@ def test_jit_with_open_sizes_accepts_every_size():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((ones(2, 4),), ValueError, r"input 0 has shape \(2, 4\), but 'input_signature' says \(None, 3\)"),
+        ((ones(2, 4),), ValueError, r"input 0 has shape \(2, 4\), but 'input_signature' declares \(None, 3\)"),
         ((ones(3),), ValueError, r"input 0 has shape \(3,\)"),
-        ((ones(2, 3, dtype=np.float16),), TypeError, "input 0 has dtype Float16, but .* says Float32"),
+        ((ones(2, 3, dtype=np.float16),), TypeError, "input 0 has dtype Float16, but .* declares Float32"),
         ((np.ones((2, 3)),), TypeError, "dtype Float64"),
         ((2.0,), TypeError, "input 0 must be a Tensor, .* but it is a float"),
         ((ones(2, 3), ones(2, 3)), ValueError, "lists 1 inputs, but the call has 2"),
@@ -55,7 +55,7 @@ def test_jit_signature_of_several_inputs_and_structures():
         f(ones(3), 2, [ones(3), {"a": Tensor(2)}], ones(1))
     with pytest.raises(TypeError, match=r"input 2\[1\] must have the structure"):
         f(ones(3), 2, [ones(3), {"b": Tensor(2)}], ones(1))
-    with pytest.raises(TypeError, match="inputs must be given by position"):
+    with pytest.raises(TypeError, match="inputs must be passed by position"):
         f(ones(3), 2, [ones(3), {"a": Tensor(2, ms.int32)}], any_shape=ones(1))
 
 
@@ -78,6 +78,6 @@ def test_jit_signature_holds_for_methods_cells_and_gradients():
 
 
 def test_jit_refuses_a_signature_without_tensors():
-    with pytest.raises(TypeError, match="'input_signature' must consist of Tensors"):
+    with pytest.raises(TypeError, match="'input_signature' must contain a Tensor"):
         ms.jit(lambda x: x, input_signature=[None, 3])
     assert ms.jit(ops.sin, input_signature="auto")(Tensor(0.0)).item() == 0.0

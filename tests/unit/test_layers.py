@@ -126,7 +126,8 @@ def test_how_layers_look():
     )
     shown = repr(nn.Conv2d(1, 2, 3, weight_init="normal"))
     assert shown.startswith(
-        "Conv2d(input_channels=1, output_channels=2, kernel_size=(3, 3), stride=(1, 1), pad_mode=same, padding=0, dilation=(1, 1), group=1, has_bias=False, weight_init=normal"
+        "Conv2d(input_channels=1, output_channels=2, kernel_size=(3, 3), stride=(1, 1), pad_mode=same, "
+        "padding=0, dilation=(1, 1), group=1, has_bias=False, weight_init=normal"
     )
     assert repr(nn.MaxPool2d(2, 2)) == "MaxPool2d(kernel_size=2, stride=2, pad_mode=valid)"
 
@@ -400,7 +401,7 @@ def test_layers_compute_in_the_type_of_to_float():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: nn.Dense(3, 2)(Tensor(np.ones((2, 4), np.float32))), ValueError, r"For 'Dense', the last size of the input must be in_channels = 3, but the shape of the input is \(2, 4\)"),
+        (lambda: nn.Dense(3, 2)(Tensor(np.ones((2, 4), np.float32))), ValueError, r"For 'Dense', the last axis of the input must have size in_channels = 3, but the shape of the input is \(2, 4\)"),
         (lambda: nn.Dense(0, 2), ValueError, "'in_channels' must be at least 1, but got 0"),
         (lambda: nn.Dense("3", 2), TypeError, "'in_channels' must be an int"),
         (lambda: nn.Dense(3, 2, weight_init=Tensor([[1.0]])), ValueError, r"For 'Dense', the initial value of 'weight' must have the shape \(2, 3\), but it is \(1, 1\)"),
@@ -420,11 +421,11 @@ def test_layers_compute_in_the_type_of_to_float():
         (lambda: nn.Embedding(3, 2, padding_idx=3), ValueError, r"must be in \[0, 3\)"),
         (lambda: nn.Softmax(axis="a"), TypeError, "'axis' must be an int"),
         (lambda: nn.LeakyReLU(slope=0.1), TypeError, "unexpected keyword argument 'slope'; its arguments are: alpha"),
-        (lambda: nn.ReLU()(), TypeError, "For 'ReLU', the inputs are: input; but got 0 of them"),
-        (lambda: nn.AdaptiveMaxPool1d(2)(Tensor(X), True), TypeError, "the inputs are: x; but got 2 of them"),
+        (lambda: nn.ReLU()(), TypeError, "For 'ReLU', the inputs are: input; but got 0 inputs"),
+        (lambda: nn.AdaptiveMaxPool1d(2)(Tensor(X), True), TypeError, "the inputs are: x; but got 2 inputs"),
         (lambda: nn.NLLLoss()(Tensor(X), Tensor([1, 1, 1]), 0.1), TypeError, "the inputs are: logits, labels; but got 3"),
         (lambda: nn.MSELoss()(Tensor(X), target=Tensor(X)), TypeError, "got 1 by position and target by name"),
-        (lambda: nn.PReLU(2, [0.1]), ValueError, "must hold 2 numbers"),
+        (lambda: nn.PReLU(2, [0.1]), ValueError, "must contain 2 numbers"),
         (lambda: nn.Flatten(2, 1)(Tensor(np.ones((1, 2, 3)))), ValueError, "must not be after"),
         (lambda: nn.Pad(((1, 1),))(Tensor(np.ones((2, 2)))), ValueError, "a pair of ints for each axis"),
         (lambda: nn.Pad((0, 2)), TypeError, "must be a tuple with a pair"),

@@ -35,7 +35,7 @@ def test_a_layout_is_written_as_mindspore_writes_it():
         (lambda: Layout((2, 2), ("a",)), ValueError, "a name for each axis"),
         (lambda: Layout((2, 2), ("a", "a")), ValueError, "names must differ"),
         (lambda: Layout((2, 2), ("a", "interleaved_parallel")), ValueError, "not supported"),
-        (lambda: Layout((2,), ("a",), [1, 0]), ValueError, "'rank_list' must be 0, 1"),
+        (lambda: Layout((2,), ("a",), [1, 0]), ValueError, "'rank_list' must list all 2 devices"),
         (lambda: LAYOUT("dp", "dp"), ValueError, "one axis of a tensor only"),
         (lambda: LAYOUT("tp"), ValueError, "no axis 'tp' in the mesh"),
         (lambda: LAYOUT(None), TypeError, "Write 'None', in quotes"),
@@ -46,7 +46,11 @@ def test_a_layout_is_written_as_mindspore_writes_it():
         (lambda: shard(3, ((1,),)), TypeError, "'fn' must be a function or Cell"),
         (lambda: shard(ops.relu, ((1,),), None, {"w": (1,)}), TypeError, "'parameter_plan' is for a Cell"),
         (lambda: nn.Dense(1, 1).shard(None, parameter_plan={"v": (1,)}), ValueError, "names 'v', but"),
-        (lambda: nn.Dense(1, 1).shard(None, parameter_plan=3), TypeError, "a dict by names"),
+        (
+            lambda: nn.Dense(1, 1).shard(None, parameter_plan=3),
+            TypeError,
+            "a dict whose keys are Parameter names",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(make, error, message):

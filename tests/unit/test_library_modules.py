@@ -49,7 +49,7 @@ def test_rows_are_put_together_by_fields(operator, mode):
         ms.set_context(mode=ms.PYNATIVE_MODE)
     with pytest.raises(ValueError, match="'SUM', 'MEAN' or 'MAX'"):
         nn.MultiFieldEmbeddingLookup(10, 2, 3, operator="MIN")
-    with pytest.raises(ValueError, match="matrices of one shape"):
+    with pytest.raises(ValueError, match="matrices of the same shape"):
         layer(Tensor([1]), Tensor([1.0]), Tensor([1]))
 
 

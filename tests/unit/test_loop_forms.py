@@ -274,3 +274,16 @@ def test_gradient_by_a_rule_of_the_user_stays_that():
     with watching() as counts:
         assert ms.jit(ms.grad(f))(t).numpy() == 49.0
     assert not counts["loop"]
+
+
+def test_a_long_loop_over_a_parameter_is_compiled():
+    rows = ms.Parameter(Tensor(np.linspace(0.9, 1.1, 400, dtype=np.float32).reshape(200, 2)), name="rows")
+
+    @ms.jit
+    def product(x):
+        for row in rows:
+            x = x * row
+        return x
+
+    expected = np.prod(rows.asnumpy(), axis=0)
+    assert_close(product(Tensor(np.ones(2, np.float32))).asnumpy(), expected, "contraction", length=400)

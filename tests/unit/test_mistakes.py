@@ -11,6 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad._base import foreign_names
+from mindgrad.core.base.refusal import trim
 from tests.unit.mistakes_of_users import MISTAKES, PRELUDE, WARNINGS
 
 MODES = {"eager": ms.PYNATIVE_MODE, "compiled": ms.GRAPH_MODE}
@@ -46,6 +47,7 @@ def test_an_error_is_the_user_s_own_line(mistake, mode):
         warnings.simplefilter("ignore")
         with pytest.raises(Exception) as caught:  # noqa: PT011 - each has its own
             run(mistake, mode)
+    trim(caught.value)  # as the command ``mindgrad`` does; a direct call of an operator keeps all frames
     frames = traceback.extract_tb(caught.value.__traceback__)
     last = frames[-1]
     assert last.filename.startswith("/mistakes/")

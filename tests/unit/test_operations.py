@@ -97,7 +97,7 @@ MISTAKES = [
     (lambda: ops.Squeeze(axis=("a",)), r"'Squeeze', the 'axis' must be an int, or a tuple or list of ints"),
     (lambda: ops.Elu(alpha="1"), r"'Elu', the 'alpha' must be a float"),
     (lambda: ops.BiasAdd(data_format=1), r"'BiasAdd', the 'data_format' must be a string"),
-    (lambda: ops.Argmax(output_type="float3"), r"'Argmax', the 'output_type' must be an element type"),
+    (lambda: ops.Argmax(output_type="float3"), r"'Argmax', the 'output_type' must be a dtype"),
     (lambda: ops.Pad(1), r"'Pad', the 'paddings' must be a tuple of pairs of ints"),
     (lambda: ops.Sin(1.0), r"'Sin', there are 0 attributes, but 1 were given.*ops.Sin\(\)\(x\)"),
     (lambda: ops.ReduceSum(axis=1),
@@ -227,7 +227,7 @@ WRONG = [
     (lambda x: P.Split(1, 2)(x), ValueError, r"'Split'.*must divide the size 3.*but got 2"),
     (lambda x: P.Unstack(0, 3)(x), ValueError, r"'Unstack'.*'num' must be 2"),
     (lambda x: P.Pad(((1, 1),))(x), ValueError, r"'Pad'.*a pair of ints for each axis"),
-    (lambda x: P.MatMul()(x, x), ValueError, r"'MatMul'.*equally long"),
+    (lambda x: P.MatMul()(x, x), ValueError, r"'MatMul'.*equal sizes"),
     (lambda x: P.ReduceSum()(x, 2), ValueError, r"'ReduceSum'.*in range \[-2, 2\)"),
     (lambda x: P.Softmax(2)(x), ValueError, r"'Softmax'.*in range \[-2, 2\)"),
     (lambda x: P.Assign()(3, x), TypeError, r"'Assign'.*must be a Parameter or Tensor, but got int"),
@@ -374,9 +374,9 @@ def test_hyper_map():
     assert [each.item() for each in C.HyperMap()(F.partial(scale, 2), gradients)] == [4.0, 2.0]
     with pytest.raises(TypeError, match=r"'scale'|scale.*no function was registered.*\(str, Tensor\)"):
         scale("a", x)
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="the same length"):
         C.HyperMap()(ops.add, (x, y), (x,))
-    with pytest.raises(TypeError, match="one structure"):
+    with pytest.raises(TypeError, match="the same structure"):
         C.HyperMap()(ops.add, (x, y), x)
     with pytest.raises(ValueError, match="'Matrix'"):
         scale.register("Matrix")

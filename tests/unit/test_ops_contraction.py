@@ -263,7 +263,7 @@ ERRORS = [
     (lambda m, v, x: ops.outer(m, v), ValueError, r"'Outer'.*1 and 1 axes"),
     (lambda m, v, x: ops.tensordot(m, v, 2), ValueError, r"'TensorDot'.*at least 2 axes"),
     (lambda m, v, x: ops.tensordot(m, v, (0, 5)), ValueError, r"'TensorDot'.*in range \[-1, 1\)"),
-    (lambda m, v, x: ops.tensordot(m, m, ((0, 1), (0,))), ValueError, r"'TensorDot'.*as many axes"),
+    (lambda m, v, x: ops.tensordot(m, m, ((0, 1), (0,))), ValueError, r"'TensorDot'.*the same number of axes"),
     (lambda m, v, x: ops.tensordot(m, v, 1.0), TypeError, r"'TensorDot'.*'axes' must be an int"),
     (lambda m, v, x: ops.einsum("ij,jk", m, v), ValueError, r"'einsum'.*'jk' labels 2 axes"),
     (lambda m, v, x: ops.einsum(1, m), TypeError, r"'Einsum'.*'equation' must be a string"),

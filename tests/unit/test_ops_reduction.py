@@ -342,7 +342,7 @@ X, C, EMPTY = Tensor(CUBE), Tensor(np.array([1j, 2j])), Tensor(np.zeros((0, 3)))
 
 ERRORS = [
     (lambda x, c, e: ops.sum(x, 3), ValueError, r"'Sum'.*'axis' must be in range \[-3, 3\), but got 3"),
-    (lambda x, c, e: ops.reduce_sum(x, (0, -3)), ValueError, r"'ReduceSum'.*name one axis twice"),
+    (lambda x, c, e: ops.reduce_sum(x, (0, -3)), ValueError, r"'ReduceSum'.*contain an axis twice"),
     (lambda x, c, e: ops.mean(x, 1.5), TypeError, r"'ReduceMean'.*'axis' must be an int, but got float"),
     (lambda x, c, e: ops.sum(x, 0, 1), TypeError, r"'Sum'.*'keepdim' must be bool, but got int"),
     (lambda x, c, e: ops.sum("x"), TypeError, r"'Sum'.*must be a Tensor or a number"),
@@ -402,7 +402,7 @@ def test_reduction_of_a_scalar_along_axis_0_returns_a_scalar(name, axis):
 
 @pytest.mark.parametrize("axis", [1, -2, (0, -1)])
 def test_reduction_of_a_scalar_along_another_axis_raises(axis):
-    with pytest.raises(ValueError, match=r"in range \[-1, 1\), but got|name one axis twice"):
+    with pytest.raises(ValueError, match=r"in range \[-1, 1\), but got|contain an axis twice"):
         ops.sum(Tensor(3.0), axis)
 
 

@@ -88,7 +88,7 @@ def test_integers_are_folded():
     "scatter", [ops.tensor_scatter_mul, ops.tensor_scatter_add, ops.tensor_scatter_update]
 )
 def test_indices_are_of_32_or_64_bits(scatter):
-    with pytest.raises(TypeError, match="must be of type Int32 or Int64, but are of type Int8"):
+    with pytest.raises(TypeError, match="must have the dtype Int32 or Int64, but the dtype is Int8"):
         scatter(Tensor([1.0]), Tensor([[0]], ms.int8), Tensor([2.0]))
 
 

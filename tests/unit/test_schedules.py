@@ -114,7 +114,7 @@ def test_modules_of_mindspore():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: nn.piecewise_constant_lr([2, 1], [0.1, 0.2]), ValueError, "must grow"),
+        (lambda: nn.piecewise_constant_lr([2, 1], [0.1, 0.2]), ValueError, "must be in ascending order"),
         (lambda: nn.piecewise_constant_lr([2], [0.1, 0.2]), ValueError, "same length"),
         (lambda: nn.piecewise_constant_lr(2, [0.1]), TypeError, "'milestone' must be a list"),
         (lambda: nn.piecewise_constant_lr([2.0], [0.1]), TypeError, r"'milestone\[0\]' must be an int"),

@@ -117,7 +117,7 @@ def test_mistakes():
         COOTensor(Tensor([0, 1]), Tensor([1.0, 2.0]), (3, 4))
     with pytest.raises(TypeError, match="'indices' must be a Tensor"):
         COOTensor([[0, 1]], Tensor([1.0]), (3, 4))
-    with pytest.raises(TypeError, match="must hold integers"):
+    with pytest.raises(TypeError, match="must contain integers"):
         CSRTensor(Tensor([0.0]), COLUMNS, VALUES, (3, 4))
     with pytest.raises(ValueError, match="do not match a"):
         CSRTensor(STARTS, COLUMNS, VALUES, (2, 4))

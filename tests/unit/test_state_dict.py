@@ -71,7 +71,7 @@ def test_what_does_not_fit_changes_nothing():
         net.load_state_dict({"b.w": 3})
     with pytest.raises(KeyError, match="already has an attribute 'w'"):
         net.b.register_buffer("w", Tensor([1.0]))
-    with pytest.raises(TypeError, match="no Parameter, or None"):
+    with pytest.raises(TypeError, match="must be None, or a Tensor that is not a Parameter"):
         net.b.register_buffer("p", Parameter(Tensor([1.0]), name="p"))
     with pytest.raises(AttributeError, match=r"Outer has no buffer 'b\.x'"):
         net.get_buffer("b.x")

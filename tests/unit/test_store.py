@@ -226,7 +226,7 @@ def test_groups_have_members_in_order_and_errors_say_what_is_wrong(world):
         (lambda: members("none", "get_rank"), ValueError, r"no group 'none'.*'odd', 'others'"),
         (lambda: create("odd", [0]), ValueError, r"'odd' already exists, with the ranks \[3, 1\]"),
         (lambda: create("new", [0, 4]), ValueError, r"processes 0 to 3, but got \[0, 4\]"),
-        (lambda: create("new", [0, 0]), ValueError, "different ranks"),
+        (lambda: create("new", [0, 0]), ValueError, "distinct ranks"),
         (lambda: create("new", []), ValueError, "one or more"),
         (lambda: create("new", 3), TypeError, "list of integers"),
         (lambda: create("new", [True]), TypeError, "list of integers"),

@@ -77,7 +77,7 @@ def test_surfaces_refuse_what_they_cannot_compare(metric):
         one.eval()
     with pytest.raises(ValueError, match="label of the region"):
         one.update(FIRST, SECOND)
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="the same shape"):
         one.update(FIRST, SECOND[1:], 1)
     with pytest.raises(ValueError, match="occurs neither"):
         one.update(FIRST, SECOND, 9)
@@ -142,7 +142,7 @@ def test_a_translation_that_is_a_reference_scores_one_and_a_short_one_less():
     short = evaluated(nn.BleuScore(n_gram=2), [words[:4]], [[words]])
     assert np.isclose(short, np.exp(1 - 6 / 4))
     assert evaluated(nn.BleuScore(), [words[:2]], [[words]]) == 0  # it has no run of four words
-    with pytest.raises(ValueError, match="as many lists"):
+    with pytest.raises(ValueError, match="the same number of lists"):
         nn.BleuScore().update([words], [])
 
 

@@ -76,17 +76,23 @@ def test_errors():
     for order in (1.0, True, None):
         with pytest.raises(TypeError, match=r"For `F\.derivative`, the type of order must be int"):
             ops.derivative(ops.sin, x, order)
-    with pytest.raises(TypeError, match="'series' must have the type of 'primals', Tensor, but got tuple"):
+    with pytest.raises(
+        TypeError, match="'series' must have the same type as 'primals', Tensor, but got tuple"
+    ):
         ops.jet(ops.sin, x, (x,))
-    with pytest.raises(ValueError, match="length of 'series' must be the length of 'primals', 2, but got 1"):
+    with pytest.raises(
+        ValueError, match="length of 'series' must equal the length of 'primals', 2, but got 1"
+    ):
         ops.jet(ops.mul, (x, x), (t([1.0, 0.0]),))
-    with pytest.raises(ValueError, match=r"the orders of 'series' must be the same, but they are \[1, 2\]"):
+    with pytest.raises(
+        ValueError, match=r"all elements of 'series' must have the same order, but the orders are \[1, 2\]"
+    ):
         ops.jet(ops.mul, (x, x), (t([1.0, 0.0]), t([1.0, 0.0], [0.0, 0.0])))
     with pytest.raises(
         TypeError, match="dtype of series 0 must be the dtype of its primal, Float64, but got Float32"
     ):
         ops.jet(ops.sin, x, Tensor([[1.0, 0.0]], ms.float32))
-    with pytest.raises(ValueError, match="must hold at least one order"):
+    with pytest.raises(ValueError, match="must contain at least one order"):
         ops.jet(ops.sin, x, Tensor(np.zeros((0, 2))))
     with pytest.raises(
         TypeError, match="'primals' must be a Tensor, or a tuple or list of Tensors, but got float"

@@ -128,7 +128,7 @@ def test_an_operand_of_a_wrong_type_is_named(function, other):
 
 
 def test_a_number_that_does_not_fit_is_named():
-    with pytest.raises(OverflowError, match="300 does not fit the element type UInt8"):
+    with pytest.raises(OverflowError, match="300 does not fit the dtype UInt8"):
         Tensor([1], ms.uint8) + 300
     with pytest.raises(ValueError, match=r"'Add'.*\(2,\) and \(3,\) do not broadcast"):
         Tensor([1.0, 2.0]) + Tensor([1.0, 2.0, 3.0])

@@ -47,7 +47,7 @@ def test_the_stubs_are_what_their_command_writes():
 
 def test_the_stub_has_every_member(tmp_path):
     names = {}
-    text = (ROOT / "src" / "mindgrad" / "ir" / "tensor_members.pyi").read_text(encoding="utf-8")
+    text = (ROOT / "src" / "mindgrad" / "core" / "ir" / "tensor_members.pyi").read_text(encoding="utf-8")
     body = text[text.index("class TensorMembers") :].replace("class TensorMembers", "class TensorMembers()")
     exec("from __future__ import annotations\n" + body, names)
     assert len(METHODS) > 300

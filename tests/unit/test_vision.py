@@ -43,7 +43,8 @@ FACTS = [
     ("Affine(15, (0.1, -0.1), 0.8, (10, 5))", "bytes", ["uint8", [12, 17, 3], 12143493]),
     ("Affine(0, (0.1, 0.2), 1.3, 10)", "bytes", ["uint8", [12, 17, 3], 24252536]),
     (
-        "Perspective([[0, 0], [11, 0], [11, 11], [0, 11]], [[1, 2], [10, 0], [11, 9], [2, 11]], Inter.NEAREST)",
+        "Perspective([[0, 0], [11, 0], [11, 11], [0, 11]], [[1, 2], [10, 0], [11, 9], [2, 11]], "
+        "Inter.NEAREST)",
         "bytes",
         ["uint8", [12, 17, 3], 14875035],
     ),
@@ -305,7 +306,7 @@ def test_the_transforms_of_1x_on_pillow_take_channels_first():
         ("Grayscale(2)", ValueError, "must be 1 or 3"),
         ("GaussianBlur(4)", ValueError, "must be odd"),
         ("Rescale('a', 1)", TypeError, "must be a number"),
-        ("ToTensor('x')", TypeError, "must be an element type"),
+        ("ToTensor('x')", TypeError, "must be a dtype"),
         ("UniformAugment([HorizontalFlip()], 3)", ValueError, "there are 1 transforms"),
         ("RandomCrop(30)(IMAGE)", RuntimeError, "does not fit into the image of height 12"),
         ("Crop((5, 5), (9, 9))(IMAGE)", RuntimeError, "does not contain"),

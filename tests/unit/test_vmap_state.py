@@ -56,7 +56,7 @@ def test_an_ensemble_is_its_cells(mode):
 def test_what_is_no_ensemble():
     x = Tensor(X, ms.float32)
     pairs = [
-        (nn.CellList([]), "holds no Cells"),
+        (nn.CellList([]), "is empty"),
         (nn.CellList([nn.Dense(2, 3), nn.Dense(2, 4)]), r"Cell 1 \(Dense\) differs from Cell 0"),
         (nn.CellList([nn.ReLU(), nn.Tanh()]), r"Cell 1 \(Tanh\) differs from Cell 0 \(ReLU\)"),
     ]

@@ -15,9 +15,10 @@ import re
 from types import ModuleType
 from typing import Any
 
-from mindgrad._base.boundary import before_trimming
 from mindgrad._base.foreign_names import KEYWORDS, accepted_names, keyword_hint
+from mindgrad.core.base._cpython import variables_of
 from mindgrad.core.base.location import PACKAGE
+from mindgrad.core.base.refusal import before_trimming
 
 __all__ = ["note_arguments"]
 
@@ -98,7 +99,9 @@ def _refusing(error: BaseException) -> Any:
         call = ast.parse((b"".join(lines)[start:]).decode(), mode="eval").body
     except (SyntaxError, ValueError):
         return None
-    return _value(call.func, {**frame.f_globals, **frame.f_locals}) if isinstance(call, ast.Call) else None
+    return (
+        _value(call.func, {**frame.f_globals, **variables_of(frame)}) if isinstance(call, ast.Call) else None
+    )
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from mindgrad._base.boundary import enclose
 from mindgrad.core.base.keywords import explain_with
 from mindgrad.core.base.nearest import nearest
 
@@ -21,9 +20,9 @@ __all__ = [
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
-_NO_TAPE = "leave it out, because nothing is recorded outside ms.grad; ops.stop_gradient(x) is a constant"
-_LOOP = "write a plain Python loop (for, while): it is compiled and differentiated unchanged"
-_BRANCH = "write a plain Python 'if': it is compiled and differentiated unchanged"
+_NO_TAPE = "omit it: mindgrad records nothing outside ms.grad. ops.stop_gradient(x) turns x into a constant"
+_LOOP = "write a plain Python loop (for, while), which mindgrad compiles and differentiates"
+_BRANCH = "write a plain Python 'if', which mindgrad compiles and differentiates"
 _SCHEDULE = "give the learning rate as a schedule, nn.Adam(params, nn.CosineDecayLR(1e-5, 1e-3, 1000))"
 _STEP = "optimizer(gradients) updates the Parameters; ms.value_and_grad returns the gradients"
 _ZERO = "leave it out, because gradients are return values and are not accumulated"
@@ -35,17 +34,18 @@ _WAIT = "x.asnumpy() waits for the value"
 _PARALLEL = "ms.set_auto_parallel_context(parallel_mode='data_parallel') after ms.communication.init()"
 _NUMPY = "ms.pure_callback(fn, result, *args) calls a function on NumPy arrays; print shows values"
 _CLIP = "ops.clip_by_global_norm(gradients, 1.0)"
-_GROUPS = "give the optimizer a list of dicts with 'params' and 'lr' when it is made"
+_GROUPS = "create the optimizer with a list of dicts with 'params' and 'lr'"
 _RULE = "@ops.custom_vjp and fn.defbwd(bprop), with bprop(x, out, dout); or a Cell with a method 'bprop'"
 _DEVICE = "ms.set_device('GPU') chooses the device of all tensors: leave it out"
-_FUNCTIONAL = "the functions are in ops, and under PyTorch's names in mint.nn.functional"
+_FUNCTIONAL = "the functions are in ops, and with PyTorch's names in mint.nn.functional"
 _POSITIONS = (
-    "ms.grad(fn, grad_position)(x) selects the inputs to differentiate with respect to; Parameters have "
+    "ms.grad(fn, grad_position)(x) selects the inputs to differentiate with respect to; Parameters have the "
+    "attribute "
     "requires_grad"
 )
 _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time constants: leave it out"
 _CONSTANT = "ops.stop_gradient(x)"
-_AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
+_AT = "assign to elements: x[0] = value or x[0] += value, which mindgrad compiles and differentiates"
 
 #: maps a name that users of other frameworks look up in a module to the code that an error suggests instead
 MODULES = {
@@ -61,7 +61,7 @@ MODULES = {
     "PRNGKey": _RANDOM,
     "ParameterList": "ms.ParameterTuple",
     "Sequential": "nn.SequentialCell",
-    "ShapeDtypeStruct": "any Tensor or array of the shape and dtype, such as ops.zeros((3,), ms.float32)",
+    "ShapeDtypeStruct": "any Tensor or array with this shape and dtype, such as ops.zeros((3,), ms.float32)",
     "TensorDataset": "ms.dataset.NumpySlicesDataset((x, y), ['x', 'y'])",
     "Variable": "ms.Tensor, or ms.Parameter",
     "associative_scan": _LOOP,
@@ -81,7 +81,7 @@ MODULES = {
     "custom_gradient": _RULE,
     "custom_jvp": _RULE,
     "custom_vjp": _RULE,
-    "debug": "print(x) in the function shows values, in a compiled function too",
+    "debug": "print(x) in the function shows values, even in a compiled function",
     "debug_callback": _NUMPY,
     "detach": _CONSTANT,
     "device": _DEVICE,
@@ -92,7 +92,9 @@ MODULES = {
     "distributed": "ms.communication, ms.parallel",
     "enable_grad": _NO_TAPE,
     "eval_shape": "fn(ops.zeros((3,), ms.float32)).shape",
-    "explainer": "ms.grad(score)(x) of a class's score is its saliency map: nothing else is needed for one",
+    "explainer": (
+        "ms.grad(score)(x) is the saliency map of a class if score(x) returns the score of the class"
+    ),
     "fft": "the transforms are functions: ops.fft, ops.ifft, ops.rfft, ops.irfft, ops.fft2, ops.fftn",
     "filter_grad": _GRADIENT,
     "filter_jit": "ms.jit(fn): arguments that are not tensors are compile-time constants",
@@ -101,7 +103,7 @@ MODULES = {
     "func": _FUNCTIONS,
     "function": "ms.jit(fn)",
     "functional": _FUNCTIONAL,
-    "hub": "make the net by its class, then ms.load_checkpoint(file, net): nothing is downloaded",
+    "hub": "create the net from its class, then ms.load_checkpoint(file, net); mindgrad downloads nothing",
     "index_update": _AT,
     "inference_mode": _NO_TAPE,
     "init": "mindgrad.common.initializer",
@@ -118,7 +120,9 @@ MODULES = {
     "make_jaxpr": "ms.explain(fn)(x)",
     "map": "ms.vmap(fn)(xs), or a Python loop",
     "no_grad": _NO_TAPE,
-    "onnx": "ms.save_checkpoint(net, 'net.ckpt') keeps the Parameters; no program for other runtimes is made",
+    "onnx": (
+        "ms.save_checkpoint(net, 'net.ckpt') saves the Parameters; mindgrad cannot export to other runtimes"
+    ),
     "optim": "the optimizers are in nn: nn.Adam(net.trainable_params(), learning_rate=1e-3)",
     "pjit": "ms.jit(fn)",
     "pmap": "ms.vmap(fn): a program runs on one device",
@@ -126,7 +130,7 @@ MODULES = {
     "psum": "ops.AllReduce()(x)",
     "random": _RANDOM,
     "remat": "ms.recompute(block, x), or cell.recompute()",
-    "rewrite": "assign to the net, net.head = nn.Dense(8, 2), or derive a Cell with another 'construct'",
+    "rewrite": "assign to the net, net.head = nn.Dense(8, 2), or write a subclass with another 'construct'",
     "save": "ms.save_checkpoint(net, 'net.ckpt')",
     "scan": _LOOP,
     "set_default_device": _DEVICE,
@@ -184,26 +188,26 @@ CELLS = {
     "fit": "ms.Model(net, loss_fn, optimizer).train(epochs, dataset)",
     "float": "net.to_float(ms.float32)",
     "forward": "'construct'",
-    "get_submodule": "the attribute of the net, or dict(net.cells_and_names())[name]",
+    "get_submodule": "an attribute of the net, or dict(net.cells_and_names())[name]",
     "half": "net.to_float(ms.float16)",
-    "init": "Parameters are made with the net: net.trainable_params()",
+    "init": "the net creates its Parameters: net.trainable_params()",
     "lr": "optimizer.learning_rate",
     "modules": "net.cells_and_names()",
     "named_children": "net.name_cells()",
     "named_modules": "net.cells_and_names()",
     "named_parameters": "net.parameters_and_names()",
-    "param_groups": "optimizer.group_params; learning rates that change are schedules",
+    "param_groups": "optimizer.group_params; for a changing learning rate, use a schedule",
     "parameters": "net.trainable_params()",
     "params": "net.trainable_params(), and ms.functional_call(net, params, x)",
     "predict": "net(x), or ms.Model(net).predict(x)",
     "register_full_backward_hook": "net.register_backward_hook(hook)",
     "register_parameter": "net.insert_param_to_cell(name, parameter)",
-    "requires_grad_": "p.requires_grad = False, of each Parameter",
+    "requires_grad_": "p.requires_grad = False for each Parameter",
     "state": "optimizer.parameters_dict()",
     "step": _STEP,
     "summary": "print(net), and ms.explain(net)(x)",
     "tabulate": "print(net), and ms.explain(net)(x)",
-    "to": "net.to_float(ms.float16) for the element type; ms.set_device('GPU') for the device",
+    "to": "net.to_float(ms.float16) for the dtype; ms.set_device('GPU') for the device",
     "train": "net.set_train(True)",
     "update": _STEP,
     "zero_grad": _ZERO,
@@ -265,7 +269,7 @@ _OPPOSITES = {"lower": "upper", "upper": "lower"}
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
-    "create_graph": "derivatives of derivatives need no flag: ms.grad(ms.grad(fn))",
+    "create_graph": "higher derivatives need no flag: ms.grad(ms.grad(fn))",
     "retain_graph": "nothing is freed: leave it out",
     "amsgrad": "use_amsgrad",
     "inplace": "the result is a new tensor: leave it out",
@@ -339,7 +343,7 @@ def _is_unavailable(cls: type, name: str) -> bool:
 def without_construct(owner: type) -> str:
     """Return the error message for a Cell class without ``construct``."""
     own = [name for name in vars(owner) if name != "construct"]
-    hint = nearest("construct", own) or "; define construct(self, ...) in a class of your own"
+    hint = nearest("construct", own) or "; define construct(self, ...) in your subclass"
     if hasattr(owner, "forward"):
         hint = ": rename its 'forward' to 'construct'"
     return f"For 'Cell', the method 'construct' of {owner.__name__} is not defined{hint}."
@@ -365,5 +369,4 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
     return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-enclose(Unavailable)
 explain_with(keyword_hint)

@@ -4,19 +4,16 @@ Ported programs use names of larger libraries. If mindgrad does not have a name 
 suggests a similar name, another module of mindgrad that has the name, or a replacement.
 """
 
-import importlib
-import opcode
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
-from mindgrad._base.boundary import enclose, enclose_packages
 from mindgrad._base.foreign_names import MODULES, advice
 from mindgrad.core.base.nearest import nearest
 
 PACKAGE = __name__.partition(".")[0]
-_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
-_FROM_LIST = importlib._bootstrap._handle_fromlist.__code__  # type: ignore[attr-defined]
 #: prefixes of names that Python and test runners look up in every module, which are not spelling mistakes
 _MACHINERY = ("_", "pytest")
 #: A module whose full name has at least this many dots also has the names of its package, because MindSpore
@@ -54,6 +51,7 @@ def explain_all() -> None:
     package = sys.modules[PACKAGE]
     values = [vars(package).get(name) for name in package.__all__]
     _explain({PACKAGE, *[value.__name__ for value in values if isinstance(value, ModuleType)]})
+    sys.meta_path.append(_MissingNames())
 
 
 def explain_package(name: str) -> None:
@@ -67,7 +65,6 @@ def _explain(packages: set[str]) -> None:
             above = name.rpartition(".")[0]
             if name in packages or (above in packages and above != PACKAGE):
                 explain_missing_names(module)
-    enclose_packages()
 
 
 def explain_missing_names(module: ModuleType) -> None:
@@ -89,37 +86,74 @@ def explain_missing_names(module: ModuleType) -> None:
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:
             return loaded
-        caller = sys._getframe(1)
-        # `from module import name` first looks up the name, then imports a submodule of this name, and looks
-        # up the name again: only the last lookup must raise an error with suggestions
-        if name.startswith(_MACHINERY) or caller.f_code is _FROM_LIST:
+        if name.startswith(_MACHINERY):
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         if is_divided(module.__name__):
             above = sys.modules[module.__name__.rpartition(".")[0]]
             if _has(above, name):
                 return vars(above)[name]
-        hint = f"{PACKAGE} has no such name"
-        elsewhere = [_spelling(each) for each in _all_packages() if each is not module and _has(each, name)]
-        if elsewhere:
-            hint = f"write {' or '.join(f'{each}.{name}' for each in elsewhere)}"
-        hint += advice(MODULES, name)
-        if not elsewhere and name not in MODULES:
-            hint += nearest(name, list(getattr(module, "__all__", vars(module))))
-        if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
-            raise AttributeError(
-                f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module
-            )
-        # raise an ImportError: in `from module import name`, Python would replace the message of an
-        # AttributeError
-        raise ImportError(
-            f"cannot import name {name!r} from {_spelling(module)!r}: {hint}",
-            name=_spelling(module),
-            path=getattr(module, "__file__", None),
-        )
+        _latest.missing = (module, name)
+        raise AttributeError(_NoAttribute(module, name), name=name, obj=module)
 
     explain.explains = True  # type: ignore[attr-defined]
-    enclose(explain)
     module.__dict__["__getattr__"] = explain
+
+
+class _NoAttribute:
+    """The message for a missing attribute. The suggestion is computed when the message is read.
+
+    ``hasattr`` and ``from package import submodule`` look up missing names without reading the message.
+    """
+
+    def __init__(self, module: ModuleType, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __str__(self) -> str:
+        hint = _hint(self.module, self.name)
+        return f"module {_spelling(self.module)!r} has no attribute {self.name!r}: {hint}"
+
+    __repr__ = __str__
+
+    def __reduce__(self) -> Any:
+        return str, (str(self),)
+
+
+def _hint(module: ModuleType, name: str) -> str:
+    hint = f"{PACKAGE} has no such name"
+    elsewhere = [_spelling(each) for each in _all_packages() if each is not module and _has(each, name)]
+    if elsewhere:
+        hint = f"write {' or '.join(f'{each}.{name}' for each in elsewhere)}"
+    hint += advice(MODULES, name)
+    if not elsewhere and name not in MODULES:
+        hint += nearest(name, list(getattr(module, "__all__", vars(module))))
+    return hint
+
+
+class _Latest(threading.local):
+    #: the module and name of the last failed lookup of this thread
+    missing: tuple[ModuleType, str] | None = None
+
+
+_latest = _Latest()
+
+
+class _MissingNames:
+    """Import finder that explains a missing name in ``from package import name``.
+
+    The import statement looks up the name, and then imports a submodule with this name. It replaces the
+    message of the failed lookup by its own, but passes on the ``ImportError`` of a finder. A module that is
+    not a package has no submodules, so its missing names have Python's message.
+    """
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        missing, _latest.missing = _latest.missing, None
+        if missing is not None and fullname == f"{missing[0].__name__}.{missing[1]}":
+            module, name = missing
+            raise ImportError(
+                f"cannot import name {name!r} from {_spelling(module)!r}: {_hint(module, name)}",
+                name=_spelling(module),
+                path=getattr(module, "__file__", None),
+            )
 
 
 def _all_packages() -> list[ModuleType]:

@@ -86,8 +86,8 @@ def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int,
             raise Malformed(f"at byte {start + at} there is no field: wire type {wire} is not possible")
         if length > len(message) - position:
             raise Malformed(
-                f"at byte {start + at} a field says that {length} bytes follow, but only "
-                f"{len(message) - position} do: the file is truncated or is something else"
+                f"at byte {start + at} a field declares {length} bytes, but only "
+                f"{len(message) - position} follow: the file is truncated or has another format"
             )
         yield number, wire, message[position : position + length], start + position
         position += length
@@ -106,7 +106,9 @@ def _read_varint(message: memoryview, position: int, start: int) -> tuple[int, i
     at = position
     while True:
         if position >= len(message):
-            raise Malformed(f"it ends inside a number, at byte {start + position}: the file is truncated")
+            raise Malformed(
+                f"the data end inside a number, at byte {start + position}: the file is truncated"
+            )
         byte = message[position]
         position += 1
         number |= (byte & 0x7F) << shift
@@ -114,9 +116,9 @@ def _read_varint(message: memoryview, position: int, start: int) -> tuple[int, i
             break
         shift += 7
         if position - at >= _LONGEST_VARINT:
-            raise Malformed(f"at byte {start + at} there is a number of more than 64 bits")
+            raise Malformed(f"at byte {start + at} a number has more than 64 bits")
     if number >> 64:
-        raise Malformed(f"at byte {start + at} there is a number of more than 64 bits")
+        raise Malformed(f"at byte {start + at} a number has more than 64 bits")
     return number, position
 
 

@@ -81,7 +81,7 @@ class Request:
         run = Run(self.owner, self.fn, call.args, call.kwargs, call.positions, parameters, self.has_aux)
         check_real(self.owner, (*run.inputs.tensors, *parameters))
         if not complex_outputs:
-            check_real(self.owner, run.outputs, "; jacfwd takes complex outputs of real inputs")
+            check_real(self.owner, run.outputs, "; jacfwd accepts complex outputs of real inputs")
         return run
 
     def operands(self, run: Run) -> list[Tensor]:
@@ -126,5 +126,5 @@ def check_real(owner: str, tensors: Sequence[Tensor], further: str = "") -> None
         if t.dtype.kind == "complex":
             raise TypeError(
                 f"For '{owner}', inputs and outputs must be real, but got a Tensor of dtype "
-                f"{t.dtype}: differentiate its real and imaginary part{further}."
+                f"{t.dtype}: differentiate its real and imaginary parts{further}."
             )

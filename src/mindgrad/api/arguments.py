@@ -96,7 +96,7 @@ def check_positions(owner: str, grad_position: Any, has_weights: bool = True) ->
         if grad_position < 0:
             raise ValueError(
                 f"For '{owner}', the grad_position must be >= 0, but got {grad_position}: inputs are "
-                f"counted from the front, starting with 0."
+                f"counted from 0."
             )
         return
     if not grad_position:
@@ -128,7 +128,8 @@ def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
         remedy = (
             f"weights are the third argument, {owner}(fn, None, weights)"
             if has_weights
-            else f"'{owner}' is by inputs only, so make them an argument of the function"
+            else f"'{owner}' differentiates with respect to inputs only, so pass them as an argument of the "
+            f"function"
         )
         raise TypeError(
             f"For '{owner}', the 'grad_position' should be int or tuple, but got Parameters: {remedy}."
@@ -281,7 +282,7 @@ def check_tensors(text: str, values: Sequence[Any]) -> None:
 
 
 def is_input(value: Any) -> bool:
-    """Whether ``value`` is a Tensor, a container, or a result of ``mutable``.
+    """Return whether ``value`` is a Tensor, a container, or a result of ``mutable``.
 
     A bare float is not accepted, as in MindSpore.
     """
@@ -290,7 +291,7 @@ def is_input(value: Any) -> bool:
 
 
 def has_no_derivative(value: Any) -> bool:
-    """Whether ``value`` is a constant: ``None``, an int, bool, str, or dtype."""
+    """Return whether ``value`` is a constant: ``None``, an int, bool, str, or dtype."""
     return value is None or (isinstance(value, (int, str, DType)) and not is_mutable(value))
 
 

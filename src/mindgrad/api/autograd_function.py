@@ -210,7 +210,7 @@ class _Call:
         fitted = summed_to(gradient, argument.shape)
         if fitted.shape != argument.shape:
             raise RuntimeError(
-                f"{subject} must have the shape {argument.shape}, or one to which this shape broadcasts, but "
+                f"{subject} must have the shape {argument.shape}, or a shape to which it broadcasts, but "
                 f"its shape is {gradient.shape}."
             )
         return fitted if fitted.dtype is argument.dtype else apply(convert, fitted, dtype=argument.dtype)
@@ -269,7 +269,7 @@ class _Call:
 
 
 def _may_need_gradient(x: Tensor) -> bool:
-    """Whether ``x`` is inexact and part of a running derivative."""
+    """Return whether ``x`` is inexact and part of a running derivative."""
     return x.dtype.is_inexact and references.read(x).is_traced
 
 

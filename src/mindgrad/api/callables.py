@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad.api.entry_points import ENTRY_POINTS, leave
 from mindgrad.core.ir.settings import options
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.numbers import as_data, as_python
@@ -113,7 +114,7 @@ def uncompiled(fn: Any) -> Any:
 
 
 def is_compiled(fn: Any) -> bool:
-    """Whether ``jit`` compiles ``fn`` or the function from which it is derived."""
+    """Return whether ``jit`` compiles ``fn``, or the function that it differentiates."""
     while (held := memory(fn, make=False)) is not None and held.source is not None:
         fn = held.source
     return getattr(type(fn), "compiles", False)
@@ -139,17 +140,22 @@ def in_either_mode(
         for x in args:
             if type(x) is not Tensor:
                 has_numbers = True
-        if has_numbers:
-            if any_array(args) or (kwargs and any_array(kwargs.values())):
-                args, kwargs = with_tensors((args, kwargs))
-            args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
-        if compiles or options["mode"] == GRAPH_MODE:
-            return compiled.call(args, kwargs)
-        result = calls(run, args, kwargs)
+        try:
+            if has_numbers:
+                if any_array(args) or (kwargs and any_array(kwargs.values())):
+                    args, kwargs = with_tensors((args, kwargs))
+                args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
+            if compiles or options["mode"] == GRAPH_MODE:
+                return compiled.call(args, kwargs)
+            result = calls(run, args, kwargs)
+        except Exception:
+            leave()
+            raise
         return as_python(result) if has_numbers else result
 
     call.__name__ = call.__qualname__ = run.__name__
     call.__doc__ = run.__doc__
+    ENTRY_POINTS.add(call.__code__)
     return call
 
 
@@ -180,7 +186,7 @@ class Arity:
         self.is_known = is_known
 
     def accepts(self, count: int) -> bool:
-        """Whether the function accepts ``count`` positional arguments."""
+        """Return whether the function accepts ``count`` positional arguments."""
         return self.least <= count <= self.most
 
 
@@ -224,7 +230,7 @@ def _arity(fn: Any, follow: bool) -> Arity:
 
 
 def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
-    """Whether the signature of ``fn`` may differ from the parameters in its code."""
+    """Return whether the signature of ``fn`` may differ from its code."""
     # ignore a ``_DerivativeSignature``: ``functools.wraps`` copies it from a gradient function to wrappers,
     # whose parameters may differ
     own = type(getattr(fn, "__signature__", None)) in (types.NoneType, _DerivativeSignature)

@@ -50,8 +50,7 @@ def gradient_function(
             Parameter)`` that creates the result of a call. Positions of constant arguments are left out.
         positions: indices of the differentiated positional arguments, or ``None`` for all arguments.
         parameters: the differentiated Parameters, without repetitions.
-        sens_param: whether the gradient function accepts one more argument, with which the outputs are
-            multiplied.
+        sens_param: whether the gradient function takes an extra last argument, the cotangent of the output.
         has_aux: whether only the first of several outputs of ``fn`` is differentiated.
         strict: whether an index in ``positions`` beyond the last argument raises ``IndexError``.
         with_result: whether ``assemble`` uses the result of ``fn``. Otherwise it receives ``None``.

@@ -334,7 +334,7 @@ def _product(
             elif args:
                 *args, v = args  # type: ignore[assignment]
             else:
-                raise TypeError(f"For '{owner}', the 'v' is missing: it is the last argument.")
+                raise TypeError(f"For '{owner}', the last argument, 'v', is missing.")
             run = request.run(args, kwargs)
             tangents = match(owner, "v", v, request.like(run.inputs), "part that is differentiated")
             outputs, products = transformed(run.recorded, rule_of(run), tangents, run.outputs)

@@ -45,8 +45,9 @@ class InputSignature:
             parts = entry.values() if isinstance(entry, dict) else entry
             return max(map(self._check_entry, parts), default=False)
         raise TypeError(
-            f"For 'jit' of {self.name}, 'input_signature' must consist of Tensors, and None for inputs that "
-            f"are not tensors, but it has {entry!r}. Write Tensor(shape=[None, 3], dtype=float32)."
+            f"For 'jit' of {self.name}, 'input_signature' must contain a Tensor for each tensor input, and "
+            f"None for other inputs, but it contains {entry!r}. Write Tensor(shape=[None, 3], "
+            f"dtype=float32)."
         )
 
     def check(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -59,7 +60,7 @@ class InputSignature:
         """
         if kwargs:
             raise TypeError(
-                f"For 'jit' of {self.name}, inputs must be given by position, because 'input_signature' "
+                f"For 'jit' of {self.name}, inputs must be passed by position, because 'input_signature' "
                 f"lists them in order, but {', '.join(map(repr, kwargs))} was given by name."
             )
         if len(args) != len(self.entries):
@@ -104,13 +105,14 @@ class InputSignature:
     def _compare_tensor(self, entry: Tensor, value: Any, which: str) -> None:
         if not isinstance(value, (Tensor, np.ndarray)):
             raise TypeError(
-                f"For 'jit' of {self.name}, {which} must be a Tensor, as 'input_signature' says, but it is a "
+                f"For 'jit' of {self.name}, {which} must be a Tensor, as 'input_signature' declares, but it "
+                f"is a "
                 f"{type(value).__name__}."
             )
         declared, dtype, shape = entry.type, as_dtype(value.dtype), tuple(value.shape)
         if dtype is not declared.dtype:
             raise TypeError(
-                f"For 'jit' of {self.name}, {which} has dtype {dtype}, but 'input_signature' says "
+                f"For 'jit' of {self.name}, {which} has dtype {dtype}, but 'input_signature' declares "
                 f"{declared.dtype}."
             )
         has_any_shape = declared.shape == (-2,)
@@ -121,7 +123,7 @@ class InputSignature:
             sizes = ", ".join("None" if size < 0 else str(size) for size in declared.shape)
             comma = "," if len(declared.shape) == 1 else ""
             raise ValueError(
-                f"For 'jit' of {self.name}, {which} has shape {shape}, but 'input_signature' says "
+                f"For 'jit' of {self.name}, {which} has shape {shape}, but 'input_signature' declares "
                 f"({sizes}{comma})."
             )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from mindgrad._base.foreign_names import REMEDIES, advice
 from mindgrad.api.arguments import check_instance
+from mindgrad.api.entry_points import ENTRY_POINTS, leave
 from mindgrad.api.input_signature import InputSignature
 from mindgrad.core.base.location import PACKAGE
 from mindgrad.frontend.programs.cache import CacheInfo
@@ -40,9 +41,13 @@ class JitFunction:
         self._signature = signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._signature is not None:
-            self._signature.check(args, kwargs)
-        return self._compiled.call(args, kwargs)
+        try:
+            if self._signature is not None:
+                self._signature.check(args, kwargs)
+            return self._compiled.call(args, kwargs)
+        except Exception:
+            leave()
+            raise
 
     def __repr__(self) -> str:
         function = self.__wrapped__  # type: ignore[attr-defined]
@@ -83,6 +88,8 @@ class JitFunction:
             lambda: JitFunction(types.MethodType(self._compiled.function, owner), self._signature),
         )
 
+
+ENTRY_POINTS.add(JitFunction.__call__.__code__)
 
 _PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")
 #: keywords of ``jit`` that various versions of MindSpore have; mindgrad accepts and ignores them

@@ -126,7 +126,7 @@ def _along(
 
 
 def _is_zero(tangent: Tensor) -> bool:
-    """Whether ``tangent`` is known to be zero.
+    """Return whether ``tangent`` is known to be zero.
 
     Large tangents are not compared with zero, so the result may be ``False`` for a zero tangent.
     """

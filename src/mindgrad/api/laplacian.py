@@ -336,7 +336,7 @@ def _operator(
 
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) < extra:
-                raise TypeError(f"For '{owner}', the last argument must be a Tensor, but there is none.")
+                raise TypeError(f"For '{owner}', the last argument, a Tensor, is missing.")
             extra_args = args[len(args) - extra :]
             call = Call(owner, fn, signature, args[: len(args) - extra], kwargs, positions)
             check_arguments(owner, [call.args[k] for k in call.positions], extra_args)

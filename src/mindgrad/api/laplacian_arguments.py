@@ -33,7 +33,7 @@ def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) ->
             )
         if not x.ndim or not x.shape[-1]:
             raise ValueError(
-                f"For '{owner}', the last axis of the input must hold the coordinates and have at least "
+                f"For '{owner}', the last axis of the input must contain the coordinates and have at least "
                 f"size 1, but got a Tensor of shape {x.shape}."
             )
     for extra in extras:

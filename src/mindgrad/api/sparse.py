@@ -82,7 +82,7 @@ class _Seen:
         self._array = np.array(_numbers(given))
 
     def is_still(self, value: Any) -> bool:
-        """Whether ``value`` has the elements of the snapshot."""
+        """Return whether ``value`` has the elements of the snapshot."""
         array = value._array if isinstance(value, Tensor) else value
         if array is self._held and not isinstance(array, np.ndarray):
             return True  # a device array is immutable, so it need not be copied to the host
@@ -120,7 +120,7 @@ class _Rule:
         self._compiled = compiled
 
     def fits(self, integers: list[Any]) -> bool:
-        """Whether the pattern of this rule is valid for a call with these integers."""
+        """Return whether the pattern is valid for a call with these integers."""
         seen = self.snapshot
         return seen is None or (len(seen) == len(integers) and all(map(_Seen.is_still, seen, integers)))
 

@@ -71,12 +71,12 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
     coefficients: list[Any] = list(series) if isinstance(series, (tuple, list)) else [series]
     if isinstance(series, (tuple, list)) != several or not isinstance(series, (Tensor, tuple, list)):
         raise TypeError(
-            f"For 'jet', 'series' must have the type of 'primals', "
+            f"For 'jet', 'series' must have the same type as 'primals', "
             f"{type(primals).__name__}, but got {type(series).__name__}."
         )
     if len(coefficients) != len(args):
         raise ValueError(
-            f"For 'jet', the length of 'series' must be the length of 'primals', {len(args)}, but got "
+            f"For 'jet', the length of 'series' must equal the length of 'primals', {len(args)}, but got "
             f"{len(coefficients)}."
         )
     check_count(fn, arity(fn), len(args))
@@ -84,7 +84,8 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
     orders = {d.shape[0] for d in rows}
     if len(orders) > 1:
         raise ValueError(
-            f"For 'jet', the orders of 'series' must be the same, but they are {[d.shape[0] for d in rows]}."
+            f"For 'jet', all elements of 'series' must have the same order, but the orders are "
+            f"{[d.shape[0] for d in rows]}."
         )
     order = orders.pop()
     run = remembered(fn, ("jet", order), lambda: _made("jet", fn, scaled_coefficients(order), True))
@@ -192,7 +193,7 @@ def _primals(owner: str, primals: Any) -> tuple[list[Tensor], bool]:
             )
         inputs.append(_floating(references.read(x)))
     if not inputs:
-        raise ValueError(f"For '{owner}', there must be at least one input, but got none.")
+        raise ValueError(f"For '{owner}', pass at least one input.")
     return inputs, several
 
 
@@ -216,7 +217,7 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
             f"primal, {primal.shape}."
         )
     if not rows.shape[0]:
-        raise ValueError("For 'jet', the 'series' must hold at least one order, but got none.")
+        raise ValueError("For 'jet', the 'series' must contain at least one order, but it is empty.")
     if not rows.dtype.is_inexact:
         rows = apply(convert, rows, dtype=primal.dtype)
     if rows.dtype is not primal.dtype:

@@ -126,7 +126,7 @@ def vjp(
 
 
 def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
-    """Whether ``vjp(fn, first, second)`` has the form of MindSpore 1.6."""
+    """Return whether ``vjp(fn, first, second)`` has the form of MindSpore 1.6."""
     if any(isinstance(x, (tuple, list)) and not is_mutable(x) for x in (first, second)):
         return True
     signature = arity(fn, follow=True)
@@ -214,5 +214,8 @@ def _cotangent(v: tuple[Any, ...], like: Any) -> Any:
     if isinstance(like, (tuple, list)) and not (len(v) == 1 and isinstance(v[0], (tuple, list))):
         return v
     if len(v) != 1:
-        raise TypeError(f"For 'vjp', the vjp_fn takes one 'v', like the output, but got {len(v)}.")
+        raise TypeError(
+            f"For 'vjp', vjp_fn takes one cotangent 'v', because the function has one output, but got "
+            f"{len(v)}."
+        )
     return v[0]

@@ -290,10 +290,10 @@ def _plain(structure: Any) -> Any:
 
 
 class Run:
-    """One recorded run of a function that is differentiated.
+    """A recorded call of the function that is differentiated.
 
     Attributes:
-        recorded: recording of the run of the function.
+        recorded: recording of the operators of the call.
         inputs: the differentiated inputs.
         outputs: the differentiated output tensors. With ``has_aux``, only the tensors of the first output.
     """

@@ -89,7 +89,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
         RuntimeError: If, in a call, an entry of ``in_axes`` or ``out_axes`` is invalid or out of bounds, all
             entries of ``in_axes`` are ``None``, or the number of entries does not match the arguments or
             results. Also if batch sizes differ, or a result with ``None`` in ``out_axes`` depends on the
-            batch element. Also if ``fn`` assigns to a variable outside of ``fn``, or the Cells of an ensemble
+            batch element. Also if ``fn`` assigns to a variable outside ``fn``, or the Cells of an ensemble
             differ in class or in the types of their Parameters.
 
     All elements share the Parameters that ``fn`` reads. Assigning a Parameter, an attribute, or an outer
@@ -134,7 +134,7 @@ def _is_ensemble(fn: Any) -> bool:
 def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
     ensemble = _is_ensemble(fn)
     if ensemble and not len(fn):
-        raise RuntimeError("For 'vmap', the CellList holds no Cells.")
+        raise RuntimeError("For 'vmap', the CellList is empty.")
     representative = fn[0] if ensemble else fn
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -174,8 +174,8 @@ def _members(cells: Any) -> list[list[Any]]:
     for index, cell in enumerate(cells):
         if kinds[index] != kinds[0]:
             raise RuntimeError(
-                f"For 'vmap', the Cells of a CellList must be of one kind, with Parameters of the same "
-                f"shapes and dtypes, but Cell {index} ({type(cell).__name__}) differs from Cell 0 "
+                f"For 'vmap', the Cells of a CellList must have the same class, and Parameters with the "
+                f"same shapes and dtypes, but Cell {index} ({type(cell).__name__}) differs from Cell 0 "
                 f"({type(cells[0]).__name__})."
             )
     groups = [list(group) for group in zip(*listed, strict=True)]
@@ -376,15 +376,15 @@ def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> Non
         if key not in known:
             raise RuntimeError(
                 f"For 'vmap', the Parameter '{parameter.name}' is assigned in {describe(fn)}: each element "
-                "would assign a different value. Return the value, and assign it outside vmap; a layer "
-                f"in training mode that keeps statistics (BatchNorm) belongs outside, or into "
-                f"set_train(False)."
+                "would assign a different value. Return the value, and assign it outside vmap; call a layer "
+                "that updates statistics in training mode (BatchNorm) outside vmap, or with "
+                "set_train(False)."
             )
 
 
 @contextmanager
 def _unassigned(fn: Any) -> Iterator[None]:
-    """Raise ``RuntimeError`` if the ``with`` block assigns to state outside of ``fn``."""
+    """Raise ``RuntimeError`` if the ``with`` block assigns to state outside ``fn``."""
     program: Any = outermost_program()
     before = set(program.restored)
     with effect_log.isolated():
@@ -405,7 +405,7 @@ def _unassigned(fn: Any) -> Iterator[None]:
 
 
 def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
-    """Whether item assignment, such as ``x[0] = 1``, changed a tensor from outside.
+    """Return whether item assignment ``x[0] = 1`` changed a tensor from outside.
 
     In contrast to local tensors, such a tensor still exists after the call of ``fn``.
     """

@@ -86,7 +86,7 @@ def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         return math.sqrt(2 / (1 + slope * slope))
     if nonlinearity not in _GAINS:
         known = ", ".join(sorted([*_GAINS, "leaky_relu"]))
-        raise ValueError(f"For initializers, the nonlinearity {nonlinearity!r} is not among {known}.")
+        raise ValueError(f"For initializers, the nonlinearity {nonlinearity!r} is not one of {known}.")
     return _GAINS[nonlinearity]
 
 

@@ -99,8 +99,7 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
         kind = named(init)
         if kind is None:
             raise ValueError(
-                f"For 'initializer', there is no initializer named {init!r}; known names are "
-                f"{', '.join(names())}."
+                f"For 'initializer', unknown initializer {init!r}; known names are {', '.join(names())}."
             )
         try:
             init = kind()
@@ -131,5 +130,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
                 f"{shape!r}."
             )
         if size < 0:
-            raise ValueError(f"For 'initializer', the 'shape' must not be negative, but got {shape}.")
+            raise ValueError(
+                f"For 'initializer', the sizes in 'shape' must not be negative, but got {shape}."
+            )
     return tuple(int(size) for size in listed)

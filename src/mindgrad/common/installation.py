@@ -23,7 +23,7 @@ def run_check() -> None:
     >>> import mindgrad as ms
     >>> ms.run_check()  # doctest: +ELLIPSIS
     mindgrad version: ...
-    Product and gradient are right, eager and compiled, on platform [CPU].
+    The product and its gradient are correct in eager and compiled mode on platform [CPU].
 
     See Also:
         :func:`mindgrad.install`, :func:`mindgrad.get_context`
@@ -45,4 +45,4 @@ def run_check() -> None:
     stands_for = "" if own == other else f" (as MindSpore {other})"
     print(f"mindgrad version: {own}{stands_for}")  # noqa: T201 - the output of the function
     platform = get_context("device_target")
-    print(f"Product and gradient are right, eager and compiled, on platform [{platform}].")  # noqa: T201
+    print(f"The product and its gradient are correct in eager and compiled mode on platform [{platform}].")  # noqa: T201

@@ -144,7 +144,7 @@ class Parameter(Tensor):
     # -- stored value ----------------------------------------------------------------------------
 
     def store(self, value: Tensor) -> None:
-        """Replace the stored value, even while a function is traced (for executors)."""
+        """Replace the stored value, even during tracing; called by executors."""
         new = value.type
         changed = new is not self.type
         array = value._array
@@ -159,7 +159,7 @@ class Parameter(Tensor):
             clock.tick()
 
     def retype(self, type: TensorType) -> None:
-        """Set the type of the stored value (for executors, which store values themselves)."""
+        """Set shape and dtype; called by executors that store the value themselves."""
         self._type = type
         clock.tick()
 

@@ -22,7 +22,7 @@ __all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
 def _integers(owner: str, name: str, value: Any, rank: int) -> Any:
     of_type(value, Tensor, owner, name)
     if value.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For '{owner}', the '{name}' must hold integers, but its type is {value.dtype}.")
+        raise TypeError(f"For '{owner}', the '{name}' must contain integers, but its dtype is {value.dtype}.")
     if value.ndim != rank:
         raise ValueError(
             f"For '{owner}', the '{name}' must have {rank} axes, but its shape is {value.shape}."

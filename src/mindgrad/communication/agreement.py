@@ -99,7 +99,7 @@ class Agreement:
             if order != orders[0]:
                 raise RuntimeError(
                     f"the members of a group are {orders[0]} on rank {members[0]}, but {order} on rank "
-                    f"{rank}: create_group must have them in the same order everywhere."
+                    f"{rank}: all ranks must pass them to create_group in the same order."
                 )
             _compare(members[0], lists[0], rank, other)
         self._agreed.add(key)

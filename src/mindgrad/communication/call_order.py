@@ -263,7 +263,8 @@ def _differing(
     else:
         count, theirs, mine = calls.times, "another program", "one"
     return (
-        f"called another program than rank {other_rank}: call {count} over {_named(ranks)} was {mine}, but "
+        f"called a different program from rank {other_rank}: call {count} over {_named(ranks)} was {mine}, "
+        f"but "
         f"{theirs} on rank {other_rank}. {ORDER}. Code that only one rank runs (if rank == 0: …) must not "
         "communicate"
     )

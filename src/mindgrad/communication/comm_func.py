@@ -156,12 +156,14 @@ def all_to_all_single_with_output_shape(
     x, count = operand(tensor, name), len(get_process_group_ranks(group or _WORLD))
     shape = _shape(output_shape, name)
     if not x.ndim or not shape:
-        raise ValueError(f"For '{name}', shapes must have an axis, but are {x.shape} and {shape}.")
+        raise ValueError(
+            f"For '{name}', all shapes must have at least one axis, but they are {x.shape} and {shape}."
+        )
     sent = _equal_parts(input_split_sizes, x.shape[0], count, name)
     expected = _equal_parts(output_split_sizes, shape[0], count, name)
     expected = part_sizes(expected, count, name, "output_split_sizes")
     if sum(expected) != shape[0]:
-        raise ValueError(f"For '{name}', {expected} do not sum to the first size of {shape}.")
+        raise ValueError(f"For '{name}', {expected} do not sum to the size of the first axis of {shape}.")
     names = ("input_split_sizes", "output_split_sizes")
     result = exchanged_parts(x, sent, expected, group or _WORLD, name, names)
     if result.ndim and result.shape != shape:
@@ -430,7 +432,8 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
     groups = {message.group for message in p2p_op_list}
     if len(groups) > 1:
         raise ValueError(
-            f"For 'batch_isend_irecv', the messages must be of one group, but are of {sorted(groups)}."
+            f"For 'batch_isend_irecv', all messages must belong to the same group, but they belong to "
+            f"{sorted(groups)}."
         )
     return list(exchanged_messages([message.described() for message in p2p_op_list], *groups))
 

@@ -272,6 +272,7 @@ def _local_ranks(group: str, caller: str) -> list[int]:
 def _check_begun(caller: str) -> None:
     if not GlobalComm.INITED and job_of().size > 1:
         raise RuntimeError(
-            f"For '{caller}', communication has not begun: call communication.init() first, which waits for "
+            f"For '{caller}', communication is not initialized: call communication.init() first, which "
+            f"waits for "
             "the other processes."
         )

@@ -257,8 +257,8 @@ def _watch(session: _Session) -> None:
             others = sorted(other.rank for other in ended)
             text = f"rank {others[0]} has" if len(others) == 1 else f"ranks {and_joined(others)} have"
             failed_with(
-                f"waits in {waiting[0]} though {text} ended: the ranks run unequal numbers of "
-                "steps, or batches",
+                f"waits in {waiting[0]}, but {text} ended: the ranks run different numbers of steps or "
+                f"batches",
                 1,
             )
 

@@ -25,7 +25,7 @@ def names_of(columns: Any, method: str, argument: str) -> list[str]:
     if not names or "" in names:
         raise ValueError(f"For '{method}', '{argument}' must name at least one column, but got {columns!r}.")
     if len(set(names)) != len(names):
-        raise ValueError(f"For '{method}', '{argument}' names one column twice: {listed(names)}.")
+        raise ValueError(f"For '{method}', '{argument}' lists a column twice: {listed(names)}.")
     return list(names)
 
 
@@ -75,7 +75,7 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
     """
     if not isinstance(sizes, (list, tuple)) or not sizes:
         raise ValueError(
-            f"For 'split', 'sizes' must be a list of numbers of samples or of fractions, but got {sizes!r}."
+            f"For 'split', 'sizes' must be a list of sample counts or fractions, but got {sizes!r}."
         )
     if all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
         numbers = list(sizes)
@@ -96,7 +96,7 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
     numbers[index] += difference
     if any(size < 1 for size in numbers):
         raise ValueError(
-            f"For 'split', the fractions {sizes!r} of {total} samples leave a part without samples; give "
-            f"larger ones."
+            f"For 'split', the fractions {sizes!r} of {total} samples leave a part without samples; pass "
+            f"larger fractions."
         )
     return numbers

@@ -95,7 +95,7 @@ def times_seeded() -> tuple[int, int]:
 
 
 def set_num_parallel_workers(num: int) -> None:
-    """Store a number of workers, without effect. Values above 1 warn once."""
+    """Store a number of workers, which has no effect. Values above 1 warn once."""
     note_workers(num)
     _ignored["num_parallel_workers"] = num
 

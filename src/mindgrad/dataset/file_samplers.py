@@ -81,7 +81,7 @@ def sampler_of_files(
     if not isinstance(shuffle, (bool, Shuffle, type(None))):
         raise TypeError(f"For '{name}', 'shuffle' must be a bool or a Shuffle, but got {shuffle!r}.")
     if (num_shards is None) != (shard_id is None):
-        raise ValueError(f"For '{name}', 'num_shards' and 'shard_id' belong together; give both or neither.")
+        raise ValueError(f"For '{name}', 'num_shards' and 'shard_id' must be given together.")
     if isinstance(shuffle, Shuffle) and shuffle in (Shuffle.FILES, Shuffle.INFILE):
         return _FilesSampler(lengths, shuffle == Shuffle.FILES, num_samples, num_shards or 1, shard_id or 0)
     shuffles = shuffle is not False and shuffle != Shuffle.FALSE

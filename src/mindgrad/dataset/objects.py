@@ -24,7 +24,7 @@ def boxed(value: dict[Any, Any]) -> np.ndarray:
 
 
 def is_boxed(array: Any) -> bool:
-    """Whether the array contains a dict."""
+    """Return whether the array contains a dict."""
     return isinstance(array, np.ndarray) and array.dtype.hasobject
 
 

@@ -30,7 +30,7 @@ def package(purpose: str) -> Any:
 
 
 def is_pillow(value: Any) -> bool:
-    """Whether ``value`` is a Pillow image."""
+    """Return whether ``value`` is a Pillow image."""
     return Image is not None and isinstance(value, Image.Image)
 
 
@@ -51,7 +51,8 @@ def from_array(array: np.ndarray, name: str) -> Any:
         return image.fromarray(np.ascontiguousarray(array))
     except TypeError:
         raise TypeError(
-            f"For '{name}', an array of {array.dtype} and shape {array.shape} is not a Pillow image. Images "
+            f"For '{name}', an array of {array.dtype} and shape {array.shape} cannot become a Pillow image. "
+            f"Images "
             "with several channels must be uint8; convert it: (255 * image).astype(np.uint8)."
         ) from None
 

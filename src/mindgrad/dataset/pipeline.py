@@ -392,7 +392,7 @@ class Dataset(Readable):
         names = names_of(output_columns, "rename", "output_columns")
         if len(names) != len(places):
             raise ValueError(
-                f"For 'rename', there must be as many 'output_columns' as 'input_columns', but got "
+                f"For 'rename', 'output_columns' and 'input_columns' must have the same length, but got "
                 f"{len(names)} and {len(places)}."
             )
         columns = list(self._step.columns)
@@ -507,7 +507,7 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
     """
     parts = _several(datasets, "zip")
     if len(parts) < 2:
-        raise ValueError(f"For 'zip', there must be at least two datasets, but got {len(parts)}.")
+        raise ValueError(f"For 'zip', pass at least two datasets, but got {len(parts)}.")
     begins = [dataset._step.begin for dataset in parts]
 
     def begin(draw: Draw) -> Iterator[Row]:

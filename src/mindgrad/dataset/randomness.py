@@ -2,7 +2,7 @@
 
 Inside ``Dataset.map``, transforms use the generator of the pipeline step and pass (:func:`drawing`). With a
 seed, they therefore draw the same random numbers in each run, and different random numbers in each epoch. All
-transforms that are called outside of a pipeline share one generator, which is reset when a seed is set.
+transforms that are called outside a pipeline share one generator, which is reset when a seed is set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CURRENT: ContextVar[np.random.Generator | None] = ContextVar("generator", defau
 
 
 class _Direct:
-    """The generator of transforms that are called outside of a pipeline."""
+    """The generator of transforms that are called outside a pipeline."""
 
     def __init__(self) -> None:
         self.seeded: tuple[int, int] | None = None

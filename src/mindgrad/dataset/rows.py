@@ -27,7 +27,7 @@ _LONGEST = 60  # maximum length in characters of a value in an error message
 
 
 class BatchInfo:
-    """The argument of ``per_batch_map`` and ``batch_size``: numbers of batch and pass."""
+    """Argument of ``per_batch_map`` and ``batch_size``: indices of batch and pass."""
 
     def __init__(self, batch: int, epoch: int) -> None:
         self._batch = batch
@@ -185,7 +185,7 @@ def filtered(
             verdict = verdict.asnumpy()
         if np.size(verdict) != 1:
             raise ValueError(
-                f"{describe()} gave {np.size(verdict)} values; it must return one Boolean: use all() or "
+                f"{describe()} returned {np.size(verdict)} values; it must return one Boolean: use all() or "
                 "any()."
             )
         if bool(np.reshape(verdict, ())):
@@ -249,7 +249,8 @@ def _size(size: Callable[[BatchInfo], int], info: BatchInfo, where: str) -> int:
     count = called(size, [info], lambda: f"in {where}, 'batch_size' for batch {info.get_batch_num()}")
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
         raise ValueError(
-            f"in {where}, 'batch_size' gave {count!r} for batch {info.get_batch_num()}; it must give an int "
+            f"in {where}, 'batch_size' returned {count!r} for batch {info.get_batch_num()}; it must return "
+            f"an int "
             f"of at least 1."
         )
     return int(count)
@@ -329,7 +330,7 @@ def per_batch(
             if isinstance(value, (list, tuple)):
                 arrays = [element_of(part, f"{describe()}: '{name}'") for part in value]
                 if not arrays:
-                    raise ValueError(f"{describe()} gave an empty list for column '{name}'.")
+                    raise ValueError(f"{describe()} returned an empty list for column '{name}'.")
                 stacked.append(stack(arrays, name, number, where))
             else:
                 stacked.append(element_of(value, f"{describe()}: '{name}'"))

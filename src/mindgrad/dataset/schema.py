@@ -54,7 +54,7 @@ class Schema:
             TypeError: If ``de_type`` is not a dtype.
         """
         if any(column["name"] == name for column in self.columns):
-            raise ValueError(f"For 'add_column', there is a column '{name}' already.")
+            raise ValueError(f"For 'add_column', the column '{name}' exists already.")
         kind = de_type if de_type == "string" else str(np.dtype(as_dtype(de_type).numpy))
         column: dict[str, Any] = {"name": name, "type": kind}
         if shape is not None:

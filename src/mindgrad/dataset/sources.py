@@ -45,8 +45,8 @@ documented_source = SharedSections("""
         sampler (Sampler or iterable): sampler that selects and orders the samples: a :class:`Sampler` or a
             list of indices.
         decode (bool): whether to decode the images, which requires Pillow.
-        num_shards (int): number of shards into which the samples are divided. ``None``: not divided.
-        shard_id (int): number of the shard that this dataset reads, from 0.
+        num_shards (int): number of shards into which to divide the samples. ``None``: no division.
+        shard_id (int): index of the shard that this dataset reads, from 0.
         cache (DatasetCache): accepted for compatibility.
         decrypt (Callable): function that receives the name of a file and returns its decrypted bytes.
 """)
@@ -75,7 +75,7 @@ class GeneratorDataset(Dataset):
         sampler (Sampler or iterable, optional): sampler that selects and orders the samples: a
             :class:`Sampler` or a list of indices. Default: ``None``.
         num_shards (int, optional): number of shards into which the samples are divided. Default: ``None``.
-        shard_id (int, optional): number of the shard that this dataset reads, from 0. Default: ``None``.
+        shard_id (int, optional): index of the shard that this dataset reads, from 0. Default: ``None``.
         python_multiprocessing (bool, optional): accepted for compatibility. Default: ``True``.
         max_rowsize (Any, optional): accepted for compatibility.
         batch_sampler (None, optional): not supported; use ``batch``. Default: ``None``.
@@ -199,10 +199,13 @@ class GeneratorDataset(Dataset):
         try:
             position = operator.index(index)
         except TypeError:
-            raise TypeError(f"in {self._where}, the sampler gave {index!r}, which is not an index.") from None
+            raise TypeError(
+                f"in {self._where}, the sampler returned {index!r}, which is not an index."
+            ) from None
         if not 0 <= position < size:
             raise ValueError(
-                f"in {self._where}, the sampler gave the index {position}, but the source has {size} samples."
+                f"in {self._where}, the sampler returned the index {position}, but the source has {size} "
+                f"samples."
             )
         return position
 
@@ -233,7 +236,8 @@ class GeneratorDataset(Dataset):
             for name, array, dtype in zip(self._names, row, self._types, strict=True):
                 if array.dtype != dtype:
                     raise TypeError(
-                        f"{describe()} gave {array.dtype} for '{name}', but 'column_types' says {dtype}; "
+                        f"{describe()} returned {array.dtype} for '{name}', but 'column_types' declares "
+                        f"{dtype}; "
                         f"convert it in the source, or change 'column_types'."
                     )
         return row
@@ -354,7 +358,7 @@ def _sampler(
     if shuffle is not None and not isinstance(shuffle, bool):
         raise TypeError(f"For '{kind}', 'shuffle' must be a bool or None, but got {shuffle!r}.")
     if (num_shards is None) != (shard_id is None):
-        raise ValueError(f"For '{kind}', 'num_shards' and 'shard_id' belong together; give both or neither.")
+        raise ValueError(f"For '{kind}', 'num_shards' and 'shard_id' must be given together.")
     if sampler is not None:
         if number is not None or shuffle is not None or num_shards is not None:
             raise ValueError(

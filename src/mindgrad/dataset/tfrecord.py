@@ -78,7 +78,7 @@ class _Records:
                 if len(head) < 12 or struct.unpack("<I", head[8:])[0] != masked_checksum(head[:8]):
                     raise RuntimeError(
                         f"For 'TFRecordDataset', the file '{self.file}' has no record at byte {at}: it is "
-                        "damaged, not a TFRecord file, or compressed; for a compressed file give "
+                        "damaged, not a TFRecord file, or compressed; for a compressed file, pass "
                         "compression_type='GZIP' or 'ZLIB'."
                     )
                 (length,) = struct.unpack("<Q", head[:8])
@@ -225,7 +225,7 @@ class TFRecordDataset(GeneratorDataset):
         else:
             first = next((file for file in files if file.places), None)
             if first is None:
-                raise ValueError(f"For '{name}', there is no record in the files.")
+                raise ValueError(f"For '{name}', the files contain no records.")
             columns = [{"name": feature} for feature in sorted(first.example(0))]
         if columns_list is not None:
             by_name = {column["name"]: column for column in columns}

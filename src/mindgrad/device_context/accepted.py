@@ -40,7 +40,7 @@ def counting(module: str, target: str) -> tuple[Callable[[], int], Callable[[], 
     >>> {name}.device_count() >= 0
     True
     """
-    is_available.__doc__ = f"""Return whether there is such a device.
+    is_available.__doc__ = f"""Return whether a device of this kind is available.
 
     >>> from mindgrad.device_context import {name}
     >>> {name}.is_available() == ({name}.device_count() > 0)

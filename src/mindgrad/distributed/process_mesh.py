@@ -19,7 +19,6 @@ operand that depends on the result of the previous collective (:func:`after`).
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -30,6 +29,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.base._cpython import reference_count
 from mindgrad.core.ir.graph import Equation, Graph, is_communication
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.types import TensorType
@@ -234,20 +234,23 @@ class PartOnRequest:
 
     def __init__(self, joined: Any) -> None:
         self.joined = joined
-        self._holders = 0
+        self._holders: int | None = 0
 
     def requested(self, pending: PendingArray) -> Any:
         """Return the array of this rank, which shares the memory of ``joined``."""
         with _taking:
             if pending.value is None:
                 part = self.joined.addressable_data(0)
-                self._holders = sys.getrefcount(part)
+                self._holders = reference_count(part)
                 pending.value = part
         return pending.value
 
     def is_alone(self, pending: PendingArray) -> bool:
-        """Return whether only ``pending`` and ``joined`` refer to the array of this rank."""
-        return pending.value is None or sys.getrefcount(pending.value) <= self._holders
+        """Return whether only ``pending`` and ``joined`` hold references to the part."""
+        if pending.value is None:
+            return True
+        count = reference_count(pending.value)
+        return count is not None and self._holders is not None and count <= self._holders
 
     def is_deleted(self) -> bool:
         """Return whether the memory of ``joined`` was donated to a compiled function."""

@@ -7,7 +7,6 @@ operators one by one. A *pending* array has no value until then.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from mindgrad.core.backend.executable import copy_on_device
 from mindgrad.core.backend.finite_results import are_finite, locate_fault
 from mindgrad.core.backend.host_arrays import SMALL, on_device, program_operand
+from mindgrad.core.base._cpython import unshared
 from mindgrad.core.base.signals import Deferred as SignalsDeferred
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
@@ -30,11 +30,7 @@ from mindgrad.frontend.programs.donation import donatable, settled, window
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer. If a pending array
-#: has this count, no tensor refers to it, so its value is not needed
-_UNUSED = max([sys.getrefcount(each) for each in [object()]])
-
-#: message: a call that returns a recording for a later derivative, such as ``vjp``, is not deferred
+#: message: why a call that returns a recording, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -298,7 +294,8 @@ class CallValues:
                 ``vjp`` returns.
         """
         pendings = self.pendings
-        alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
+        # a pending result to which nothing else refers cannot outlive the call
+        alive = [p for p, is_unused in zip(pendings, unshared(pendings), strict=True) if not is_unused]
         missing = [p for p in alive if p.value is None]
         numbers = {p.number for p in missing}
         if surviving:

@@ -99,7 +99,10 @@ class Tier:
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.state, self.reason = "not compiled", "its calls have taken too little time for compiling to pay"
+        self.state, self.reason = (
+            "not compiled",
+            "the total time of its calls is too short to justify compilation",
+        )
         self.is_final = False
         self.calls = self.divergences = 0
         self.diverged_at: tuple[str, int] | None = None
@@ -109,9 +112,9 @@ class Tier:
     def __str__(self) -> str:
         line = f"{self.title}: {self.state}: {self.reason}; {self.calls} calls"
         if self.divergences:
-            line += f", {self.divergences} applied other operators than the recording"
+            line += f", {self.divergences} applied different operators from the recording"
             if self.diverged_at is not None:
-                line += f", the last one at line {self.diverged_at[1]} of {self.diverged_at[0]}"
+                line += f", last at line {self.diverged_at[1]} of {self.diverged_at[0]}"
         return line
 
     def moves(self, state: str, reason: str) -> None:

@@ -39,8 +39,8 @@ from mindgrad.frontend.signature import COMPARED_BYTES, same
 from mindgrad.frontend.user_functions import cached_names, is_read_unseen
 
 __all__ = [
-    "ATTRIBUTES", "CHECKSUM", "COPIED_BYTES", "DICT", "ITERATOR", "KEYWORDS", "NAMES", "OBJECT", "Kind",
-    "guarded_kind", "is_generator", "kinds_of", "same_item",
+    "ATTRIBUTES", "CHECKSUM", "CLASS_NAMES", "COPIED_BYTES", "DICT", "ITERATOR", "KEYWORDS", "NAMES",
+    "OBJECT", "Kind", "guarded_kind", "is_generator", "kinds_of", "same_item",
 ]  # fmt: skip
 
 #: maximum size, in bytes, of NumPy arrays that ``snapshots`` copies; it makes larger arrays read-only instead
@@ -306,7 +306,7 @@ def _write_iterator(iterator: Any, state: Any) -> None:
 
 
 def _local_values(generator: Any) -> Any:
-    return _flat(list(generator.gi_frame.f_locals.values()))
+    return _flat(list(inspect.getgeneratorlocals(generator).values()))
 
 
 def _flat(value: Any) -> Any:
@@ -391,10 +391,9 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
 
 # -- contents that guards compare ------------------------------------------------------------------
 
-# Guards compare all attributes of some objects (ATTRIBUTES), the attribute names of Cells (NAMES), and the
-# keyword defaults of functions (KEYWORDS)
 ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
+CLASS_NAMES = Kind(lambda kind: {*vars(kind)}, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
 #: checksum of an array that is too large to copy
 CHECKSUM = Kind(_read_checksum, _equal, None)

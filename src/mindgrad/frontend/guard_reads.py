@@ -7,8 +7,7 @@ Each read is one *entry*, a list ``[read, holder, name, value, label, advice]``:
   the items of a list.
 - ``label`` describes the state, and ``advice`` tells the user how to avoid changes. Both are for messages.
 
-Converted code, the runtime (``frontend.control``), and ``cell_guards`` call the methods of :class:`Reads`.
-``guards`` compares the entries.
+The runtime calls the methods of :class:`Reads`. ``guards`` compares the entries.
 """
 
 from __future__ import annotations
@@ -17,8 +16,25 @@ import types
 from typing import Any
 
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.frontend.cell_guards import ALL, INVENTORY, MISSING, UNREAD
-from mindgrad.frontend.contents import ATTRIBUTES, DICT, KEYWORDS, NAMES, Kind, guarded_kind, same_item
+from mindgrad.frontend.cell_guards import (
+    ALL,
+    INVENTORY,
+    MISSING,
+    OF_CALLS,
+    UNREAD,
+    has_implicit_methods,
+    is_followed,
+)  # fmt: skip
+from mindgrad.frontend.contents import (
+    ATTRIBUTES,
+    CLASS_NAMES,
+    DICT,
+    KEYWORDS,
+    NAMES,
+    Kind,
+    guarded_kind,
+    same_item,
+)  # fmt: skip
 from mindgrad.frontend.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
 from mindgrad.frontend.named_reads import NamedReads
 from mindgrad.frontend.owned_objects import is_of_program
@@ -129,8 +145,28 @@ class Reads:
             self._owners[id(cell)] = cell
             label = f"the __dict__ of {type(cell).__name__}"
             self._entries[("dict", id(cell))] = [getattr, cell, ALL, vars(cell), label, _ATTRIBUTE]
-            self.method(cell, "construct")
+            if "construct" in vars(cell):
+                self.read_of_cell(cell, "construct")
+            else:
+                self.method(cell, "construct")
             self.class_of(cell)
+            has_rule = vars(cell).get("_custom") is not None
+            for name in (*OF_CALLS, "bprop") if has_rule else OF_CALLS:
+                self.read_of_cell(cell, name)
+            self._cell(cell)
+
+    def _cell(self, cell: Any) -> None:
+        """Record the reads of a Cell that cannot be recorded when they happen."""
+        kind: Any = type(cell)
+        if not is_followed(kind):
+            self.read_of_cell(cell, ALL)
+        elif has_implicit_methods(kind) and id(cell) not in self._met:
+            self._met[id(cell)] = cell
+            self.unconverted(kind, (cell,))
+
+    def was_read(self, cell: Any, name: str) -> bool:
+        """Return whether the trace has read an attribute of a Cell so far."""
+        return (id(cell), name) in self._entries or (id(cell), ALL) in self._entries
 
     def read_of_cell(self, cell: Any, name: str) -> None:
         """Record that code is about to read an attribute of a Cell."""
@@ -148,19 +184,21 @@ class Reads:
             )
             if read_name == ALL:
                 self._contents_of(NAMES, cell, f"the attribute names of {whose}", key)
+                for base in type(cell).__mro__:
+                    if is_users_class(base):
+                        self._contents_of(
+                            CLASS_NAMES, base, f"the class {base.__qualname__}", ("names", id(base))
+                        )
+                        self._contents_of_class(base, f"the class {base.__qualname__}")
             elif read_name in INVENTORY:
                 label = label if read_name == "_hooks" else f"the Parameters and Cells of {whose}"
                 self._contents_of(DICT, attributes_of_cell[read_name], label, key)
+                for value in attributes_of_cell[read_name].values():
+                    self._value(value, label)
             elif read_name in attributes_of_cell:
-                self._entries[key] = [
-                    dict.get,
-                    attributes_of_cell,
-                    read_name,
-                    attributes_of_cell[read_name],
-                    label,
-                    _ATTRIBUTE,
-                ]
-                self._value(attributes_of_cell[read_name], label)
+                value = attributes_of_cell[read_name]
+                self._entries[key] = [dict.get, attributes_of_cell, read_name, value, label, _ATTRIBUTE]
+                self._value(value, label)
                 self._hidden(type(cell), read_name, label)
             elif read_name[:1] != "_" or not in_package(getattr(type(cell), read_name, None)):
                 self._class_attribute(cell, read_name, label)
@@ -308,14 +346,17 @@ class Reads:
         elif is_cell(kind):
             self.read_of_cell(owner, ALL)
         elif isinstance(owner, type):
-            for name, value in vars(owner).items():
-                if name not in _OF_CLASSES:
-                    entry = [static, owner, name, value, label, _CODE_ADVICE]
-                    self._entries.setdefault(("class", id(owner), name), entry)
+            self._contents_of_class(owner, label)
         elif hasattr(owner, "__dict__") and is_users_class(kind):
             self._contents_of(ATTRIBUTES, owner, label)
         else:
             self._value(owner, label)
+
+    def _contents_of_class(self, kind: type, label: str) -> None:
+        for name, value in vars(kind).items():
+            if name not in _OF_CLASSES:
+                entry = [static, kind, name, value, label, _CODE_ADVICE]
+                self._entries.setdefault(("class", id(kind), name), entry)
 
     def namespace(self, names: dict[str, Any]) -> None:
         """Record all globals of a module, and the contents of its mutable globals."""
@@ -400,7 +441,10 @@ class Reads:
         while waiting:
             value = waiting.pop()
             kind: Any = type(value)
-            if is_users_class(kind) and not is_cell(kind):
+            if is_cell(kind):
+                self._cell(value)
+                continue
+            if is_users_class(kind):
                 objects.append(value)
             if isinstance(value, tuple):
                 waiting.extend(value)

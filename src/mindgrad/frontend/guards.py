@@ -32,7 +32,7 @@ from typing import Any
 from mindgrad.core.base.location import FrozenValueWarning, warn_user
 from mindgrad.frontend.cell_guards import MISSING
 from mindgrad.frontend.changes import Change, Clock, change, clock
-from mindgrad.frontend.contents import CHECKSUM, DICT, Kind
+from mindgrad.frontend.contents import CHECKSUM, CLASS_NAMES, DICT, NAMES, Kind
 from mindgrad.frontend.effect_log import Attribute, Global, Place, Variable, may_assign
 from mindgrad.frontend.guard_reads import (
     MAKE_ONCE,
@@ -106,6 +106,26 @@ class _Inventory:
         return all(map(stands, self._entries))
 
 
+class _AttributeNames:
+    """Entries of the names of all attributes of Cells and classes."""
+
+    __slots__ = ("_entries", "_mappings", "_names")
+
+    def __init__(self, entries: list[list[Any]]) -> None:
+        self._entries = entries
+        self._mappings = [vars(entry[1]) for entry in entries]
+        self._names: list[tuple[str, ...]] = []  # empty before the first comparison
+
+    def hold(self) -> bool:
+        names = [*map(tuple, self._mappings)]
+        if names == self._names:
+            return True
+        if not all(map(stands, self._entries)):
+            return False
+        self._names = names
+        return True
+
+
 def _is_inventory(entry: list[Any]) -> bool:
     return entry[0] is DICT and type(entry[1]) is dict and all(type(key) is str for key in entry[1])
 
@@ -165,11 +185,17 @@ class Dependencies(Reads):
             For each group, a function that returns whether all its values are unchanged.
         """
         inventory = [entry for entry in self._contents if _is_inventory(entry)]
-        others = [entry for entry in self._contents if not _is_inventory(entry)]
+        attributes = [entry for entry in self._contents if entry[0] in (NAMES, CLASS_NAMES)]
+        others = [e for e in self._contents if not (_is_inventory(e) or e[0] in (NAMES, CLASS_NAMES))]
         named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
+        complete = {id(vars(entry[1])) for entry in attributes if entry[0] is NAMES}
         for entry in [*self._names, *self._bound_cells()]:
-            named.get(entry[0], others).append(entry)
+            # the comparison of all names covers a missing attribute, too
+            if entry[3] is not MISSING or entry[0] is not dict.get or id(entry[1]) not in complete:
+                named.get(entry[0], others).append(entry)
         passes: list[Any] = [_Inventory(inventory).hold] if inventory else []
+        if attributes:
+            passes.append(_AttributeNames(attributes).hold)
         for read, entries in named.items():
             holders, names = [entry[1] for entry in entries], [entry[2] for entry in entries]
             if read is static:

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from mindgrad.core.base._cpython import variables_of
 from mindgrad.core.base.location import PACKAGE, user_frame
 from mindgrad.core.base.refusal import refuse
 from mindgrad.core.base.tree import flatten, is_record
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.frontend import aliases, effect_log, state
-from mindgrad.frontend.cell_guards import was_read
 from mindgrad.frontend.control import snapshots
 from mindgrad.frontend.control.variables import containers
 from mindgrad.frontend.effect_log import UNDEFINED
@@ -138,8 +138,9 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
         refuse_change(f"The attribute '{name}' of {kind.__name__} is {how}")
     for content in (value, location.own()):
         _check_kept(content, location.label, hasattr(owner, "parameters_and_names"))
-    if was_read(owner, name):  # unconverted code may have read the attribute
-        effect_log.note_read(location)
+    record = state.noted()
+    if record is not None and hasattr(owner, "parameters_and_names") and record.was_read(owner, name):
+        effect_log.note_read(location)  # unconverted code may have read the attribute
     effect_log.assign(location, value)
 
 
@@ -224,7 +225,7 @@ def refuse_names(container: Any, others: set[int]) -> None:
     while frame is not None:
         if not frame.f_code.co_filename.startswith(PACKAGE):
             in_use: dict[int, Any] = {}
-            for value in list(frame.f_locals.values()):
+            for value in variables_of(frame).values():
                 containers(value, in_use)
             if not others.isdisjoint(in_use):
                 kind = type(container).__name__

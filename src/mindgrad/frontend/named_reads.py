@@ -160,7 +160,7 @@ class NamedReads:
             return
         kind: Any = type(holder)
         is_own = is_of_program(holder) or is_known(holder, name)
-        is_noted = not (is_own or is_cell(kind) or self._record.compares_attributes(holder))
+        is_noted = not (is_own or self._record.compares_attributes(holder))
         value = _own(holder, name)
         if value is not UNDEFINED:
             if is_noted:
@@ -169,6 +169,8 @@ class NamedReads:
             yield value
         elif is_noted and is_users_class(kind) and hasattr(kind, name):
             self._record.method(holder, name, "attribute")
+            if is_cell(kind):
+                note_read(Attribute(holder, name))
 
 
 def _items(container: Any) -> list[Any]:

@@ -4,7 +4,7 @@ An object *reaches* another object if code can access that object through it:
 
     A function reaches    the contents of its closure, its defaults, and its global variables
     An object reaches     its attributes and items, and all objects that the functions of its class reach
-    An iterator reaches   the objects that it iterates over, found by CPython's ``gc``
+    An iterator reaches   the objects that it iterates over, found by ``_cpython.referents``
 
 ``snapshots`` and ``outside_effects`` compare the contents of these objects before and after a trace. The
 search does not enter tensors, numbers, strings, functions of mindgrad, or objects of libraries. Of Python's
@@ -19,7 +19,6 @@ from __future__ import annotations
 import array
 import collections
 import functools
-import gc
 import io
 import os
 import queue
@@ -31,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.base._cpython import referents
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.frontend.cell_guards import INVENTORY, UNREAD
 from mindgrad.frontend.user_functions import (
@@ -195,7 +195,7 @@ def _of_dict(container: Any, label: str) -> _Children:
 
 
 def _of_iterator(iterator: Any, label: str) -> _Children:
-    for value in gc.get_referents(iterator):
+    for value in referents(iterator):
         for each in value if type(value) is tuple else (value,):
             yield each, label if is_iterator(type(each)) else f"an object that {label} iterates over"
 
@@ -209,7 +209,7 @@ def _of_wrapper(wrapper: Any, _: str) -> _Children:
 
 def _of_cache(function: Any, label: str) -> _Children:
     """Yield the wrapped function of ``functools.lru_cache`` and its cached results."""
-    for value in gc.get_referents(function):
+    for value in referents(function):
         for each in value.values() if type(value) is dict else (value,):
             yield each, label
 

@@ -13,7 +13,6 @@ pairwise the same. Therefore, a lambda that is created again before each call ne
 
 from __future__ import annotations
 
-import dis
 import functools
 import types
 from collections.abc import Collection, Iterator
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.base._cpython import stored_names
 from mindgrad.core.ir.array_conversion import is_other_array
 from mindgrad.core.ir.constant_arguments import is_constant
 from mindgrad.core.ir.dtype import DType
@@ -418,7 +418,7 @@ def _parts_of_function(function: types.FunctionType) -> Parts:
     name = function.__qualname__
     cells = function.__closure__ or ()
     is_own = in_package(function)
-    skipped = _caches_of(code) if is_own else ()
+    skipped = stored_names(code) if is_own else ()
     keywords, attributes = function.__kwdefaults__ or {}, _vars(function)
     labels = ["", f"the defaults of {name}"]
     labels += [f"the defaults of {name}"] * len(keywords)
@@ -444,19 +444,6 @@ def _equal_arrays(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor):
         a, b = a.host_array(), b.host_array()
     return a.tobytes() == b.tobytes()
-
-
-@functools.lru_cache(maxsize=4096)
-def _caches_of(code: types.CodeType) -> frozenset[str]:
-    """Return the closure variables that a function of mindgrad assigns.
-
-    They are caches, and their values do not change results, so comparisons skip them.
-    """
-    return frozenset(
-        step.argval
-        for step in dis.get_instructions(code)
-        if step.opname == "STORE_DEREF" and step.argval in code.co_freevars
-    )
 
 
 def shown(value: Any) -> str:

@@ -17,13 +17,14 @@ import numpy as np
 from mindgrad.core.ir.scope import GraphScope, open_scopes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.frontend import cell_guards, effect_log, owned_objects
+from mindgrad.frontend import effect_log, owned_objects
+from mindgrad.frontend.cell_guards import ALL
 from mindgrad.frontend.guards import MISSING, Dependencies
-from mindgrad.frontend.user_functions import cached_names, is_constant
+from mindgrad.frontend.user_functions import cached_names, in_package, is_cell, is_constant
 
 __all__ = [
     "computing_in", "depends_on", "depends_on_attribute", "float_type", "generators", "has_attribute",
-    "is_from_outside", "noted", "read_attribute", "read_function", "stream", "use_stream",
+    "is_from_outside", "note_all", "noted", "read_attribute", "read_function", "stream", "use_stream",
 ]  # fmt: skip
 
 #: types of the attributes of Parameters that guards compare
@@ -115,6 +116,13 @@ def depends_on(owner: Any) -> None:
         record.owner(owner)
 
 
+def note_all(cell: Any) -> None:
+    """Record that the function being compiled depends on all attributes of ``cell``."""
+    record = noted()
+    if record is not None:
+        record.read_of_cell(cell, ALL)
+
+
 def depends_on_attribute(owner: Any, name: str) -> None:
     """Record that the compiled function depends on ``owner.name``."""
     record = noted()
@@ -129,7 +137,12 @@ def read_attribute(owner: Any, name: str) -> Any:
     objects that the trace created, or of mindgrad objects except Cells and Parameters. Functions and classes
     of library modules are constants of the compiled function.
     """
-    value = getattr(owner, name)
+    try:
+        value = getattr(owner, name)
+    except AttributeError:
+        if hasattr(type(owner), "parameters_and_names"):
+            has_attribute(owner, name)
+        raise
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
         return value
     record = noted()
@@ -154,15 +167,16 @@ def read_attribute(owner: Any, name: str) -> Any:
         return value
     if name == "__dict__":
         if hasattr(kind, "parameters_and_names"):
-            record.owner(owner)
-            cell_guards.note_all(owner)
+            record.read_of_cell(owner, ALL)
             return value
         for held in [*value]:
             read_attribute(owner, held)
         for computed in cached_names(kind):
             record.method(owner, computed)
-    elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
+    elif isinstance(descriptor := getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
+        if is_cell(kind) and in_package(descriptor.fget):  # it runs unconverted
+            record.read_of_cell(owner, ALL)
     else:
         record.attribute(owner, name, value)
         effect_log.note_read(effect_log.Attribute(owner, name))

@@ -33,7 +33,6 @@ from mindgrad.core.trace import (
 )
 from mindgrad.core.trace.numbers import DATA
 from mindgrad.frontend import mutation_policy, outside_effects, user_calls
-from mindgrad.frontend.cell_guards import reads_noted
 from mindgrad.frontend.control.texts import refuse_kept
 from mindgrad.frontend.effect_log import Attribute, Place, watched
 from mindgrad.frontend.guards import Dependencies
@@ -72,7 +71,7 @@ class Trace:
         scope.dependencies = self.dependencies = Dependencies()
         scope.has_scalars = any(type(leaf) is MutableScalar for leaf in leaves)
         effects = outside_effects.refused(self.dependencies, scope, function, leaves)
-        with effects, opened(scope), reads_noted(self.dependencies.read_of_cell), watched() as watch:
+        with effects, opened(scope), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
             inputs = bind(watch, scope, tensor_places, numbers)
             args, kwargs = unflatten(structure, symbols)

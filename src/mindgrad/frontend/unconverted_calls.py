@@ -1,8 +1,8 @@
 """Call unconverted functions in a trace: record their reads, reject side effects.
 
-Generator functions, functions without source, and functions of Python's standard library run *unconverted*:
-their source is not rewritten, so the runtime cannot record their reads one by one. Instead, all attributes of
-their arguments are recorded as read. Reads of Cell attributes are always recorded (``cell_guards``).
+For converted code, the runtime records every read. Generator functions, functions without source, and
+functions of Python's library run unconverted. Therefore all attributes of their arguments are recorded as
+read, and all attributes of the Cells inside them.
 
 For most functions, only the arguments and the object of a bound method are checked for changes, not the
 objects inside them. ``snapshots`` and ``outside_effects`` detect changes of other objects at the end of the
@@ -46,6 +46,8 @@ _LEFT_ALONE = convert.NUMERIC | {
 _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
 #: names of methods that change their object in a way that cannot be undone
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
+#: methods of a Cell that record their reads
+_CALLS = ("__call__", "_run")
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
 #: types of callables that may call user functions
 _RUNNING: Any = (types.FunctionType, types.MethodType, functools.partial, type(functools.lru_cache(len)))
@@ -92,11 +94,12 @@ def _note_read(owner: Any, is_deep: bool) -> None:
         met[id(owner)] = owner
         attributes = getattr(owner, "__dict__", {})
         if hasattr(kind, "parameters_and_names"):
-            state.depends_on(owner)
+            state.note_all(owner)
         elif is_users_class(kind) and hasattr(owner, "__dict__"):
             state.read_attribute(owner, "__dict__")
-        elif is_deep and isinstance(owner, (list, tuple, dict)):
-            attributes = owner if isinstance(owner, dict) else dict(enumerate(owner))
+        elif isinstance(owner, (list, tuple, dict)):
+            items = list(dict.values(owner) if isinstance(owner, dict) else owner)
+            waiting += items if is_deep else [x for x in items if hasattr(type(x), "parameters_and_names")]
         waiting += dict.values(attributes) if is_deep else ()
 
 
@@ -117,6 +120,8 @@ def callee_for(function: Any) -> Any:
     is_silent = is_known and not is_sort and function is not iter
     is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
+    if hasattr(type(owner), "parameters_and_names") and function.__name__ not in _CALLS:
+        state.note_all(owner)
     if is_silent and not may_change:
         return function
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from mindgrad.core.base._cpython import variables_of
 from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.refusal import CompileError, refuse
 from mindgrad.core.ir.scope import GraphScope, innermost
@@ -93,7 +94,7 @@ def _recursive_call(error: BaseException) -> Any:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
             # a method that calls itself on another object, such as a nested Cell, is not recursion
-            owner = trace.tb_frame.f_locals.get("self")
+            owner = variables_of(trace.tb_frame).get("self")
             if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
                 last, line, _ = calls[-1]
                 return (last.co_filename, line, None, None, last.co_name)

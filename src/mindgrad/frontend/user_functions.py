@@ -7,7 +7,6 @@ constants of compiled functions.
 
 from __future__ import annotations
 
-import dis
 import functools
 import importlib.util
 import sys
@@ -15,6 +14,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from mindgrad.core.base._cpython import defines_classes, global_names, import_statements, names_read
 from mindgrad.core.base.location import PACKAGE
 
 __all__ = [
@@ -106,63 +106,16 @@ def functions_in(function: Any) -> Iterator[Any]:
             yield callee
 
 
-@functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """Return the global variables that a function and its nested functions read."""
-    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
-    return tuple({step.argval: None for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
-
-
-@functools.lru_cache(maxsize=4096)
-def names_read(code: types.CodeType) -> frozenset[str]:
-    """Return the global variables and attribute names that bytecode reads.
-
-    The bytecode of nested functions is included.
-    """
-    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
-    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
-    return frozenset(step.argval for step in steps if step.opname in kinds)
-
-
-@functools.lru_cache(maxsize=4096)
-def defines_classes(code: types.CodeType) -> bool:
-    """Return whether a function or nested function contains a ``class`` statement."""
-    return any(s.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for s in dis.get_instructions(inner))
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield a code object and the code objects of all nested functions."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
 def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleType, str]]:
     """Yield ``(module, name)`` for each ``from module import name`` in a function."""
     package = str(function.__globals__.get("__package__") or "")
-    for path, names in _imports(function.__code__):
+    for path, names in import_statements(function.__code__):
         try:
             module = sys.modules[importlib.util.resolve_name(path, package)]
         except (ImportError, KeyError):  # a relative import outside a package, or a module not imported yet
             continue
         for name in names:
             yield module, name
-
-
-@functools.lru_cache(maxsize=4096)
-def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return ``(module name, imported names)`` for each ``from`` import.
-
-    A relative module name begins with dots.
-    """
-    imports = []
-    for inner in _codes(code):
-        steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
-        for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
-            if step.opname == "IMPORT_NAME" and names.argval:
-                imports.append(("." * level.argval + step.argval, names.argval))
-    return tuple(imports)
 
 
 # -- classes -------------------------------------------------------------------------------------

@@ -105,9 +105,9 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=1,
         metavar="N",
-        help="machines, with as many processes each; default: 1",
+        help="number of machines, each with the same number of processes; default: 1",
     )
-    add("--rank", type=int, default=0, metavar="R", help="the number of this machine; default: 0")
+    add("--rank", type=int, default=0, metavar="R", help="index of this machine, from 0; default: 0")
     add(
         "--coordinator",
         default="",

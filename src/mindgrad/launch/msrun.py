@@ -114,7 +114,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
         metavar="PORT",
         help="port of the first node (the next port is also used); default: 8118",
     )
-    add("--node_rank", type=int, default=-1, metavar="R", help="the number of this node")
+    add("--node_rank", type=int, default=-1, metavar="R", help="index of this node, from 0")
     add("--log_dir", default="output", metavar="FOLDER", help="folder of worker_R.log; default: output")
     add(
         "--join",

@@ -140,8 +140,8 @@ class _Supervisor:
             except OSError as error:
                 ports = f"the ports {port} and {port + 1}" if port else "a port"
                 raise OSError(
-                    f"{ports} of {host} cannot be used: {error.strerror or error}. Name other ones with "
-                    f"--coordinator host:port, or the address of this machine with --bind."
+                    f"{ports} of {host} cannot be used: {error.strerror or error}. Choose different ones "
+                    f"with --coordinator host:port, or the address of this machine with --bind."
                 ) from error
             self._link = board
         else:

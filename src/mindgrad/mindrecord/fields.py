@@ -45,7 +45,7 @@ def check_schema(schema: Any) -> Schema:
     for name, field in schema.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise MRMInvalidSchemaError(
-                f"the name of a field must be letters, digits and _, but got {name!r}."
+                f"the name of a field must consist of letters, digits and underscores, but got {name!r}."
             )
         kind = field.get("type") if isinstance(field, dict) else None
         if kind not in TYPES or not set(field) <= {"type", "shape"}:
@@ -55,7 +55,8 @@ def check_schema(schema: Any) -> Schema:
             )
         if "shape" in field and (TYPES[kind] is None or not isinstance(field["shape"], (list, tuple))):
             raise MRMInvalidSchemaError(
-                f"the field '{name}' must be of numbers to have a shape, a list of ints, but got {field!r}."
+                f"the field '{name}' must have a numeric type and a list of ints as its 'shape', but got "
+                f"{field!r}."
             )
     return schema
 
@@ -89,7 +90,7 @@ def _plain(row: dict[str, Any], name: str, kind: str) -> Any:
         value = value.item() if isinstance(value, (np.generic, np.ndarray)) and np.size(value) == 1 else value
         fits = isinstance(value, int if dtype.kind == "i" else (int, float)) and not isinstance(value, bool)
     if not fits:
-        raise MRMValidateDataError(f"the field '{name}' must be of {kind}, but got {value!r}.")
+        raise MRMValidateDataError(f"the field '{name}' must have the type {kind}, but got {value!r}.")
     if dtype is not None and dtype.kind == "i" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
         raise MRMValidateDataError(f"the field '{name}' is {value}, which is not a valid {kind}.")
     return float(value) if dtype is not None and dtype.kind == "f" else value
@@ -114,7 +115,9 @@ def _blob(value: Any, name: str, field: dict[str, Any]) -> bytes:
         return bytes(value)
     array = np.asarray(value)
     if array.dtype != dtype:
-        raise MRMValidateDataError(f"the field '{name}' must be of {field['type']}, but got {array.dtype}.")
+        raise MRMValidateDataError(
+            f"the field '{name}' must have the dtype {field['type']}, but got {array.dtype}."
+        )
     shape = field["shape"]
     known = int(np.prod([size for size in shape if size != -1], dtype=np.int64))
     if array.size % max(known, 1) or (-1 not in shape and array.size != known):

@@ -54,7 +54,7 @@ def pack(value: Any) -> bytes:
                 k for k in (0xD0, 0xD1, 0xD2, 0xD3) if value >= -1 << 8 * struct.calcsize(_NUMBERS[k]) - 1
             )
         return bytes([kind]) + struct.pack(_NUMBERS[kind], value)
-    raise TypeError(f"{type(value).__name__} has no form in MessagePack")
+    raise TypeError(f"{type(value).__name__} cannot be represented in MessagePack")
 
 
 def unpack(data: bytes) -> Any:
@@ -68,7 +68,7 @@ def unpack(data: bytes) -> Any:
     except (IndexError, struct.error):
         raise ValueError("the data end inside a value") from None
     if end != len(data):
-        raise ValueError(f"{len(data) - end} bytes follow the value")
+        raise ValueError(f"{len(data) - end} bytes follow the end of the value")
     return value
 
 

@@ -47,12 +47,12 @@ def scatter(input: Any, dim: int, index: Any, src: Any) -> Tensor:
 
     Args:
         input (Tensor): tensor to start from. It does not change.
-        dim (int): axis of ``input`` that ``index`` indexes.
+        dim (int): axis of ``input`` to which ``index`` refers.
         index (Tensor): integer tensor of indices along ``dim``.
-        src (Tensor or number): values to write, of the shape of ``index``, or one number for all indices.
+        src (Tensor or number): values to write, with the shape of ``index``, or one number for all indices.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor with the shape and dtype of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.scatter(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([[0], [1]]), Tensor([[9.0], [8.0]])))
@@ -69,13 +69,13 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 
     Args:
         input (Tensor): tensor to add to. It does not change.
-        dim (int): axis of ``input`` that ``index`` indexes.
+        dim (int): axis of ``input`` to which ``index`` refers.
         index (Tensor): 1-D integer tensor of indices along ``dim``.
         source (Tensor): slices to add, one along ``dim`` for each index.
         alpha (int or float): factor of ``source``.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor with the shape and dtype of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.index_add(Tensor([1.0, 2.0]), 0, Tensor([0, 0]), Tensor([10.0, 20.0])))
@@ -100,7 +100,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         other (Tensor or number): values where ``condition`` is false.
 
     Returns:
-        Tensor of the chosen elements, of the broadcast shape. If only ``condition`` is passed, a tuple of
+        Tensor of the chosen elements, with the broadcast shape. If only ``condition`` is passed, a tuple of
         int64 tensors with the indices of its true elements, one for each axis.
 
     >>> from mindgrad import Tensor, mint
@@ -134,7 +134,7 @@ def searchsorted(
             in ascending order. ``None`` means that ``sorted_sequence`` is sorted.
 
     Returns:
-        Integer tensor of insertion indices, of the shape of ``values``.
+        Integer tensor of insertion indices, with the shape of ``values``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.searchsorted(Tensor([1.0, 3.0, 5.0]), Tensor([2.0, 5.0])))
@@ -178,7 +178,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
             With ``"xy"``, it varies along the second axis. ``None`` means ``"ij"``.
 
     Returns:
-        Tuple of tensors of the shape of the grid, one for each argument.
+        Tuple of tensors with the shape of the grid, one for each argument.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.meshgrid(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0]))[0].shape)

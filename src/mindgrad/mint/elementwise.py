@@ -23,7 +23,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         alpha (int or float): factor of ``other``.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.add(Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), alpha=10))
@@ -44,7 +44,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         alpha (int or float): factor of ``other``.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.sub(Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), alpha=10))

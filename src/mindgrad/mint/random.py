@@ -71,7 +71,7 @@ def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.rand_like(Tensor([[1.0, 2.0]])).shape
@@ -89,7 +89,7 @@ def randn_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.randn_like(Tensor([[1.0, 2.0]])).shape
@@ -143,7 +143,7 @@ def randint_like(input: Any, *bounds: Any, dtype: Any = None, device: Any = None
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.randint_like(Tensor([[1.0, 2.0]]), 5).shape
@@ -220,7 +220,7 @@ def bernoulli(input: Any, *, generator: Any = None) -> Tensor:
             generator of the process.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor with the shape and dtype of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.bernoulli(Tensor([0.0, 1.0])))

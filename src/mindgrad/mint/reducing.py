@@ -120,7 +120,7 @@ def log_softmax(input: Any, dim: Any = None, *, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.log_softmax(Tensor([0.0, -1000.0]), 0))

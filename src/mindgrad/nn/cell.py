@@ -6,6 +6,7 @@ import inspect
 from typing import Any, Self
 
 from mindgrad._base.foreign_names import CELLS, accepted_names, without_construct
+from mindgrad.api.entry_points import ENTRY_POINTS, leave
 from mindgrad.api.input_signature import declared_sizes
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
@@ -18,7 +19,6 @@ from mindgrad.core.trace import references
 from mindgrad.core.trace.custom import CustomDerivative
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.frontend import mutation_policy, replayed_forward, state, user_calls
-from mindgrad.frontend.cell_guards import follow_reads, note_all
 from mindgrad.frontend.depth import explain_depth
 from mindgrad.frontend.effect_log import UNDEFINED
 from mindgrad.frontend.mode import is_graph_mode
@@ -111,7 +111,7 @@ class Cell(Compatible):
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:
-        note_all(self)
+        state.note_all(self)
         return {
             k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")
         }
@@ -178,7 +178,7 @@ class Cell(Compatible):
         object.__setattr__(self, name, value)
 
     def _is_fixed(self) -> bool:
-        """Whether a function is being traced that did not create this Cell."""
+        """Return whether a function is being traced that did not create this Cell."""
         if not references.is_compiling():
             return False
         made_in = self.__dict__.get("_made_in")
@@ -221,16 +221,20 @@ class Cell(Compatible):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
-        if is_outermost and is_graph_mode():
-            return self._compiled.call(args, kwargs)
-        for x in args or kwargs:
-            if type(x) is not Tensor:
-                args, kwargs = with_tensors((args, kwargs))
-                break
         try:
+            if is_outermost and is_graph_mode():
+                return self._compiled.call(args, kwargs)
+            for x in args or kwargs:
+                if type(x) is not Tensor:
+                    args, kwargs = with_tensors((args, kwargs))
+                    break
             return self._eager(self._run, args, kwargs) if is_outermost else self._run(*args, **kwargs)
         except RecursionError as error:
             explain_depth(error)
+            leave()
+            raise
+        except Exception:
+            leave()
             raise
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
@@ -435,7 +439,12 @@ class Cell(Compatible):
         """Return the string that the Cell adds to its ``repr``."""
         return ""
 
+    def __dir__(self) -> list[str]:
+        state.note_all(self)
+        return list(super().__dir__())
+
     def __repr__(self) -> str:
+        state.note_all(self)
         extra = self.extend_repr()
         if not self._cells:
             return f"{type(self).__name__}({extra})"
@@ -448,8 +457,8 @@ class Cell(Compatible):
         return "\n".join([*lines, ")"])
 
 
-follow_reads(Cell)
 name_path_in_errors(Cell)
+ENTRY_POINTS.add(Cell.__call__.__code__)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from inspect import currentframe
 from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
 
-from mindgrad._base.boundary import before_trimming
+from mindgrad.core.base._cpython import variables_of
 from mindgrad.core.base.location import NO_LINE, Line, is_own_file
+from mindgrad.core.base.refusal import before_trimming
 
 __all__ = ["cell_lines", "name_path_in_errors"]
 
@@ -70,10 +72,10 @@ def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameTyp
         code = cell_class.__call__.__code__  # type: ignore[operator]
         cells: list[Any] = []  # innermost Cell first
         count = 0
-        current: FrameType | None = sys._getframe(1)
+        current = currentframe()
         while current is not None and current is not caller:
-            if current.f_code is code and not (cells and cells[-1] is current.f_locals["self"]):
-                cells.append(current.f_locals["self"])
+            if current.f_code is code and not (cells and cells[-1] is variables_of(current)["self"]):
+                cells.append(variables_of(current)["self"])
             if current is frame:
                 count = len(cells)
             current = current.f_back
@@ -85,13 +87,13 @@ def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameTyp
 
 
 def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType | None]:
-    """The Cells that an error passed through, outermost first, and their caller."""
+    """Return the Cells in a traceback, outermost first, and their caller."""
     cells: list[Any] = []
     caller, entry = None, error.__traceback__
     while entry is not None:
         frame = entry.tb_frame
         if frame.f_code is code:
-            cell = frame.f_locals["self"]
+            cell = variables_of(frame)["self"]
             if not cells:
                 caller = frame.f_back
             if not cells or cells[-1] is not cell:
@@ -101,7 +103,7 @@ def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType 
 
 
 def _begin(cells: list[Any], caller: FrameType | None) -> int:
-    """The number of mindgrad's own Cells around the outermost Cell of the user.
+    """Count mindgrad's own Cells around the outermost Cell of the user.
 
     One of mindgrad's own Cells is, for example, a training step. The user's Cell is the first inner Cell that
     a variable of the user holds. If there is none, the number is 0.
@@ -115,15 +117,15 @@ def _begin(cells: list[Any], caller: FrameType | None) -> int:
 
 
 def _file(cell: Any) -> str:
-    """The file in which the class of a Cell is defined."""
+    """Return the file in which the class of a Cell is defined."""
     return getattr(sys.modules.get(type(cell).__module__), "__file__", None) or ""
 
 
 def _variable(cell: Any, frame: FrameType | None) -> str:
-    """The name of the user's variable that holds a Cell; empty if there is none."""
+    """Return the name of the user's variable that holds a Cell, or an empty string."""
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
-    for variables in () if frame is None else (frame.f_locals, frame.f_globals):
+    for variables in () if frame is None else (variables_of(frame), frame.f_globals):
         for name, value in list(variables.items()):
             if value is cell and name != "self" and not name.startswith("_"):
                 return name
@@ -135,7 +137,7 @@ def _variable(cell: Any, frame: FrameType | None) -> str:
 
 
 def _step(outer: Any, inner: Any) -> str:
-    """The attribute path from one Cell to an inner Cell; empty if it is not inside."""
+    """Return the attribute path to an inner Cell; empty if it is not inside."""
     for name, cell in outer.__dict__["_cells"].items():
         if cell is inner:
             return str(name)

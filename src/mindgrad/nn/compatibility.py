@@ -54,7 +54,7 @@ class Compatible(Hooked):
         self._compiled.open_sizes = declared_sizes(inputs, type(self).__name__)
 
     def get_inputs(self) -> tuple[Any, ...] | None:
-        """The arguments of the last ``set_inputs``, or ``None`` if it was not called.
+        """Return the arguments of the last ``set_inputs`` call, or ``None``.
 
         >>> import mindgrad as ms
         >>> print(ms.nn.ReLU().get_inputs())
@@ -63,7 +63,7 @@ class Compatible(Hooked):
         return self.__dict__.get("_declared_inputs")
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Do nothing; a Cell is always compiled as a whole, with all optimizations."""
+        """Accept compiler options, which have no effect."""
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
         """Set ``comm_fusion`` of the trainable Parameters.

@@ -117,7 +117,7 @@ class _Indexed(Cell):
 
 
 class SequentialCell(_Indexed):
-    """A container that applies Cells one after the other.
+    """A container that applies Cells one after another.
 
     Args:
         *args (Cell, list, or OrderedDict): Cells in the order of their calls, or one list or OrderedDict of
@@ -287,7 +287,7 @@ class CellDict(Cell):
 
 
 def _prefix_of(container: Cell) -> str:
-    """The part of the Parameters' names before the key of an inner Cell."""
+    """Return the part of the Parameters' names before the key of an inner Cell."""
     for key, cell in container._cells.items():
         for path, parameter in cell.parameters_and_names():
             if parameter.name.endswith(f"{key}.{path}"):

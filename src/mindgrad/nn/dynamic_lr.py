@@ -71,7 +71,9 @@ def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> 
     for index, (step, rate) in enumerate(zip(milestone, learning_rates, strict=True)):
         last = positive_int(owner, f"milestone[{index}]", step)
         if last < len(rates):
-            raise ValueError(f"For '{owner}', the 'milestone' must grow, but got {list(milestone)}.")
+            raise ValueError(
+                f"For '{owner}', the 'milestone' must be in ascending order, but got {list(milestone)}."
+            )
         rates += [non_negative(owner, f"learning_rates[{index}]", rate)] * (last - len(rates))
     return rates
 
@@ -120,12 +122,12 @@ def natural_exp_decay_lr(
 ) -> list[float]:
     """Return the learning rates learning_rate · e^(−decay_rate · epoch).
 
-    With ``is_stair``, epoch is rounded down to a multiple of ``decay_epoch``. Otherwise ``decay_epoch`` has
-    no effect.
+    If ``is_stair`` is ``True``, the epoch is rounded down to a multiple of ``decay_epoch``, so the rate
+    changes in steps. Otherwise, ``decay_epoch`` has no effect.
 
     Args:
         decay_rate (float): exponential decay rate per epoch, positive.
-        decay_epoch (int): number of epochs of one stair, if ``is_stair`` is ``True``.
+        decay_epoch (int): number of epochs between two changes of the rate, if ``is_stair`` is ``True``.
 
     >>> from mindgrad import nn
     >>> [round(rate, 4) for rate in nn.natural_exp_decay_lr(0.1, 0.9, 4, 2, 1)]

@@ -61,7 +61,7 @@ class FunctionCell(Cell):
         if not least <= len(inputs) <= most:
             raise TypeError(
                 f"For '{type(self).__name__}', the inputs are: {', '.join(self._inputs)}; but got "
-                f"{len(inputs)} of them."
+                f"{len(inputs)} inputs."
             )
         if self._keywords is None:
             return function(self, *inputs)
@@ -163,7 +163,7 @@ def cells_of(module: str, **defaults: Any) -> Callable[..., Any]:
 
 
 def function_cells(namespace: dict[str, Any]) -> list[str]:
-    """The names of the public Cells in a module that :func:`function_cell` created."""
+    """Return the names of public Cells that :func:`function_cell` created."""
     return sorted(
         name
         for name, value in namespace.items()
@@ -175,7 +175,7 @@ def function_cells(namespace: dict[str, Any]) -> list[str]:
 
 
 def _counts(function: Any, fixed: set[str]) -> tuple[int, int]:
-    """The smallest and the largest number of inputs that are not ``fixed``."""
+    """Return the smallest and the largest number of inputs that are not ``fixed``."""
     optional = optional_inputs(function)
     free = [name for name in input_names(function, 0) if name not in fixed]
     return len([name for name in free if name not in optional]), len(free)

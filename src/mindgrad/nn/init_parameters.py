@@ -10,7 +10,7 @@ __all__ = ["no_init_parameters"]
 
 @contextlib.contextmanager
 def no_init_parameters() -> Iterator[None]:
-    """Context manager for layers whose Parameters are loaded afterwards.
+    """Do nothing: a context manager, accepted for compatibility.
 
     It is accepted for compatibility: the Parameters are initialized nevertheless.
 

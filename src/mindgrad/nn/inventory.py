@@ -8,7 +8,7 @@ from typing import Any, Self
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.core.base.html import captioned, tree_html
 from mindgrad.core.base.location import warn_user
-from mindgrad.frontend.cell_guards import note_all
+from mindgrad.frontend.state import note_all
 from mindgrad.nn.state_dict import StateDict
 
 __all__ = ["Inventory"]
@@ -215,6 +215,7 @@ class Inventory(StateDict):
         """
         cell: Any = self
         for name in target.split(".") if target else ():
+            note_all(cell)
             cells = getattr(cell, "_cells", {})
             if name not in cells:
                 raise AttributeError(
@@ -237,6 +238,7 @@ class Inventory(StateDict):
             if id(cell) in visited:
                 continue
             visited.add(id(cell))
+            note_all(cell)
             yield path, cell
             inner = [(f"{path}.{name}" if path else name, c) for name, c in cell._cells.items()]
             stack.extend(reversed(inner))
@@ -291,7 +293,7 @@ class Inventory(StateDict):
     # -- display in a notebook -------------------------------------------------------------------
 
     def _repr_html_(self) -> str:
-        """The tree of Cells with shapes and numbers of their Parameters."""
+        """Return the tree of Cells with shapes and numbers of their Parameters."""
         parameters = list(self.get_parameters())
         trained = sum(p.size for p in parameters if p.requires_grad)
         frozen = sum(p.size for p in parameters) - trained

@@ -29,7 +29,7 @@ _documented = SharedSections("""
             in between.
 
     Inputs:
-        global_step (Tensor): integer tensor, number of training steps that were completed before.
+        global_step (Tensor): number of training steps completed so far, an integer tensor.
 
     Outputs:
         Learning rate of the step: float32 Tensor with the shape of ``global_step``.
@@ -48,7 +48,7 @@ class LearningRateSchedule(Cell):
         *args, **kwargs (Any): arguments of :class:`mindgrad.nn.Cell`.
 
     Inputs:
-        global_step (Tensor): integer tensor, number of training steps that were completed before.
+        global_step (Tensor): number of training steps completed so far, an integer tensor.
 
     Outputs:
         Learning rate of the step, a Tensor of one element.
@@ -65,7 +65,7 @@ class LearningRateSchedule(Cell):
         """Return the learning rate of a step. Each schedule defines this method.
 
         Args:
-            global_step (Tensor): integer tensor, number of training steps that were completed before.
+            global_step (Tensor): number of training steps completed so far, an integer tensor.
 
         Raises:
             NotImplementedError: If the subclass does not define ``construct``.

@@ -26,7 +26,7 @@ class StateDict:
     """The methods of a Cell that save and load its state."""
 
     def _buffer_names(self) -> dict[str, bool]:
-        """The names of this Cell's own buffers, and whether each is persistent."""
+        """Return the names of this Cell's own buffers, and whether each is persistent."""
         return getattr(self, "_buffers", {})
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -63,7 +63,8 @@ class StateDict:
             )
         if tensor is not None and (not isinstance(tensor, Tensor) or tensor.is_parameter):
             raise TypeError(
-                f"For 'register_buffer', the 'tensor' must be a Tensor, no Parameter, or None, but got "
+                f"For 'register_buffer', the 'tensor' must be None, or a Tensor that is not a Parameter, "
+                f"but got "
                 f"{type(tensor).__name__}."
             )
         object.__setattr__(self, "_buffers", {**self._buffer_names(), name: persistent})
@@ -88,7 +89,7 @@ class StateDict:
             yield value
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a path: ``net.get_buffer("layer.scale")``.
+        """Return the buffer at a path: ``net.get_buffer("layer.scale")``.
 
         Raises:
             AttributeError: If there is no buffer at the path ``target``.
@@ -99,7 +100,7 @@ class StateDict:
         raise AttributeError(f"For 'get_buffer', {type(self).__name__} has no buffer {target!r}.")
 
     def _held_by_path(self) -> Iterator[tuple[str, Any, str]]:
-        """Triples (path, Cell, attribute) of Parameters and persistent buffers."""
+        """Return (path, Cell, attribute) of each Parameter and persistent buffer."""
         for path, cell in self.cells_and_names():  # type: ignore[attr-defined]
             start = f"{path}." if path else ""
             for name, _ in cell._own_parameters():
@@ -111,7 +112,7 @@ class StateDict:
     def state_dict(
         self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict[str, Tensor]:
-        """The Parameters and persistent buffers of the Cell and its inner Cells by path.
+        """Return a dict of Parameters and persistent buffers, by attribute path.
 
         A path consists of attribute names, such as ``"layers.0.weight"``. The names of Parameters are not
         used.

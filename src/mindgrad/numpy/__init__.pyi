@@ -307,13 +307,13 @@ def matrix_power(a: Any, n: int) -> Tensor:
 def max(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the largest element along axes; tied elements share the derivative."""
 def maximum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Return the larger of two elements, NaN if one is; ties share the derivative."""
+    """Return the larger of two elements, or NaN; ties share the derivative."""
 def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Average the elements along axes."""
 def min(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the smallest element along axes; tied elements share the derivative."""
 def minimum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Return the smaller of two elements, NaN if one is; ties share the derivative."""
+    """Return the smaller of two elements, or NaN; ties share the derivative."""
 def mod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:

@@ -50,14 +50,14 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
 
     Returns:
-        Tensor of the clipped values, of the broadcast shape.
+        Tensor of the clipped values, with the broadcast shape.
 
     >>> import mindgrad.numpy as np
     >>> print(np.clip([1, 5, 9], 2, 6))
     [2 5 6]
     """
     if xmin is None and xmax is None:
-        raise ValueError("For 'clip', one of 'xmin' and 'xmax' must be given.")
+        raise ValueError("For 'clip', at least one of 'xmin' and 'xmax' must be given.")
     bounds = [b if b is None or isinstance(b, (int, float)) else tensor(b, "clip") for b in (xmin, xmax)]
     return converted(clipping.clamp(tensor(x, "clip"), *bounds), dtype)
 
@@ -82,15 +82,15 @@ def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
 
 
 def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
-    """Remove jumps of angles by adding multiples of 2π.
+    """Unwrap angles: remove jumps between neighbors by adding multiples of 2π.
 
     Args:
         p (Tensor or array_like): angles in radians.
         discont (float): smallest jump between neighboring angles that is removed.
-        axis (int): the axis.
+        axis (int): axis along which to operate.
 
     Returns:
-        Tensor of the shape of ``p``.
+        Tensor with the shape of ``p``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.around(np.unwrap([0.0, 6.0]), 2))
@@ -117,8 +117,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
     Args:
         a (Tensor or array_like): tensor with at least one axis.
-        n (int): number of times that differences are computed.
-        axis (int): the axis.
+        n (int): order of the differences; 2 computes differences of differences.
+        axis (int): axis along which to operate.
         prepend, append (Tensor, array_like, or None): values that are joined before and after ``a`` before
             the differences are computed.
 
@@ -179,7 +179,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     steps = list(varargs) or [1.0]
     steps = steps * len(axes) if len(steps) == 1 else steps
     if len(steps) != len(axes):
-        raise ValueError(f"For 'gradient', there must be one distance or {len(axes)}, but got {len(steps)}.")
+        raise ValueError(f"For 'gradient', pass one distance or {len(axes)}, but got {len(steps)}.")
     gradients = []
     for dim, step in zip(axes, steps, strict=True):
         count = x.shape[dim]
@@ -214,7 +214,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
             is sorted.
 
     Returns:
-        Integer tensor of insertion indices, of the shape of ``v``.
+        Integer tensor of insertion indices, with the shape of ``v``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.searchsorted([1.0, 2.0, 3.0], [0.5, 2.0]))
@@ -235,7 +235,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
         right (bool): whether an interval includes its upper bound instead of its lower one.
 
     Returns:
-        Integer tensor of interval indices, of the shape of ``x``.
+        Integer tensor of interval indices, with the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.digitize([0.5, 1.0, 9.0], [1.0, 2.0]))
@@ -260,12 +260,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     Args:
         x (Tensor or array_like): x-coordinates at which to interpolate.
         xp (Tensor or array_like): x-coordinates of the given points, in ascending order.
-        fp (Tensor or array_like): y-coordinates of the given points, of the shape of ``xp``.
+        fp (Tensor or array_like): y-coordinates of the given points, with the shape of ``xp``.
         left, right (number or None): results for ``x`` below the first and above the last point. ``None``
             means the values ``fp`` of these points.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.interp([0.5, 3.0], [0.0, 1.0, 2.0], [0.0, 10.0, 20.0]))
@@ -275,7 +275,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     places, values = floating(xp, "interp"), floating(fp, "interp")
     if places.ndim != 1 or places.shape != values.shape:
         raise ValueError(
-            f"For 'interp', 'xp' and 'fp' must be vectors of one length, but got the shapes {places.shape} "
+            f"For 'interp', 'xp' and 'fp' must be vectors of the same length, but got the shapes "
+            f"{places.shape} "
             f"and {values.shape}."
         )
     count = places.size
@@ -347,7 +348,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     x, y = _pair(a, v, "convolve")
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
         raise ValueError(
-            f"For 'convolve', the inputs must be vectors with elements, but got {x.shape} and {y.shape}."
+            f"For 'convolve', the inputs must be nonempty vectors, but got {x.shape} and {y.shape}."
         )
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"For 'convolve', the 'mode' must be 'full', 'same' or 'valid', but got {mode!r}.")
@@ -494,7 +495,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
         for value in arrays_and_dtypes
     ]
     if not kinds:
-        raise ValueError("For 'result_type', there must be at least one argument.")
+        raise ValueError("For 'result_type', pass at least one argument.")
     dtype = kinds[0]
     for kind in kinds[1:]:
         dtype = promote(dtype, kind)

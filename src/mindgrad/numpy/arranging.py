@@ -201,7 +201,7 @@ def flip(m: Any, axis: Any = None) -> Tensor:
         axis (int, tuple of int, or None): axis or axes to reverse. ``None`` means all axes.
 
     Returns:
-        Tensor of the shape of ``m``.
+        Tensor with the shape of ``m``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.flip([1, 2, 3]))

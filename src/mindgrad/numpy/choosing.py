@@ -57,10 +57,10 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
     Args:
         arr (Tensor or array_like): tensor with at least one axis.
         indices (Tensor or array_like): integer tensor with as many axes as ``arr``.
-        axis (int or None): axis of ``arr`` that ``indices`` index. ``None`` flattens ``arr`` first.
+        axis (int or None): axis of ``arr`` to which ``indices`` refer. ``None`` flattens ``arr`` first.
 
     Returns:
-        Tensor of the shape of ``indices``.
+        Tensor with the shape of ``indices``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.take_along_axis([[3, 1]], [[1, 0]], 1))
@@ -90,7 +90,7 @@ def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
             index modulo the number of choices.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     >>> import mindgrad.numpy as np
     >>> print(np.choose([1, 0], [[1, 2], [3, 4]]))
@@ -118,8 +118,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     conditions, choices = tensors(condlist, "select"), tensors(choicelist, "select")
     if len(conditions) != len(choices) or not conditions:
         raise ValueError(
-            f"For 'select', there must be one choice for each condition, but got {len(choices)} and "
-            f"{len(conditions)}."
+            f"For 'select', pass one choice for each condition, but got {len(choices)} and {len(conditions)}."
         )
     result: Any = default
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
@@ -138,7 +137,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
         *args, **kw (object): further arguments of the functions.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> x = np.array([-1.0, 2.0])
@@ -150,7 +149,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     functions = list(funclist)
     if len(functions) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
-            f"For 'piecewise', there must be as many functions as conditions, {len(conditions)}, or one "
+            f"For 'piecewise', pass as many functions as conditions, {len(conditions)}, or one "
             f"more, but got {len(functions)}."
         )
     values = [each(points, *args, **kw) if callable(each) else each for each in functions]
@@ -198,7 +197,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
         ar1, ar2 (Tensor or array_like): tensors, which are flattened. Their values must be known at compile
             time.
         assume_unique (bool): whether the elements of each tensor are known to be distinct.
-        return_indices (bool): whether to return also the first index of each common element in ``ar1`` and in
+        return_indices (bool): whether to also return the first index of each common element in ``ar1`` and in
             ``ar2``.
 
     Returns:
@@ -251,7 +250,7 @@ def unique(x: Any, return_inverse: bool = False) -> Any:
 
     Args:
         x (Tensor or array_like): tensor whose values are known at compile time.
-        return_inverse (bool): whether to return also the index of each element of ``x`` among the distinct
+        return_inverse (bool): whether to also return the index of each element of ``x`` among the distinct
             elements.
 
     Returns:
@@ -329,7 +328,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Tensor:
-    """Apply a function of a tensor and an axis for one axis after another.
+    """Apply a function of a tensor and an axis to several axes, one after another.
 
     Args:
         func (callable): function that is called as ``func(tensor, axis)``.

@@ -293,7 +293,7 @@ def polyval(p: Any, x: Any) -> Tensor:
         x (Tensor or array_like): values at which to evaluate the polynomial.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyval([1.0, 0.0, -1.0], [2.0, 3.0]))

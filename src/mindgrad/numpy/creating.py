@@ -23,7 +23,7 @@ __all__ = [
 
 
 def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
-    """Convert data to a tensor: floats to float32, integers to int32.
+    """Convert data to a tensor; floats become float32, and integers int32.
 
     Args:
         obj (Tensor or array_like): data to convert: a tensor, number, NumPy array, or nested list of numbers
@@ -91,7 +91,7 @@ def copy(a: Any) -> Tensor:
         a (Tensor or array_like): tensor to copy.
 
     Returns:
-        Tensor of the shape and dtype of ``a``.
+        Tensor with the shape and dtype of ``a``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.copy([1.0]))
@@ -207,8 +207,8 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     """Return numbers from ``start`` up to ``stop``, which is excluded.
 
     Args:
-        start (int or float): first number. If it is the only argument, it is ``stop`` and the
-            first number is 0.
+        start (int or float): first number. If it is the only argument, it is the
+            exclusive upper bound, and the first number is 0.
         stop (int, float, or None): exclusive upper bound of the numbers.
         step (int, float, or None): difference between neighboring numbers. ``None`` means 1.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means int32 for ints and float32 for
@@ -245,7 +245,7 @@ def linspace(
         start, stop (Tensor or array_like): first number, and end of the interval.
         num (int): number of elements of the result.
         endpoint (bool): whether ``stop`` is the last number. If it is false, ``stop`` is excluded.
-        retstep (bool): whether to return also the spacing, as ``(numbers, spacing)``.
+        retstep (bool): whether to also return the spacing, as ``(numbers, spacing)``.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
         axis (int): index of the axis of the numbers in the result if ``start`` or ``stop`` is not 0-D.
 

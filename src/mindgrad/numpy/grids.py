@@ -48,7 +48,7 @@ def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
 
 
 def ix_(*args: Any) -> tuple[Tensor, ...]:
-    """Return an open grid: vector k is reshaped to lie along axis k.
+    """Return an open grid: reshape vector k so that its elements lie along axis k.
 
     Args:
         *args (Tensor or array_like): 1-D tensors, one for each axis of the grid.
@@ -74,8 +74,8 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
 
     Args:
         *xi (Tensor or array_like): 1-D tensors, each with the coordinates along one axis of the grid.
-        sparse (bool): whether each result has size 1 along all axes but its own, instead of the shape of the
-            grid.
+        sparse (bool): whether each result has size 1 along all axes except its own. Otherwise, it has the
+            shape of the grid.
         indexing (str): with ``"xy"``, the first vector varies along the second axis of the results. With
             ``"ij"``, it varies along the first axis.
 

@@ -25,7 +25,7 @@ def _absolute(x: Tensor) -> Tensor:
         x (Tensor): the values.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> from mindgrad import numpy
     >>> print(numpy.absolute([-1.0, 2.0]))
@@ -42,7 +42,7 @@ def _power_of_floats(x: Tensor, y: Tensor) -> Tensor:
         x, y (Tensor): operands whose shapes broadcast.
 
     Returns:
-        Floating-point tensor of the broadcast shape.
+        Floating-point tensor with the broadcast shape.
 
     >>> from mindgrad import numpy
     >>> print(numpy.float_power([1, 2], 2))

@@ -71,7 +71,7 @@ def inner(a: Any, b: Any) -> Tensor:
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """Compute all products of elements of two flattened tensors.
+    """Compute the outer product of two flattened tensors.
 
     Args:
         a, b (Tensor or array_like): operands of the product.

@@ -63,7 +63,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
         weights (Tensor, array_like, or None): weight of each element. ``None`` means equal
             weights.
-        returned (bool): whether to return also the sum of the weights.
+        returned (bool): whether to also return the sum of the weights.
 
     Returns:
         Tensor of the means; if ``returned`` is true, a tuple of the means and the sums of the weights.

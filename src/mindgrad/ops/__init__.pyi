@@ -40,6 +40,9 @@ from mindgrad.common.sparse_tensor import COOTensor as make_sparse_tensor
 from mindgrad.common.sparse_tensor import CSRTensor as make_csr_tensor
 from mindgrad.common.sparse_tensor import RowTensor as make_row_tensor
 from mindgrad.common.sparse_tensor import RowTensor as make_row_tensor_inner
+from mindgrad.core.trace.custom import custom_vjp as custom_vjp
+from mindgrad.frontend.hooks import HookBackward as HookBackward
+from mindgrad.frontend.hooks import InsertGradientOf as InsertGradientOf
 from mindgrad.ops import _constants as _constants
 from mindgrad.ops import auto_generate as auto_generate
 from mindgrad.ops import composite as composite
@@ -541,9 +544,6 @@ from mindgrad.ops.window_functions import hamming_window as hamming_window
 from mindgrad.ops.window_functions import hann_window as hann_window
 from mindgrad.ops.window_functions import kaiser_window as kaiser_window
 from mindgrad.ops.window_functions import vander as vander
-from mindgrad.core.trace.custom import custom_vjp as custom_vjp
-from mindgrad.frontend.hooks import HookBackward as HookBackward
-from mindgrad.frontend.hooks import InsertGradientOf as InsertGradientOf
 
 __all__: list[str]
 
@@ -1408,9 +1408,9 @@ def max_unpool2d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, pad
 def max_unpool3d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
     """Invert `max_pool3d`: put maxima at their indices, and 0 elsewhere."""
 def maximum(input: Any, other: Any) -> Tensor:
-    """Return the larger of two elements, NaN if one is; ties share the derivative."""
+    """Return the larger of two elements, or NaN; ties share the derivative."""
 def minimum(input: Any, other: Any) -> Tensor:
-    """Return the smaller of two elements, NaN if one is; ties share the derivative."""
+    """Return the smaller of two elements, or NaN; ties share the derivative."""
 def mod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def mul(input: Any, other: Any) -> Tensor:
@@ -1472,31 +1472,31 @@ def row_tensor_get_values(x: Any) -> Any:
 def rsqrt(input: Any) -> Tensor:
     """Compute 1 / √x; its derivative is −1 / (2 x √x)."""
 def scalar_add(x: Any, y: Any) -> Any:
-    """Compute ``x + y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x + y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_div(x: Any, y: Any) -> Any:
-    """Compute ``x / y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x / y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_eq(x: Any, y: Any) -> Any:
-    """Compute ``x == y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x == y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_floordiv(x: Any, y: Any) -> Any:
-    """Compute ``x // y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x // y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_ge(x: Any, y: Any) -> Any:
-    """Compute ``x >= y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x >= y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_gt(x: Any, y: Any) -> Any:
-    """Compute ``x > y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x > y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_le(x: Any, y: Any) -> Any:
-    """Compute ``x <= y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x <= y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_lt(x: Any, y: Any) -> Any:
-    """Compute ``x < y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x < y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_mod(x: Any, y: Any) -> Any:
-    """Compute ``x % y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x % y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_mul(x: Any, y: Any) -> Any:
-    """Compute ``x * y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x * y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_ne(x: Any, y: Any) -> Any:
-    """Compute ``x != y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x != y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_pow(x: Any, y: Any) -> Any:
-    """Compute ``x ** y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x ** y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_sub(x: Any, y: Any) -> Any:
-    """Compute ``x - y`` of two numbers: MindSpore r1.x's name of Python's operator."""
+    """Compute ``x - y`` of two Python numbers, as in MindSpore 1.x."""
 def scalar_to_array(input_x: Any, dtype: Any = ...) -> Tensor:
     """Convert a Python number to a 0-D tensor."""
 def scatter_div(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:

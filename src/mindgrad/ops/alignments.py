@@ -203,7 +203,7 @@ def _behind(alpha: Tensor, count: int) -> Tensor:
 def _lengths(lengths: Any, name: str, batch: int, most: int) -> Tensor:
     values_ = operand(Tensor(lengths) if isinstance(lengths, (tuple, list)) else lengths, "CTCLoss")
     if values_.dtype.is_inexact or values_.dtype is bool_:
-        raise TypeError(f"For 'CTCLoss', the '{name}' must be integers, but they are {values_.dtype}.")
+        raise TypeError(f"For 'CTCLoss', the '{name}' must be integers, but the dtype is {values_.dtype}.")
     if values_.shape != (batch,):
         raise ValueError(
             f"For 'CTCLoss', the '{name}' must have the shape ({batch},), but it is {values_.shape}."
@@ -218,14 +218,15 @@ def _labels(targets: Any, target_lengths: Any, batch: int) -> Tensor:
     """Convert the targets to a tensor of shape (n, s)."""
     labels = operand(targets, "CTCLoss")
     if labels.dtype.is_inexact or labels.dtype is bool_:
-        raise TypeError(f"For 'CTCLoss', the 'targets' must be integers, but they are {labels.dtype}.")
+        raise TypeError(f"For 'CTCLoss', the 'targets' must be integers, but the dtype is {labels.dtype}.")
     labels = cast(labels, int32)
     if labels.ndim == 2 and labels.shape[0] == batch:
         return labels
     lengths = known(operand(target_lengths, "CTCLoss"))
     if labels.ndim != 1 or lengths is None or lengths.sum() != labels.shape[0]:
         raise ValueError(
-            f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s), or, with known lengths, (the "
+            f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s), or, if the lengths are known "
+            f"at compile time, (the "
             f"sum of the 'target_lengths',), but it is {labels.shape}."
         )
     most = int(lengths.max()) if lengths.size else 0

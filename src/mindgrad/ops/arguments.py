@@ -98,7 +98,7 @@ def axes_in_order(axes: Any, rank: int, operator: str, name: str = "axis") -> tu
     """
     ordered = tuple(axis_in_range(each, rank, operator, name) for each in one_or_more(axes))
     if len(set(ordered)) != len(ordered):
-        raise ValueError(f"For '{operator}', the '{name}' names one axis twice: {axes}.")
+        raise ValueError(f"For '{operator}', the '{name}' lists an axis twice: {axes}.")
     return ordered
 
 
@@ -144,7 +144,7 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
             f"{type(tensors).__name__}."
         )
     if not tensors:
-        raise ValueError(f"For '{operator}', the '{name}' must hold at least one tensor.")
+        raise ValueError(f"For '{operator}', the '{name}' must contain at least one tensor.")
     return promoted(operator, *tensors, broadcast=False)
 
 

@@ -315,17 +315,17 @@ def addn(x: Any) -> Tensor:
             f"For 'AddN', the input must be a tuple or list of tensors, but got {type(x).__name__}."
         )
     if not x:
-        raise ValueError("For 'AddN', the input must hold at least one tensor.")
+        raise ValueError("For 'AddN', the input must contain at least one tensor.")
     tensors = [operand(summand, "AddN") for summand in x]
     for tensor in tensors:
         if tensor.dtype is not tensors[0].dtype:
             raise TypeError(
-                f"For 'AddN', the tensors must have one element type, but got "
+                f"For 'AddN', the tensors must have the same dtype, but got "
                 f"{', '.join(str(summand.dtype) for summand in tensors)}."
             )
         if tensor.shape != tensors[0].shape:
             raise ValueError(
-                f"For 'AddN', the tensors must have one shape, but got "
+                f"For 'AddN', the tensors must have the same shape, but got "
                 f"{', '.join(str(summand.shape) for summand in tensors)}."
             )
     total = tensors[0]

@@ -53,7 +53,7 @@ def _in_heads(x: Any, name: str, heads: int, layout: str) -> Tensor:
     """Convert ``x`` to the layout (batch, heads, positions, elements)."""
     tensor = operand(x, _NAME)
     if not tensor.dtype.is_inexact:
-        raise TypeError(f"For '{_NAME}', the '{name}' must be of a floating-point type, not {tensor.dtype}.")
+        raise TypeError(f"For '{_NAME}', the '{name}' must have a floating-point dtype, not {tensor.dtype}.")
     if tensor.ndim != len(layout):
         raise ValueError(
             f"For '{_NAME}', the '{name}' must have the {len(layout)} axes {layout}, but its shape is "

@@ -48,7 +48,7 @@ def sub_ext(x: object, other: object, alpha: object = 1) -> object:
     return _mint.sub(x, other, alpha=alpha)
 
 
-_KERNEL = "is a kernel of Ascend"
+_KERNEL = "is a kernel for Ascend devices"
 FlashAttentionScoreGrad = _absent(
     __name__, "FlashAttentionScoreGrad", _KERNEL, "Differentiate matmul and softmax."
 )

@@ -55,5 +55,5 @@ def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
     listed: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = tuple(sorted(normalize_axis(each, rank, operator) for each in listed))
     if len(set(axes)) != len(axes):
-        raise ValueError(f"For '{operator}', the axes {axis} name one axis twice.")
+        raise ValueError(f"For '{operator}', the axes {axis} contain an axis twice.")
     return axes if rank else ()

@@ -45,7 +45,7 @@ def _sampled(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     x = operand(classes, operator)
     if x.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For '{operator}', the classes must be integers, but are {x.dtype}.")
+        raise TypeError(f"For '{operator}', the classes must be integers, but the dtype is {x.dtype}.")
     count = whole_number(num_sampled, operator, "num_sampled", 1)
     size = whole_number(range_max, operator, "range_max", 1)
     per_example = whole_number(num_true, operator, "num_true", 1)

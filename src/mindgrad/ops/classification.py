@@ -57,7 +57,7 @@ def _smoothing(operator: str, value: Any) -> float:
 
 def _class_axis(operator: str, x: Tensor) -> int:
     if not x.ndim:
-        raise ValueError(f"For '{operator}', the input must have an axis of classes, but it has no axes.")
+        raise ValueError(f"For '{operator}', the input must have a class axis, but it is a 0-D tensor.")
     return 0 if x.ndim == 1 else 1
 
 
@@ -88,11 +88,11 @@ def _nll(
     if t.shape != _without(x.shape, axis):
         raise ValueError(
             f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, which is the "
-            f"shape {x.shape} of the input without the axis of classes, but its shape is {t.shape}."
+            f"shape {x.shape} of the input without the class axis, but its shape is {t.shape}."
         )
     weights = _class_weights(operator, weight, x, classes)
     counts = comparison.not_equal(t, whole_number(ignore, operator, "ignore_index"))
-    advice = f"If it marks samples that do not count, pass ignore_index (it is {ignore})."
+    advice = f"If it marks samples to ignore, pass it as ignore_index (now {ignore})."
     safe = class_labels(choose(counts, t, 0), classes, operator, advice)
     of_class = chosen(x, safe, axis)
     shares = cast(counts, x.dtype)

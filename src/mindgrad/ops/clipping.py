@@ -18,12 +18,12 @@ __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum
 
 maximum = binary_function(
     __name__, "maximum", piecewise.maximum,
-    "Return the larger of two elements, NaN if one is; ties share the derivative.",
+    "Return the larger of two elements, or NaN; ties share the derivative.",
     "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum Tensor mint numpy",
 )  # fmt: skip
 minimum = binary_function(
     __name__, "minimum", piecewise.minimum,
-    "Return the smaller of two elements, NaN if one is; ties share the derivative.",
+    "Return the smaller of two elements, or NaN; ties share the derivative.",
     "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum Tensor mint numpy",
 )  # fmt: skip
 
@@ -42,7 +42,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
             upper bound.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype, or a tuple or list of such tensors.
+        Tensor with the broadcast shape and the promoted dtype, or a tuple or list of such tensors.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number, or is complex.

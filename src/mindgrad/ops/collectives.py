@@ -86,7 +86,7 @@ def _with_axis(x: Tensor, operator: str) -> Tensor:
 
 @public("AllReduce(op='sum', group='nccl_world_group')(tensor)")
 def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: str = "AllReduce") -> Tensor:
-    """Reduce the tensors of all processes; every process gets the result.
+    """Reduce the tensors of all processes, and return the result on every process.
 
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
@@ -377,14 +377,15 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
     for side in zip(*listed, strict=True):
         if len(set(side)) != len(side) or not set(side) <= set(ranks):
             raise ValueError(
-                f"For 'CollectivePermute', each of 'pairs' must join two of the ranks {list(ranks)}, each "
+                f"For 'CollectivePermute', each of 'pairs' must join two of the ranks {list(ranks)}, with "
+                f"each rank at most "
                 f"once a source and once a target, but got {list(listed)}."
             )
     return applied(primitives.permute, "CollectivePermute", x, pairs=listed, ranks=ranks)
 
 
 def partner(rank: Any, name: str, group: str, operator: str) -> int:
-    """Check that ``rank`` is a rank of the group other than this one, and return it.
+    """Check that ``rank`` is in the group and differs from this rank; return it.
 
     Raises:
         TypeError: If ``rank`` is not an int.

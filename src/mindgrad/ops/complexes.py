@@ -81,7 +81,7 @@ def complex(real: Any, imag: Any) -> Tensor:
         real, imag (Tensor or number): float32 or float64 operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape: complex64 for float32 parts, complex128 for float64 parts.
+        Tensor with the broadcast shape: complex64 for float32 parts, complex128 for float64 parts.
 
     Raises:
         TypeError: If a part is neither a tensor nor a number, or is not float32 or float64.

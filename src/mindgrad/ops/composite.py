@@ -156,7 +156,7 @@ class MultitypeFuncGraph:
         for kind in kinds:
             if kind not in _KINDS:
                 raise ValueError(
-                    f"For 'MultitypeFuncGraph' {self.name}, there are no arguments of kind {kind!r}. Use "
+                    f"For 'MultitypeFuncGraph' {self.name}, unknown argument kind {kind!r}. Use "
                     f"one of {', '.join(_KINDS)}."
                 )
 
@@ -227,12 +227,12 @@ class HyperMap:
         for tree in trees:
             if not isinstance(tree, dict if kind is dict else (tuple, list)):
                 raise TypeError(
-                    f"For '{type(self).__name__}', all arguments must have one structure, but one is a "
+                    f"For '{type(self).__name__}', all arguments must have the same structure, but one is a "
                     f"{type(first).__name__} where another is a {type(tree).__name__}."
                 )
             if len(tree) != len(first):
                 raise ValueError(
-                    f"For '{type(self).__name__}', the {kind.__name__}s must have one length, but got "
+                    f"For '{type(self).__name__}', the {kind.__name__}s must have the same length, but got "
                     f"{len(first)} and {len(tree)}."
                 )
             if kind is dict and set(tree) != set(first):

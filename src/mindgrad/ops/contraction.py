@@ -102,7 +102,7 @@ def matrix_product(
     inner = a.shape[-2 if transpose_a else -1], b.shape[-1 if transpose_b else -2]
     if inner[0] != inner[1]:
         raise ValueError(
-            f"For '{operator}', the axes that are summed must be equally long, but with transpose_a = "
+            f"For '{operator}', the summed axes must have equal sizes, but with transpose_a = "
             f"{transpose_a} and transpose_b = {transpose_b} the shapes {a.shape} and {b.shape} have "
             f"{inner[0]} and {inner[1]}."
         )
@@ -349,7 +349,7 @@ def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
         left, right = tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
     if len(left) != len(right) or len(set(left)) != len(left) or len(set(right)) != len(right):
         raise ValueError(
-            f"For 'TensorDot', the 'axes' must name as many axes of one operand as of the other, each "
+            f"For 'TensorDot', the 'axes' must contain the same number of axes of both operands, each axis "
             f"once, but got {axes}."
         )
     return _contracted("TensorDot", a, b, left, right)
@@ -403,7 +403,8 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
         raise ValueError(f"For 'BatchDot', the first axis is the batch and cannot be summed: axes {axes}.")
     if (a.shape[0], a.shape[left]) != (b.shape[0], b.shape[right]):
         raise ValueError(
-            f"For 'BatchDot', the first and the summed axes must be equally long, but the shapes are "
+            f"For 'BatchDot', the first axes must have equal sizes, and so must the summed axes, but the "
+            f"shapes are "
             f"{a.shape} and {b.shape} and the axes {left} and {right}."
         )
     y = apply(dot_primitive, a, b, contract=((left,), (right,)), batch=((0,), (0,)))

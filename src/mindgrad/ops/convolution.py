@@ -153,11 +153,11 @@ _DOC = """Compute the convolution over {words}, without reversing the kernel.
         bias (Tensor or None): tensor of shape (outputs,) that is added to the output channels.
         stride (int or tuple of int): step between neighboring windows: one int for all axes, or
             one for each axis.
-        pad_mode (str): ``"valid"`` adds no zeros. ``"same"`` adds zeros around the input, so that an axis of
-            n elements results in ⌈n / stride⌉. ``"pad"`` adds ``padding`` zeros around the input.
+        pad_mode (str): ``"valid"`` adds no zeros. ``"same"`` pads with zeros such that an axis of size n
+            has size ⌈n / stride⌉ in the result. ``"pad"`` adds ``padding`` zeros around the input.
         padding (int or tuple of int): number of zeros: one int for all sides, one for each
             axis, or two (before, after) for each axis. It must be 0 unless ``pad_mode`` is ``"pad"``.
-        dilation (int or tuple of int): spacing between the elements of the kernel.
+        dilation (int or tuple of int): spacing between kernel elements.
         groups (int): number of groups into which input and output channels are split. Each
             group has its own kernel.
 
@@ -347,20 +347,20 @@ _TRANSPOSED_DOC = """Compute the transpose of the convolution over {words}.
         input (Tensor): tensor of shape (n, channels, {axes}).
         weight (Tensor): convolution kernel, of shape (channels, outputs / groups, {kernel}).
         bias (Tensor or None): tensor of shape (outputs,) that is added to the output channels.
-        stride (int or tuple of int): stride of the convolution. The sizes of the axes grow by this factor.
-        pad_mode (str): padding of the convolution. With ``"valid"`` there is none. With ``"same"``, an axis
-            of n elements results in n · stride. ``"pad"`` removes ``padding`` elements of the result.
+        stride (int or tuple of int): stride of the convolution. It multiplies the sizes of the axes.
+        pad_mode (str): padding of the convolution. With ``"valid"``, there is none. With ``"same"``, an axis
+            of size n has size n · stride in the result. ``"pad"`` removes ``padding`` elements at each end.
         padding (int or tuple of int): number of zeros: one int for all sides, one for each
             axis, or two (before, after) for each axis. It must be 0 unless ``pad_mode`` is ``"pad"``.
         output_padding (int or tuple of int): number of elements to append to each axis of the
             result. It must be less than ``stride`` or ``dilation``.
-        dilation (int or tuple of int): spacing between the elements of the kernel.
+        dilation (int or tuple of int): spacing between kernel elements.
         groups (int): number of groups into which input and output channels are split. Each
             group has its own kernel.
 
     Returns:
-        Tensor of shape (n, outputs, {outputs}). Without padding, an axis of n elements results in
-        (n − 1) · stride + k elements for a kernel of size k.
+        Tensor of shape (n, outputs, {outputs}). Without padding, an axis of size n has size
+        (n − 1) · stride + k in the result, where k is the size of the kernel.
 
     Raises:
         TypeError: If an operand is not a tensor, or ``stride``, ``padding``, ``dilation``, or

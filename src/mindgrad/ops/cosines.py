@@ -32,7 +32,7 @@ def _input(x: Any, operator: str) -> Tensor:
         raise TypeError(f"For '{operator}', the input must be a tensor, but got {type(x).__name__}.")
     x = operand(x, operator)
     if x.dtype.kind not in _TAKEN:
-        raise TypeError(f"For '{operator}', the input must hold numbers, but its type is {x.dtype}.")
+        raise TypeError(f"For '{operator}', the input must be numeric, but its dtype is {x.dtype}.")
     return x if x.dtype in (float64, complex64, complex128) else cast(x, float32)
 
 
@@ -121,7 +121,7 @@ def _several(operator: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, tra
     if lengths is None:
         lengths = [x.shape[axis_] for axis_ in places]
     if len(lengths) != len(places):
-        raise ValueError(f"For '{operator}', there must be one length for each axis, but got {s} and {axes}.")
+        raise ValueError(f"For '{operator}', pass one length for each axis, but got {s} and {axes}.")
     for axis_, length in zip(places, lengths, strict=True):
         x = _along(operator, x, axis_, length, transform)
     return x

@@ -36,9 +36,7 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
                 else (np.asarray(number, dtype.numpy))
             )
     except (OverflowError, TypeError, ValueError):
-        raise TypeError(
-            f"For '{operator}', the number {number!r} does not fit the element type {dtype}."
-        ) from None
+        raise TypeError(f"For '{operator}', the number {number!r} does not fit the dtype {dtype}.") from None
     made = tensor_type(dtype, shape)  # before ``broadcast_to``: raises an error if the shape is too large
     return make_tensor(np.broadcast_to(element, shape), made)
 
@@ -74,7 +72,7 @@ def _full(operator: str, shape: tuple[int, ...], number: Any, dtype: Any) -> Ten
         tensor = operand(number, operator)
         if tensor.ndim:
             raise ValueError(
-                f"For '{operator}', the fill value must be a number or a tensor without axes, but its "
+                f"For '{operator}', the fill value must be a number or a 0-D tensor, but its "
                 f"shape is {tensor.shape}."
             )
         return broadcast_to(tensor if dtype is None else cast(tensor, as_dtype(dtype)), shape)
@@ -336,7 +334,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
         tensor = operand(value if isinstance(value, Tensor) else _number(value, "LinSpace", name), "LinSpace")
         if tensor.ndim:
             raise ValueError(
-                f"For 'LinSpace', the '{name}' must be a number or a tensor without axes, but its shape "
+                f"For 'LinSpace', the '{name}' must be a number or a 0-D tensor, but its shape "
                 f"is {tensor.shape}."
             )
         ends.append(tensor if tensor.dtype.is_inexact else cast(tensor, float32))

@@ -119,7 +119,7 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
 
     Args:
         x (Tensor): tensor of shape (…, n, m).
-        diagonal (Tensor): tensor of the shape of ``matrix_diag_part(x, k)``.
+        diagonal (Tensor): tensor with the shape of ``matrix_diag_part(x, k)``.
         k (int, Tensor, or tuple of int): index of the diagonal, or the indices of the lowest and the
             uppermost diagonal. The main diagonal has the index 0. Diagonals above it have positive indices.
         align (str): how to align diagonals that are shorter than the longest one, first above and then below

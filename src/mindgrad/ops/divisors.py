@@ -19,7 +19,7 @@ __all__ = ["gcd", "lcm"]
 def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     x, y = promoted(operator, x1, x2)
     if x.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For '{operator}', the inputs must be integers, but their type is {x.dtype}.")
+        raise TypeError(f"For '{operator}', the inputs must be integers, but their dtype is {x.dtype}.")
     return x, y
 
 

@@ -57,7 +57,7 @@ def masked(
     tensor = operand(x, operator)
     if not tensor.dtype.is_inexact:
         raise TypeError(
-            f"For '{operator}', the input must be of a floating-point type, but its type is {tensor.dtype}."
+            f"For '{operator}', the input must have a floating-point dtype, but its dtype is {tensor.dtype}."
         )
     shape = (*tensor.shape[: tensor.ndim - shared_axes], *[1] * shared_axes)
     mask = with_probability(operator, keep, shape, seeds)

@@ -44,7 +44,7 @@ def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], 
         lengths = [x.shape[axis] for axis in axes]
     if len(lengths) != len(axes) or not axes or not all(lengths):
         raise ValueError(
-            f"For '{operator}', there must be a length of at least 1 for each axis, but got the lengths "
+            f"For '{operator}', pass a length of at least 1 for each axis, but got the lengths "
             f"{lengths} for the axes {dim} of an input of shape {x.shape}."
         )
     return axes, lengths
@@ -88,7 +88,7 @@ def _full(operator: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool)
 def _half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     x = _input(input, operator)
     if x.dtype.kind == "complex":
-        raise TypeError(f"For '{operator}', the input must be real, but its type is {x.dtype}; use fft.")
+        raise TypeError(f"For '{operator}', the input must be real, but its dtype is {x.dtype}; use fft.")
     axes, lengths = _plan(x, s, dim, operator)
     spectrum = apply(primitives.rfft, _taken(x, axes, lengths), axis=axes[-1])
     if axes[:-1]:

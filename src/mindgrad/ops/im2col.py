@@ -25,7 +25,7 @@ __all__ = ["fold", "patches", "unfold"]
 def _pair(value: Any, operator: str, name: str, least: int) -> tuple[int, int]:
     pair = sizes(one_or_more(value), operator, name, least)
     if len(pair) not in (1, 2):
-        raise ValueError(f"For '{operator}', the '{name}' must be an int or two, but got {value}.")
+        raise ValueError(f"For '{operator}', the '{name}' must be an int or two ints, but got {value}.")
     return pair[0], pair[-1]
 
 

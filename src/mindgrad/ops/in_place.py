@@ -141,7 +141,7 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
     "mul_": (arithmetic.mul, "x · other"),
     "neg_": (arithmetic.neg, "−x"),
     "normal_": (_drawn_normal, "normal numbers: ``normal_(mean=0, std=1, *, generator=None)``"),
-    "pow_": (arithmetic.pow, "x to the power of other"),
+    "pow_": (arithmetic.pow, "its power with the exponent ``other``"),
     "random_": (
         _drawn_integers,
         "integers from ``from_`` to below ``to``: ``random_(from_=0, to=None, *, generator=None)``",

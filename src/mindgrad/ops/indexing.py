@@ -240,8 +240,8 @@ def part_over(x: Tensor, index: Tensor, axis: int, operator: str) -> Tensor:
     )
     if not fits:
         raise ValueError(
-            f"For '{operator}', the index must have as many axes as the input and be no larger than it, "
-            f"apart from axis {axis}, but got the shapes {index.shape} and {x.shape}."
+            f"For '{operator}', the index must have as many axes as the input and must not be larger, "
+            f"except along axis {axis}, but got the shapes {index.shape} and {x.shape}."
         )
     limit = tuple(m if i == axis else n for i, (n, m) in enumerate(zip(index.shape, x.shape, strict=True)))
     if limit == x.shape:
@@ -420,12 +420,12 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     filling = operand(value, "MaskedFill", x)
     if filling.ndim:
         raise ValueError(
-            f"For 'MaskedFill', the 'value' must be a number or a tensor without axes, but its shape is "
+            f"For 'MaskedFill', the 'value' must be a number or a 0-D tensor, but its shape is "
             f"{filling.shape}."
         )
     if filling.dtype.rank > x.dtype.rank and not (filling.dtype.rank <= 2 and x.dtype.rank in (1, 2)):
         raise TypeError(
-            f"For 'MaskedFill', the 'value' of type {filling.dtype} does not fit the input's type "
+            f"For 'MaskedFill', the 'value' of type {filling.dtype} does not fit the input's dtype "
             f"{x.dtype}; convert one of them."
         )
     shape = broadcast_shapes("MaskedFill", x.shape, where_.shape)

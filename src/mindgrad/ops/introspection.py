@@ -170,9 +170,7 @@ def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
     """
     x, y = operand(input_x, "SameTypeShape"), operand(input_y, "SameTypeShape")
     if x.dtype is not y.dtype:
-        raise TypeError(
-            f"For 'SameTypeShape', the element types must be the same, but got {x.dtype} and {y.dtype}."
-        )
+        raise TypeError(f"For 'SameTypeShape', the dtypes must be the same, but got {x.dtype} and {y.dtype}.")
     if x.shape != y.shape:
         raise ValueError(
             f"For 'SameTypeShape', the shapes must be the same, but got {x.shape} and {y.shape}."
@@ -242,7 +240,7 @@ def _scalar(name: str, sign: str, function: Callable[..., Any]) -> Callable[[Any
         return function(x, y)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"""Compute ``x {sign} y`` of two numbers: MindSpore r1.x's name of Python's operator.
+    method.__doc__ = f"""Compute ``x {sign} y`` of two Python numbers, as in MindSpore 1.x.
 
     Args:
         x, y (int or float): Python numbers.

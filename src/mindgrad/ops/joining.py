@@ -65,7 +65,7 @@ def _concat_axis(axis: Any, *types: TensorType) -> int:
     for x in types:
         if x.rank != len(first) or (x.shape[:axis], x.shape[axis + 1 :]) != rest:
             raise ValueError(
-                f"For 'Concat', the tensors must have one shape apart from axis {axis}, but got "
+                f"For 'Concat', the tensors must have the same shape, except along axis {axis}, but got "
                 f"{', '.join(str(each.shape) for each in types)}."
             )
     return axis
@@ -126,7 +126,7 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     shape = listed[0].shape
     if any(x.shape != shape for x in listed):
         raise ValueError(
-            f"For 'Stack', the tensors must have one shape, but got "
+            f"For 'Stack', the tensors must have the same shape, but got "
             f"{', '.join(str(x.shape) for x in listed)}."
         )
     place = axis_in_range(axis, len(shape) + 1, "Stack")

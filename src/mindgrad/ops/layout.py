@@ -212,7 +212,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
 
     Raises:
         TypeError: If ``axis`` is not an int.
-        ValueError: If ``axis`` is outside of [−rank − 1, rank].
+        ValueError: If ``axis`` is outside [−rank − 1, rank].
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.expand_dims(Tensor([1.0, 2.0]), -1))
@@ -468,7 +468,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     places = axes_in_order(destination, tensor.ndim, "MoveAxis", "destination")
     if len(sources) != len(places):
         raise ValueError(
-            f"For 'MoveAxis', the 'source' and the 'destination' must name equally many axes, but "
+            f"For 'MoveAxis', the 'source' and the 'destination' must name the same number of axes, but "
             f"got {source} and {destination}."
         )
     order = [axis for axis in range(tensor.ndim) if axis not in sources]

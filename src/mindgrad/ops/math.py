@@ -84,13 +84,13 @@ tan = unary_function(
 asin = unary_function(
     __name__, "asin", elementwise.asin,
     "Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²).\n\n"
-    "    It is NaN outside of [−1, 1].",
+    "    It is NaN outside [−1, 1].",
     "1.0", "1.5708", "Asin Tensor.arcsin Tensor mint.arcsin mint numpy.arcsin", float_only=True,
 )  # fmt: skip
 acos = unary_function(
     __name__, "acos", elementwise.acos,
     "Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²).\n\n"
-    "    It is NaN outside of [−1, 1].",
+    "    It is NaN outside [−1, 1].",
     "0.0", "1.5708", "ACos Tensor Tensor.arccos mint mint.arccos numpy.arccos", float_only=True,
 )  # fmt: skip
 atan = unary_function(
@@ -124,7 +124,7 @@ acosh = unary_function(
 atanh = unary_function(
     __name__, "atanh", elementwise.atanh,
     "Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²).\n\n"
-    "    It is ±inf at ±1, and NaN outside of [−1, 1].",
+    "    It is ±inf at ±1, and NaN outside [−1, 1].",
     "0.5", "0.5493", "Atanh Tensor.arctanh Tensor mint.arctanh mint numpy.arctanh", float_only=True,
 )  # fmt: skip
 atan2 = binary_function(

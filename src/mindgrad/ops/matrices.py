@@ -251,13 +251,13 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     """
     index = operand(indices, "OneHot")
     if index.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For 'OneHot', the 'indices' must be integers, but their type is {index.dtype}.")
+        raise TypeError(f"For 'OneHot', the 'indices' must be integers, but their dtype is {index.dtype}.")
     count = whole_number(depth, "OneHot", "depth", least=0)
     dim = axis_in_range(axis, index.ndim + 1, "OneHot")
     on, off = operand(on_value, "OneHot"), operand(off_value, "OneHot")
     if on.ndim or off.ndim:
         raise ValueError(
-            f"For 'OneHot', 'on_value' and 'off_value' must be numbers or tensors without axes, but got "
+            f"For 'OneHot', 'on_value' and 'off_value' must be numbers or 0-D tensors, but got "
             f"the shapes {on.shape} and {off.shape}."
         )
     dtype = promote(on.dtype, off.dtype)

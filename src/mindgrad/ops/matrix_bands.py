@@ -63,7 +63,8 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     expected = matrices.diagonal(moved, offset, -2, -1).shape
     if new.shape != expected:
         raise ValueError(
-            f"For 'DiagonalScatter', the diagonal has the shape {expected}, but 'src' the shape {new.shape}."
+            f"For 'DiagonalScatter', the diagonal has the shape {expected}, but 'src' has the shape "
+            f"{new.shape}."
         )
     rows, columns = (np.arange(expected[-1]) + max(-offset, 0), np.arange(expected[-1]) + max(offset, 0))
     return layout.moveaxis(updated(moved, (..., rows, columns), new), (-2, -1), (first, second))
@@ -91,7 +92,7 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     """
     x = of_two_axes(input, "FillDiagonal")
     if x.ndim > 2 and len(set(x.shape)) > 1:
-        raise ValueError(f"For 'FillDiagonal', all axes must have one size, but the shape is {x.shape}.")
+        raise ValueError(f"For 'FillDiagonal', all axes must have the same size, but the shape is {x.shape}.")
     mask = np.zeros(x.shape, bool)
     np.fill_diagonal(mask, True, wrap)
     return indexing.where(Tensor(mask), cast(operand(fill_value, "FillDiagonal", x), x.dtype), x)
@@ -140,9 +141,7 @@ def block_diag(*inputs: Any) -> Tensor:
     """
     blocks = promoted("BlockDiag", *inputs, broadcast=False) if inputs else []
     if not blocks or any(each.ndim > 2 for each in blocks):
-        raise ValueError(
-            "For 'BlockDiag', there must be at least one input, and inputs must have at most two axes."
-        )
+        raise ValueError("For 'BlockDiag', pass at least one input; each input must have at most two axes.")
     blocks = [layout.reshape(x, (1, -1)) if x.ndim < 2 else x for x in blocks]
     width, before, rows = sum(x.shape[1] for x in blocks), 0, []
     for x in blocks:
@@ -211,7 +210,7 @@ def multi_dot(inputs: Any) -> Tensor:
     """
     tensors = promoted("MultiDot", *inputs, broadcast=False)
     if len(tensors) < 2:
-        raise ValueError("For 'MultiDot', there must be at least two inputs.")
+        raise ValueError("For 'MultiDot', pass at least two inputs.")
     shapes = [x.shape for x in tensors]
     if len(shapes[0]) == 1:
         tensors[0] = layout.reshape(tensors[0], (1, -1))
@@ -291,5 +290,5 @@ def view_as_real(input: Any) -> Tensor:
     """
     x = operand(input, "ViewAsReal")
     if x.dtype.kind != "complex":
-        raise TypeError(f"For 'ViewAsReal', the input must be complex, but its type is {x.dtype}.")
+        raise TypeError(f"For 'ViewAsReal', the input must be complex, but its dtype is {x.dtype}.")
     return joining.stack((complexes.real(x), complexes.imag(x)), -1)

@@ -194,9 +194,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     if len(axes) == 1:
         axes *= len(steps)
     if len(steps) != len(axes):
-        raise ValueError(
-            f"For 'Roll', there must be one shift per axis, but got 'shifts' {shifts} and 'dims' {dims}."
-        )
+        raise ValueError(f"For 'Roll', pass one shift per axis, but got 'shifts' {shifts} and 'dims' {dims}.")
     for axis, step in zip(axes, steps, strict=True):
         count = x.shape[axis]
         place = -step % count if count else 0

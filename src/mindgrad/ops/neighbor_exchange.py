@@ -132,7 +132,7 @@ def exchanged_with_neighbors(
     for x in xs:
         if x.dtype is not element:
             raise TypeError(
-                f"For '{operator}', the tensors must be of the 'recv_type' {element}, but got {x.dtype}."
+                f"For '{operator}', the tensors must have the dtype 'recv_type' {element}, but got {x.dtype}."
             )
     sent = {(rank, 0): x for rank, x in zip(send_ranks, xs, strict=True)}
     expected = {(rank, 0): tuple(shape) for rank, shape in zip(receive_ranks, receive_shapes, strict=True)}
@@ -186,7 +186,7 @@ def exchanged_halos(
     operator, ranks = "NeighborExchangeV2", get_process_group_ranks(group)
     x = operand(tensor, operator)
     if x.ndim != 4:
-        raise ValueError(f"For '{operator}', the input must be of shape (N, C, H, W), but has {x.shape}.")
+        raise ValueError(f"For '{operator}', the input must have the shape (N, C, H, W), but has {x.shape}.")
     if max(send_lengths[:2]) > x.shape[2] or max(send_lengths[2:]) > x.shape[3]:
         raise ValueError(
             f"For '{operator}', the input of shape {x.shape} is smaller than the borders "
@@ -244,7 +244,7 @@ def _delivered(
     Args:
         sent: tensors that this process sends, by target and tag.
         expected: shapes of the tensors that this process receives, by source and tag.
-        dtype: element type.
+        dtype: dtype of all tensors.
         ranks: ranks of the group.
         operator: name of the operator in errors.
         image: a tensor that is always part of the result, so that every process differentiates the exchange.
@@ -307,8 +307,8 @@ def _checked_messages(everyone: Sequence[Any], ranks: Sequence[int], operator: s
         expects.update({(source, rank, tag): shape for source, tag, shape in received})
         if dtype != everyone[0][2]:
             raise ValueError(
-                f"For '{operator}', the tensors must be of one element type, but are of {everyone[0][2]} on "
-                f"rank {ranks[0]} and of {dtype} on rank {rank}."
+                f"For '{operator}', the tensors must have the same dtype, but it is {everyone[0][2]} on "
+                f"rank {ranks[0]} and {dtype} on rank {rank}."
             )
     for key in sorted({*sends, *expects}):
         shapes = [

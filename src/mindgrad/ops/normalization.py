@@ -30,7 +30,7 @@ __all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
 
 
 def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """The mean and variance over ``axes``, which remain with size 1."""
+    """Return the mean and variance over ``axes``, which remain with size 1."""
     mean = mean_of(x, axes, True)
     return mean, mean_of(math.square(arithmetic.sub(x, mean)), axes, True)
 
@@ -38,7 +38,7 @@ def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
 def normalized(
     x: Tensor, mean: Tensor, variance: Tensor, eps: float, weight: Any = None, bias: Any = None
 ) -> Tensor:
-    """(x − mean) / √(variance + eps) · weight + bias; all broadcast with ``x``."""
+    """Compute (x − mean) / √(variance + eps) · weight + bias."""
     y = arithmetic.mul(arithmetic.sub(x, mean), math.rsqrt(arithmetic.add(variance, eps)))
     y = y if weight is None else arithmetic.mul(y, weight)
     return y if bias is None else arithmetic.add(y, bias)
@@ -95,9 +95,7 @@ def normalized_batch(
     original = real_operand(x, operator)
     x = widened(original)
     if x.ndim < 2:
-        raise ValueError(
-            f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
-        )
+        raise ValueError(f"For '{operator}', the input must have a channel axis, but its shape is {x.shape}.")
     # read the Parameters in their own dtype, even if the Cell computes in float16
     with state.computing_in(None):
         scale, shift = [
@@ -155,7 +153,7 @@ def batch_norm(
         eps (float): number added to the variance.
 
     Returns:
-        Tensor of the shape of ``input_x``.
+        Tensor with the shape of ``input_x``.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -192,7 +190,7 @@ def layer_norm(
         eps (float): number added to the variance.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     {errors of arguments}
 
@@ -206,8 +204,8 @@ def layer_norm(
     original = real_operand(input, operator)
     if not shape or original.shape[-len(shape) :] != shape:
         raise ValueError(
-            f"For '{operator}', the 'normalized_shape' must be the last sizes of the input, but it is "
-            f"{shape} and the shape {original.shape}."
+            f"For '{operator}', the 'normalized_shape' must match the last axes of the input, but it is "
+            f"{shape} and the input has the shape {original.shape}."
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and operand(parameter, operator).shape != shape:
@@ -233,8 +231,8 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
         epsilon (float): number added to the mean of squares.
 
     Returns:
-        Two tensors: the normalized tensor, of the shape of ``x``, and the factor 1 / √(mean of x² + epsilon),
-        in which the normalized axes have size 1.
+        Two tensors: the normalized tensor, with the shape of ``x``, and the factor
+        1 / √(mean of x² + epsilon), in which the normalized axes have size 1.
 
     {errors of arguments}
 
@@ -246,8 +244,8 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     count = weight.ndim
     if not count or original.shape[-count:] != weight.shape:
         raise ValueError(
-            f"For 'RmsNorm', the shape of 'gamma' must be the last sizes of the input, but it is "
-            f"{weight.shape} and the shape {original.shape}."
+            f"For 'RmsNorm', the shape of 'gamma' must match the last axes of the input, but it is "
+            f"{weight.shape} and the input has the shape {original.shape}."
         )
     wide = widened(original)
     squares = mean_of(math.square(wide), tuple(range(wide.ndim - count, wide.ndim)), True)
@@ -315,7 +313,7 @@ def lrn(
         norm_region (str): must be ``"ACROSS_CHANNELS"``.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         TypeError: If an argument has the wrong type.

@@ -1,6 +1,6 @@
 """Convert operands: read Parameters, convert numbers, promote and broadcast.
 
-Public functions convert their arguments here, so an operator receives tensors of one element type and shape.
+Public functions convert their arguments here, so an operator receives tensors of the same dtype and shape.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ __all__ = [
 _STACKING = frozenset({"Add", "Sub", "FloorDiv"})
 _NUMBER = (bool, int, float, complex, np.generic)
 
-# cache of (primitive, element type) pairs that the type rule of the primitive has accepted
+# cache of (primitive, dtype) pairs that the type rule of the primitive has accepted
 _ACCEPTED: set[tuple[Primitive, DType]] = set()
 
-# cache of (primitive, element type, float_only) for operands that need no conversion
+# cache of (primitive, dtype, float_only) for operands that need no conversion
 _AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
 
 # Cache of Python numbers converted to tensors. The key contains the primitive, ``float_only``, the type and
@@ -93,7 +93,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
 
 
 def _are_numbers(values: Any) -> bool:
-    """Whether all tensors among ``values`` are traced Python numbers."""
+    """Return whether all tensors among ``values`` are traced Python numbers."""
     return all(type(each) is Number for each in values if isinstance(each, Tensor))
 
 
@@ -138,17 +138,17 @@ def _with_numbers(primitive: Primitive, operator: str, a: Any, b: Any, float_onl
 
 
 def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters: Any) -> None:
-    """Check the element types of the operands, once for each primitive and type.
+    """Check the dtypes of the operands, once for each primitive and dtype.
 
     Raises:
-        TypeError: If the primitive does not accept the element types.
+        TypeError: If the primitive does not accept the dtypes.
     """
     if (primitive, (tensors[0]._type or tensors[0].type).dtype) not in _ACCEPTED:
         accepted_types(primitive, operator, *[tensor.type for tensor in tensors], **parameters)
 
 
 def accepted_types(primitive: Primitive, operator: str, *types: TensorType, **parameters: Any) -> None:
-    """Check the element types of operands, as :func:`accepted`, from their types."""
+    """Check the dtypes of operands, as :func:`accepted`, given their types."""
     key = (primitive, types[0].dtype)
     if key not in _ACCEPTED:
         _check(primitive, operator, types, parameters)
@@ -188,7 +188,7 @@ def truth(x: Any, operator: str) -> Tensor:
 
 
 def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
-    """Convert ``xs`` to one element type and, if ``broadcast``, to one shape."""
+    """Convert ``xs`` to a common dtype and, if ``broadcast``, to a common shape."""
     tensors: list[Tensor] = []
     dtype: Any = None
     mixed = False
@@ -211,7 +211,7 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
 
 
 def _anchor(xs: Sequence[Any]) -> Tensor | None:
-    """The first tensor among ``xs`` that is not a number."""
+    """Return the first tensor among ``xs`` that is not a number."""
     return next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
 
 
@@ -240,7 +240,7 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
 
 
 def is_selection(x: Any) -> bool:
-    """Whether ``x`` is ``x[mask]`` for an unknown mask (see ``ops.selection``)."""
+    """Return whether ``x`` is a deferred selection ``x[mask]`` (``ops.selection``)."""
     return getattr(type(x), "is_selection", False)
 
 
@@ -339,7 +339,7 @@ def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
         return scalar_tensor(number, like.type)
     except OverflowError:
         raise OverflowError(
-            f"For '{operator}', the number {number} does not fit the element type {like.dtype} "
+            f"For '{operator}', the number {number} does not fit the dtype {like.dtype} "
             f"of the tensor; convert the tensor first, or write a float."
         ) from None
 

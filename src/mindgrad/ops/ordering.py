@@ -50,7 +50,8 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
         descending (bool): whether to sort in descending order.
 
     Returns:
-        Two tensors of the shape of ``input_x``: the sorted elements, and their int32 indices along ``axis``.
+        Two tensors with the shape of ``input_x``: the sorted elements, and their int32 indices
+        along ``axis``.
 
     Raises:
         TypeError: If ``axis`` is not an int, or the tensor to sort is complex.
@@ -79,7 +80,7 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
         descending (bool): whether to sort in descending order.
 
     Returns:
-        int32 tensor of the indices, of the shape of ``input``.
+        int32 tensor of the indices, with the shape of ``input``.
 
     {Raises as sort}
 
@@ -98,7 +99,7 @@ def msort(input: Any) -> Tensor:
         input (Tensor): real tensor.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.msort(Tensor([3.0, 1.0, 2.0])))
@@ -272,7 +273,7 @@ def searchsorted(
             entries sort it in ascending order. Required if ``sorted_sequence`` is not sorted.
 
     Returns:
-        Integer tensor of insertion indices, of the shape of ``values``.
+        Integer tensor of insertion indices, with the shape of ``values``.
 
     Raises:
         ValueError: If the leading dimensions of ``sorted_sequence`` and ``values`` differ, or ``side`` is
@@ -292,8 +293,8 @@ def searchsorted(
     sequence, needles = promoted("SearchSorted", sorted_sequence, values, broadcast=False)
     if not sequence.ndim or (sequence.ndim > 1 and sequence.shape[:-1] != needles.shape[:-1]):
         raise ValueError(
-            f"For 'SearchSorted', the sequence must be a vector, or have the axes of the values apart "
-            f"from the last, but got the shapes {sequence.shape} and {needles.shape}."
+            f"For 'SearchSorted', the sequence must be a vector, or match the shape of the values except "
+            f"for the last axis, but got the shapes {sequence.shape} and {needles.shape}."
         )
     # the insertion index of a value is the number of smaller (or equal) elements in the sequence
     count = sequence.shape[-1]
@@ -332,7 +333,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """
     x = operand(input, "Bincount")
     if x.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For 'Bincount', the input must be made of integers, but its type is {x.dtype}.")
+        raise TypeError(f"For 'Bincount', the input must contain integers, but its dtype is {x.dtype}.")
     values = _values(x, "Bincount")
     if x.ndim != 1 or (values.size and values.min() < 0):
         raise ValueError(

@@ -144,8 +144,8 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
     if is_ambiguous and self.size > 1:
         shown = ", ".join(map(repr, repeats))
         warn_user(
-            f"x.repeat({shown}) of a tensor of shape {self.shape} is x.tile({tuple(numbers)}), as since "
-            f"MindSpore 2.6; up to 2.5 it repeated elements: x.repeat_interleave({shown}). "
+            f"x.repeat({shown}) of a tensor of shape {self.shape} means x.tile({tuple(numbers)}), as in "
+            f"MindSpore 2.6 and later. Before, it repeated elements: x.repeat_interleave({shown}). "
             "Write the one that you need."
         )
     return repeating.tile(self, tuple(numbers))
@@ -160,7 +160,7 @@ def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         alpha (int or float): factor of ``other``.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).add(Tensor([10.0, 20.0]), alpha=2))
@@ -271,13 +271,13 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
     """Write values at given indices along an axis; see :func:`mindgrad.ops.scatter`.
 
     Args:
-        axis (int): axis that ``index`` indexes. The keyword ``dim`` is a synonym.
+        axis (int): axis to which ``index`` refers. The keyword ``dim`` is a synonym.
         index (Tensor): integer indices along ``axis``.
         src (Tensor or None): values to write, one for each index.
         value (number or None): number to write at every index, instead of ``src``.
 
     Returns:
-        Tensor of the shape of the tensor.
+        Tensor with the shape of the tensor.
 
     Raises:
         TypeError: If neither or both of ``src`` and ``value`` are given.
@@ -302,7 +302,7 @@ def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
         **named (int or Tensor): the same arguments, passed by keyword.
 
     Returns:
-        Tensor of the shape of the tensor.
+        Tensor with the shape of the tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).scatter_add(dim=0, index=Tensor([1, 1]), src=Tensor([5.0, 6.0])))
@@ -334,8 +334,8 @@ def unique(
     Args:
         sorted (bool or None): if this or any other argument is passed, the distinct elements are sorted in
             ascending order, whatever its value.
-        return_inverse (bool): whether to return also the index of each element among the distinct elements.
-        return_counts (bool): whether to return also the number of occurrences of each distinct element.
+        return_inverse (bool): whether to also return the index of each element among the distinct elements.
+        return_counts (bool): whether to also return the number of occurrences of each distinct element.
         dim (int or None): axis whose distinct slices are returned instead of the elements.
 
     Returns:

@@ -64,7 +64,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     margins = sizes(padding, "Pad", "padding")
     if len(margins) % 2 or len(margins) > 2 * x.ndim:
         raise ValueError(
-            f"For 'Pad', the 'padding' must hold a pair of numbers for at most each of the {x.ndim} "
+            f"For 'Pad', the 'padding' must contain a pair of numbers for at most each of the {x.ndim} "
             f"axes of the input, but got {padding}."
         )
     count = len(margins) // 2
@@ -109,7 +109,7 @@ def widened_to(x: Any, pad_dim_size: int = 8) -> Tensor:
     count = whole_number(pad_dim_size, "Padding", "pad_dim_size", 1)
     if x.ndim < 2 or x.shape[-1] != 1:
         raise ValueError(
-            f"For 'Padding', the input must have two axes at least, the last of size 1, but its shape "
+            f"For 'Padding', the input must have at least two axes, the last of size 1, but its shape "
             f"is {x.shape}."
         )
     return padded(x, [(0, 0)] * (x.ndim - 1) + [(0, count - 1)], "constant")

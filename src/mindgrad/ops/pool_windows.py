@@ -144,7 +144,7 @@ def _lowest(x: Tensor) -> Any:
 
 
 def max_pooled(operator: str, axes: int, x: Any, pooled: Callable[[Sizes], Windows], places: Any) -> Any:
-    """The maximum of each window and, with ``places``, its flat index."""
+    """Return the maximum of each window and, with ``places``, its flat index."""
     x = operand(x, operator)
     w = pooled(x.shape)
     first = x.ndim - axes
@@ -184,7 +184,7 @@ def _summed(x: Tensor, first: int, w: Windows) -> Tensor:
 def _counted(
     w: Windows, sizes: Sizes, with_padding: bool, margins: tuple[tuple[int, int], ...]
 ) -> np.ndarray:
-    """The number of elements that each window averages over."""
+    """Return the number of elements over which each window averages."""
     total = np.ones((), np.float64)
     for n, k, s, (low, high), count in zip(sizes, w.kernel, w.stride, margins, w.counts, strict=True):
         start = np.arange(count) * s
@@ -205,7 +205,7 @@ def avg_pooled(
     count_include_pad: Any = True,
     divisor_override: Any = None,
 ) -> Tensor:
-    """The average of each window; zeros that ``"same"`` adds are never counted."""
+    """Return the average of each window, without the zeros that ``"same"`` adds."""
     original = real_operand(x, operator)
     x = widened(original)
     w = pool_windows(operator, axes, x.shape, kernel_size, stride, pad_mode, padding, 1, ceil_mode)
@@ -226,7 +226,7 @@ def avg_pooled(
 
 
 def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
-    """The sizes of the pooled axes of the result.
+    """Return the sizes of the pooled axes of the result.
 
     Raises:
         TypeError: If a size is not an int or ``None``.
@@ -246,12 +246,12 @@ def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
 
 
 def _borders(size: int, count: int) -> list[tuple[int, int]]:
-    """The begin and end of ``count`` windows that together cover ``size`` elements."""
+    """Return begins and ends of ``count`` windows that cover ``size`` elements."""
     return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
 
 def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
-    """The averages of a given number of windows along each axis."""
+    """Return the averages of a given number of windows along each axis."""
     original = real_operand(x, operator)
     x = widened(original)
     first = x.ndim - axes
@@ -277,7 +277,7 @@ def mixed(x: Tensor, axis: int, shares: np.ndarray) -> Tensor:
 
 
 def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any = False) -> Any:
-    """The maxima of a given number of windows along each axis."""
+    """Return the maxima of a given number of windows along each axis."""
     x = operand(x, operator)
     first = x.ndim - axes
     pooled: tuple[Tensor, ...] = (x,)

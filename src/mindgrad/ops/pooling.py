@@ -30,7 +30,7 @@ _MAX = """Return the largest element of each window over {words}.
         padding (int or tuple of int): number of −∞ elements to add around the input, at most half
             a window.
         dilation (int or tuple of int): spacing between the elements of a window.
-        return_indices (bool): whether to return also the flat index of each maximum over the pooled axes.
+        return_indices (bool): whether to also return the flat index of each maximum over the pooled axes.
         ceil_mode (bool): whether the last window may extend past the edge.
 
     Returns:
@@ -94,7 +94,7 @@ _ADAPTIVE = """Return the {what} of each of ``output_size`` windows over {words}
     """
 
 _INDICES = """
-        return_indices (bool): whether to return also the flat index of each maximum over the pooled axes."""
+        return_indices (bool): whether to also return the flat index of each maximum over the pooled axes."""
 
 
 def _named(function: Callable[..., Any], name: str, doc: str, **words: Any) -> Callable[..., Any]:

@@ -230,7 +230,7 @@ def logcumsumexp(input: Any, axis: int) -> Tensor:
         axis (int): axis along which to sum.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.logcumsumexp(Tensor([0.0, 0.0, 0.0]), 0))

@@ -83,8 +83,8 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of the broadcast shape. Its dtype is float64 if ``mean`` or ``stddev`` is float64, and float32
-        otherwise.
+        Tensor with the broadcast shape. The dtype is float64 if ``mean`` or ``stddev`` is float64, otherwise
+        float32.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -137,7 +137,7 @@ def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Ten
         dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means float32, as in MindSpore.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.randn_like(Tensor([[1.0, 2.0]])).shape
@@ -167,7 +167,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
             float64, the result is float64 too.
 
     Returns:
-        Tensor of the broadcast shape, differentiable with respect to the bounds unless they are integers.
+        Tensor with the broadcast shape, differentiable with respect to the bounds unless they are integers.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -186,7 +186,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     floating("Uniform", element_type)
     full_shape, wide, (low, high) = parameters("Uniform", shape, {"minval": minval, "maxval": maxval})
     width = apply(arithmetic.sub, high, low)
-    require("Uniform", "maxval", width, lambda v: v > 0, "above the 'minval', with a distance above 0")
+    require("Uniform", "maxval", width, lambda v: v > 0, "greater than the 'minval'")
     noise = fractions("Uniform", full_shape, wide, seeds)
     found = apply(arithmetic.add, low, apply(arithmetic.mul, width, noise))
     return cast(found, wide if wide is float64 else element_type)
@@ -223,7 +223,7 @@ def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tens
         dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.rand_like(Tensor([[1.0, 2.0]])).shape
@@ -277,7 +277,7 @@ def randint_like(input: Any, low: Any, high: Any, seed: int | None = None, *, dt
         dtype (mindgrad.dtype): integer dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.randint_like(Tensor([1, 2]), 0, 5).dtype
@@ -311,7 +311,7 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
         limits = np.iinfo(dtype.numpy)
         if not bounds[0] < bounds[1]:
             raise ValueError(
-                f"For '{operator}', the lower bound must be below the upper one, but got {bounds[0]} and "
+                f"For '{operator}', the lower bound must be below the upper bound, but got {bounds[0]} and "
                 f"{bounds[1]}."
             )
         if bounds[0] < limits.min or bounds[1] - 1 > limits.max:
@@ -323,7 +323,7 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
     else:
         values = [known(x) if isinstance(x, Tensor) else np.asarray(x) for x in bounds]
         if values[0] is not None and values[1] is not None and not (values[0] < values[1]).all():
-            raise ValueError(f"For '{operator}', each lower bound must be below its upper one.")
+            raise ValueError(f"For '{operator}', each lower bound must be below its upper bound.")
     return integers(operator, full_shape, bounds[0], bounds[1], dtype, seeds)
 
 
@@ -375,7 +375,7 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -405,7 +405,7 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor with the shape and dtype of ``input``.
 
     Raises:
         TypeError: If an argument has the wrong type.

@@ -41,7 +41,7 @@ relu6 = unary_function(
 
 
 def _below(x: Tensor, above: Tensor) -> Tensor:
-    """``x`` for nonpositive x, else 0: a safe operand of the left piece."""
+    """Return min(x, 0), a safe operand for the branch of negative x."""
     return choose(above, 0.0, x)
 
 
@@ -56,7 +56,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
         alpha (int or float): factor α of the exponential branch.
 
     Returns:
-        Tensor of the shape of ``input_x``.
+        Tensor with the shape of ``input_x``.
 
     Raises:
         TypeError: If ``alpha`` is not a number, or ``input_x`` is complex or not a tensor.
@@ -104,7 +104,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
         alpha (int or float): nonzero parameter α.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         TypeError: If ``alpha`` is not a number, or ``x`` is complex or not a tensor.
@@ -149,7 +149,7 @@ def prelu(x: Any, weight: Any) -> Tensor:
         weight (Tensor): slopes w of negative elements, 1-D: one for each channel, or one for all channels.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
@@ -225,7 +225,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
         max_val (int or float): upper bound.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         TypeError: If a bound is not a number, or ``input`` is complex or not a tensor.
@@ -317,7 +317,7 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
         value (int or float): replacement for elements that are at most ``thr``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         TypeError: If ``thr`` or ``value`` is not a number, or ``input`` is complex or not a tensor.

@@ -123,7 +123,7 @@ _OWNERS = {
 
 
 def names_of(function: Callable[..., Any]) -> list[str]:
-    """The paths of a function's other public names, one for each module.
+    """Return the paths of a function's other public names, one for each module.
 
     >>> from mindgrad import ops
     >>> from mindgrad.ops.registry import names_of
@@ -140,7 +140,7 @@ def names_of(function: Callable[..., Any]) -> list[str]:
 
 
 def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]:
-    """The forms in a line that belong to ``path``."""
+    """Return the forms in a line that belong to ``path``."""
     text, _, example = line.partition(" >>> ")
     start = text.find("(")
     head, arguments = (text, "") if start < 0 else (text[:start], text[start:])
@@ -159,7 +159,7 @@ def surface(path: str, install: Callable[[list[Form]], None]) -> None:
 
 
 def surface_forms(path: str) -> dict[str, Form]:
-    """The declared forms of a path, by name.
+    """Return the declared forms of a path, by name.
 
     Raises:
         ValueError: If a line has no name, or a name is declared twice.

@@ -36,7 +36,8 @@ def _constant(operator: str, alpha: Tensor) -> Tensor:
     scopes = open_scopes()
     if alpha.is_traced and (alpha._array is not None or alpha._scope is not scopes[0]):
         warn_user(
-            f"For '{operator}', the numbers have no derivative with respect to 'alpha': it is treated as a "
+            f"For '{operator}', the random numbers have no derivative with respect to 'alpha': it is "
+            f"treated as a "
             "constant. If this is intended, pass stop_gradient(alpha)."
         )
     return stop_gradient(alpha)
@@ -59,7 +60,7 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -87,7 +88,7 @@ def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of shape ``shape + alpha.shape`` and of the dtype of ``alpha``.
+        Tensor of shape ``shape + alpha.shape`` and the dtype of ``alpha``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.random_gamma((7, 5), Tensor([0.5, 1.5])).shape
@@ -110,7 +111,7 @@ _ATTEMPTS = 8
 
 
 def _first(is_accepted: Tensor, candidates: Tensor) -> Tensor:
-    """The first accepted candidate along the first axis; the last if none is accepted."""
+    """Return the first accepted candidate along axis 0, or else the last one."""
     pairs = list(zip(apply(unstack, is_accepted), apply(unstack, candidates), strict=True))
     sample = pairs.pop()[1]
     for accepted, candidate in reversed(pairs):
@@ -158,7 +159,7 @@ def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        float32 tensor of the broadcast shape.
+        float32 tensor with the broadcast shape.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -215,7 +216,7 @@ def _poisson(
     operator: str, shape: tuple[int, ...], rate: Tensor, name: str, seeds: tuple[int, int]
 ) -> Tensor:
     if rate.dtype.kind not in ("float", "int", "uint"):
-        raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {rate.dtype}.")
+        raise TypeError(f"For '{operator}', the '{name}' must be real, but its dtype is {rate.dtype}.")
     require(operator, name, rate, lambda v: (v >= 0) & np.isfinite(v), "finite and not negative")
     mean: Any = broadcast_to(cast(rate, float64), shape)
     is_small = mean < _SMALL_MEAN

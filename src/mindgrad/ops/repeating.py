@@ -122,7 +122,7 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
         return _repeated(x, times[0], axis)
     if len(times) != x.shape[axis]:
         raise ValueError(
-            f"For '{operator}', the 'repeats' must hold one number for each of the {x.shape[axis]} "
+            f"For '{operator}', the 'repeats' must contain one number for each of the {x.shape[axis]} "
             f"elements along axis {axis}, but it holds {len(times)}."
         )
     return read_along(x, np.repeat(np.arange(len(times), dtype=np.int32), times), axis)
@@ -137,7 +137,7 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
             are swapped.
 
     Returns:
-        Tuple of tensors of the shape of the grid.
+        Tuple of tensors with the shape of the grid.
 
     Raises:
         TypeError: If an input is not a tensor.

@@ -54,7 +54,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
         other (Tensor): tensor whose shape is used.
 
     Returns:
-        Tensor of the shape of ``other``.
+        Tensor with the shape of ``other``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0]).reshape_as(Tensor([[1.0], [1.0]])).shape
@@ -140,7 +140,7 @@ def permute(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
 
 
 def transposed(self: Tensor) -> Tensor:
-    """The tensor with its axes in reverse order.
+    """Return the tensor with its axes in reverse order.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0]]).T)
@@ -152,7 +152,7 @@ def transposed(self: Tensor) -> Tensor:
 
 
 def matrix_transposed(self: Tensor) -> Tensor:
-    """The tensor with its last two axes swapped.
+    """Return the tensor with its last two axes swapped.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3, 4)).mT.shape
@@ -188,7 +188,7 @@ def expand(self: Tensor, *size: Any) -> Tensor:
         *size (int or tuple of int): shape of the result; −1 keeps the size of an axis.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0]).expand(3, -1).shape

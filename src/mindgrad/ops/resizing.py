@@ -35,7 +35,7 @@ _KEYS = -0.5
 
 
 def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.ndarray:
-    """The positions of the new elements of an axis among the old elements."""
+    """Return the positions of the new elements of an axis among the old elements."""
     i = np.arange(new)
     if align_corners:
         return i * (old - 1) / (new - 1) if new > 1 else np.zeros(1)
@@ -43,7 +43,7 @@ def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.nda
 
 
 def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
-    """The weights of the two neighbors of each position."""
+    """Return the weights of the two neighbors of each position."""
     at = np.clip(at, 0, old - 1)
     low = np.minimum(np.floor(at).astype(int), old - 1)
     high, fraction = np.minimum(low + 1, old - 1), at - low
@@ -54,7 +54,7 @@ def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
 
 
 def cubic_shares(old: int, at: np.ndarray, aligned: bool) -> np.ndarray:
-    """The weights of the four neighbors of each position (Keys, 1981).
+    """Return the weights of the four neighbors of each position (Keys, 1981).
 
     If ``aligned``, the kernel has the slope ``_CUBIC`` at its first zero, and the edge elements are repeated.
     Otherwise, the slope is ``_KEYS``, and neighbors outside the axis have no weight. MindSpore does the same
@@ -103,7 +103,7 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
             not the number of spatial axes, or an entry is not positive.
     """
     if (size is None) == (scale_factor is None):
-        raise ValueError(f"For '{operator}', give either 'size' or 'scale_factor', and not both.")
+        raise ValueError(f"For '{operator}', pass either 'size' or 'scale_factor', but not both.")
     numbers = one_or_more(scale_factor if size is None else size)
     numbers = numbers * len(old) if len(numbers) == 1 else numbers
     if len(numbers) != len(old):
@@ -174,7 +174,7 @@ def interpolate(
         )
     sizes = new_sizes(operator, x.shape[2:], size, scale_factor)
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
-        raise ValueError(f"For '{operator}' in mode '{mode}', 'align_corners' has no meaning; leave it out.")
+        raise ValueError(f"For '{operator}' in mode '{mode}', 'align_corners' has no effect; omit it.")
     aligned = align_corners is not None and flag(align_corners, operator, "align_corners")
     if mode == "area":
         return adaptive_avg(operator, len(sizes), x, sizes)
@@ -200,7 +200,7 @@ def resized_image(
     aligned = flag(align_corners, operator, "align_corners")
     halves = flag(half_pixel_centers, operator, "half_pixel_centers")
     if aligned and halves:
-        raise ValueError(f"For '{operator}', 'align_corners' and 'half_pixel_centers' exclude each other.")
+        raise ValueError(f"For '{operator}', 'align_corners' and 'half_pixel_centers' cannot both be true.")
     return resized(x, new_sizes(operator, x.shape[2:], sizes, None), mode, aligned, halves)
 
 

@@ -1,7 +1,7 @@
 """Draw random bits and convert them to fractions, normal numbers, and integers.
 
 Each draw advances the state of the generator, and derivatives treat the drawn numbers as constants. Bits,
-fractions, integers, and comparisons of them are exact in the element type, so they are the same on every
+fractions, integers, and comparisons of them are computed without rounding, so they are equal on every
 device. Normal numbers agree up to rounding.
 """
 
@@ -76,7 +76,7 @@ def seeds_of(operator: str, seed: Any) -> tuple[int, int]:
 
 
 def floating(operator: str, dtype: Any) -> DType:
-    """The element type of random numbers, by default float32.
+    """Return the dtype of random numbers, by default float32.
 
     Raises:
         TypeError: If ``dtype`` is not a floating-point type.
@@ -90,7 +90,7 @@ def floating(operator: str, dtype: Any) -> DType:
 
 
 def shape_of(operator: str, shape: Any) -> tuple[int, ...]:
-    """The shape of the random numbers.
+    """Return the shape of the random numbers.
 
     Raises:
         TypeError: If a size is not an int.
@@ -126,7 +126,7 @@ def parameters(
     for tensor in tensors:
         if not tensor.dtype.is_float:
             name = list(values)[tensors.index(tensor)]
-            raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {tensor.dtype}.")
+            raise TypeError(f"For '{operator}', the '{name}' must be real, but its dtype is {tensor.dtype}.")
         dtype = promote(dtype, tensor.dtype)
     whole = broadcast_shapes(operator, shape_of(operator, shape), *[t.shape for t in tensors])
     return whole, dtype, [broadcast_to(cast(t, dtype), whole) for t in tensors]
@@ -177,7 +177,7 @@ def fractions(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[
 
 
 def _scaled(words: Tensor, kept: int, scale: int, dtype: DType) -> Tensor:
-    """The highest ``kept`` bits of each word as an integer, times 2^(−``scale``)."""
+    """Return the highest ``kept`` bits of each word, times 2^(−``scale``)."""
     whole = combined(logic.shift_right, words, 32 - kept)
     return combined(arithmetic.mul, cast(whole, dtype), 2.0**-scale)
 
@@ -253,7 +253,7 @@ def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _high_product(x: list[Tensor], factor: list[Tensor]) -> list[Tensor]:
-    """The highest ``len(factor)`` words of the product ``x`` · ``factor``.
+    """Return the highest ``len(factor)`` words of the product ``x`` · ``factor``.
 
     Numbers are lists of 32-bit words, the lowest word first.
     """

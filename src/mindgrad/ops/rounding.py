@@ -61,7 +61,7 @@ def round(input: Any, decimals: int = 0) -> Tensor:
         decimals (int): number of decimal places. A negative number rounds to tens, hundreds, and so on.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor with the shape and dtype of ``input``.
 
     Raises:
         TypeError: If ``decimals`` is not an int, or ``input`` is complex, or neither a tensor nor a number.
@@ -88,7 +88,7 @@ def frac(x: Any) -> Tensor:
         x (Tensor or number): values of any shape.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
         TypeError: If ``x`` is complex, or neither a tensor nor a number.

@@ -1,4 +1,4 @@
-"""Random sampling: permutations, categories, and true positions of a mask.
+"""Random sampling: permutations, categories, and indices of true mask elements.
 
 The drawn indices have no derivative. Values that are looked up with them have the derivative of the lookup.
 """
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _order(operator: str, size: int, seeds: tuple[int, int]) -> Tensor:
-    """The int32 numbers below ``size``, sorted by random 64-bit keys."""
+    """Return the int32 numbers below ``size``, sorted by random 64-bit keys."""
     high, low = (cast(each, uint64) for each in apply(unstack, bits(operator, (2, size), seeds)))
     keys = apply(logic.bitwise_or, combined(logic.shift_left, high, 32), low)
     return apply(argsort, keys, axis=0, descending=False)
@@ -86,7 +86,7 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         TypeError: If ``x`` is not a tensor, or ``seed`` is not an int.
@@ -246,13 +246,13 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
 
     Args:
         logits (Tensor): floating-point tensor.
-        tau (float): positive temperature. The smaller it is, the closer the result is to a one-hot vector.
+        tau (float): positive temperature. For small values, the result is close to a one-hot vector.
         hard (bool): whether to return the one-hot vector of the largest probability; its derivative is the
             derivative of the probabilities (straight-through estimator).
         dim (int): axis of the categories.
 
     Returns:
-        Tensor of the shape of ``logits``.
+        Tensor with the shape of ``logits``.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -268,7 +268,7 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
     scores = operand(logits, name)
     if not scores.dtype.is_float:
         raise TypeError(
-            f"For '{name}', the 'logits' must be floating-point, but their type is {scores.dtype}."
+            f"For '{name}', the 'logits' must be floating-point, but their dtype is {scores.dtype}."
         )
     if isinstance(tau, bool) or not isinstance(tau, (int, float)):
         raise TypeError(f"For '{name}', the 'tau' must be a float, but got {tau!r}.")
@@ -314,7 +314,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     mask = operand(input_x, name)
     number = whole_number(count, name, "count", least=1)
     if mask.dtype is not bool_:
-        raise TypeError(f"For '{name}', the input must hold Booleans, but its type is {mask.dtype}.")
+        raise TypeError(f"For '{name}', the input must contain Booleans, but its dtype is {mask.dtype}.")
     if not 1 <= mask.ndim <= 5:
         raise ValueError(
             f"For '{name}', the input must have one to five axes, but its shape is {mask.shape}."

@@ -122,7 +122,7 @@ def _bounds(column: Tensor, size: int) -> tuple[Tensor, Tensor]:
 
 
 def _rounds(flat: Tensor, elements: int) -> Tensor:
-    """The number of earlier updates of the same element, as int32; −1 if out of range."""
+    """Count earlier updates of the same element (int32); −1 if out of range."""
     (count,) = flat.shape
     numbers = make_tensor(np.arange(count, dtype=np.int64))
     # sort by element, then by order of the updates

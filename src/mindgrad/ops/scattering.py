@@ -38,7 +38,7 @@ def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> 
     new = operand(updates, operator, x)
     if new.dtype is not x.dtype:
         raise TypeError(
-            f"For '{operator}', the updates must have the element type {x.dtype} of the input, but got "
+            f"For '{operator}', the updates must have the dtype {x.dtype} of the input, but got "
             f"{new.dtype}; convert them: updates.astype(input.dtype)."
         )
     if new.shape != shape:
@@ -53,7 +53,8 @@ def _wide(indices: Any, operator: str) -> Tensor:
     index = operand(indices, operator)
     if index.dtype not in (int32, int64):
         raise TypeError(
-            f"For '{operator}', the indices must be of type Int32 or Int64, but are of type {index.dtype}."
+            f"For '{operator}', the indices must have the dtype Int32 or Int64, but the dtype is "
+            f"{index.dtype}."
         )
     return index
 
@@ -80,7 +81,7 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
             input_x.shape[k:]``.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     Raises:
         TypeError: If ``indices`` is not int32 or int64, or the dtypes of ``input_x`` and ``updates`` differ.
@@ -242,7 +243,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
         updates (Tensor): the new slices, of shape ``indices.shape + input_x.shape[1:]``.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     {errors of scattering}
 
@@ -283,12 +284,12 @@ def tensor_scatter_elements(
         input_x (Tensor): the tensor to start from; it does not change.
         indices (Tensor): integer tensor with as many axes as ``input_x``. Negative indices count from the
             end.
-        updates (Tensor): values to write or add, of the shape of ``indices`` and of the dtype of ``input_x``.
-        axis (int): axis of ``input_x`` that ``indices`` index.
+        updates (Tensor): values to write or add, with the shape of ``indices`` and the dtype of ``input_x``.
+        axis (int): axis of ``input_x`` to which ``indices`` refer.
         reduction (str): ``"none"`` to write the updates, or ``"add"`` to add them.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     Raises:
         TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
@@ -312,7 +313,7 @@ def tensor_scatter_elements(
     new = operand(updates, operator, x)
     if new.dtype is not x.dtype or new.shape != index.shape:
         raise (TypeError if new.dtype is not x.dtype else ValueError)(
-            f"For '{operator}', the updates must have the element type {x.dtype} of the input and the "
+            f"For '{operator}', the updates must have the dtype {x.dtype} of the input and the "
             f"shape {index.shape} of the indices, but got {new.type}."
         )
     positions = places(index, x.shape[dim], operator, dim)
@@ -328,12 +329,12 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
 
     Args:
         input (Tensor): the tensor to start from; it does not change.
-        axis (int): axis of ``input`` that ``index`` indexes.
+        axis (int): axis of ``input`` to which ``index`` refers.
         index (Tensor): integer tensor with as many axes as ``input``. Negative indices count from the end.
-        src (Tensor or number): values to write, of the shape of ``index``, or one number for all indices.
+        src (Tensor or number): values to write, with the shape of ``index``, or one number for all indices.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor with the shape and dtype of ``input``.
 
     {Raises as tensor_scatter_elements}
 
@@ -367,7 +368,7 @@ def index_add(
             checked.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
         TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
@@ -385,13 +386,14 @@ def index_add(
     wanted = (*target.shape[:dim], index.size, *target.shape[dim + 1 :])
     if index.ndim != 1 or new.shape != wanted:
         raise ValueError(
-            f"For '{operator}', the 'indices' must have one axis and 'y' the shape of 'x' with as many "
-            f"parts along axis {dim}, but got the shapes {index.shape}, {new.shape} and {target.shape}."
+            f"For '{operator}', the 'indices' must have one axis, and 'y' the shape of 'x' except for as "
+            f"many "
+            f"slices along axis {dim} as there are indices, but got the shapes {index.shape}, {new.shape} "
+            f"and {target.shape}."
         )
     if new.dtype is not target.dtype:
         raise TypeError(
-            f"For '{operator}', 'x' and 'y' must have one element type, but got {target.dtype} and "
-            f"{new.dtype}."
+            f"For '{operator}', 'x' and 'y' must have the same dtype, but got {target.dtype} and {new.dtype}."
         )
     positions = places(index, target.shape[dim], operator, dim)
     order = (dim, *(i for i in range(new.ndim) if i != dim))
@@ -413,7 +415,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
         value (Tensor or number): fill value, a number or a tensor of one element.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
         TypeError: If ``index`` does not consist of integers.
@@ -450,7 +452,7 @@ def slice_scatter(
         step (int): step between neighboring elements of the slice.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         TypeError: If a bound is not an int.
@@ -476,7 +478,7 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
         index (int): index along ``axis`` at which ``src`` is written.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         TypeError: If ``index`` is not an int.
@@ -503,7 +505,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
         source (Tensor): values to write, at least as many as the mask has true elements.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         ValueError: If ``source`` has fewer elements than ``mask`` has true elements.

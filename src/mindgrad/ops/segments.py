@@ -112,7 +112,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
     count = whole_number(num_segments, operator, "num_segments", least=1)
     if ids.dtype.kind not in ("int", "uint"):
         raise TypeError(
-            f"For '{operator}', the 'segment_ids' must be integers, but their type is {ids.dtype}."
+            f"For '{operator}', the 'segment_ids' must be integers, but their dtype is {ids.dtype}."
         )
     if x.shape[: ids.ndim] != ids.shape or not ids.ndim:
         raise ValueError(

@@ -22,7 +22,7 @@ __all__ = ["spread_of_selected"]
 def spread_of_selected(
     operator: str, x: Any, axis: Any, ddof: Any, keep: bool, spread_of: Callable[..., Any]
 ) -> tuple[Any, Any]:
-    """The spread and the mean of ``x[mask]``.
+    """Return the spread and the mean of ``x[mask]``.
 
     ``spread_of`` computes both if only axes of known sizes are reduced.
     """

@@ -5,7 +5,7 @@ must be known. Often only a reduction of ``x[mask]`` is used, and its shape is k
 
     exp(x[mask]).sum()  =  where(mask, exp(x), 0).sum()
 
-A ``Selection`` represents ``x[mask]``. It has an element type but no shape. Pointwise operators are applied
+A ``Selection`` represents ``x[mask]``. It has a dtype but no shape. Pointwise operators are applied
 to all elements of ``x``, where 1 replaces the elements that are not selected. Reductions ignore these
 elements. Code that reads the shape, and every other operator, raises ``CompileError``.
 """
@@ -89,12 +89,12 @@ class Selection:
 
     @property
     def dtype(self) -> Any:
-        """The element type."""
+        """Dtype of the elements."""
         return self.values.dtype
 
     @property
     def type(self) -> Any:
-        """The element type; reading its shape raises ``CompileError``."""
+        """Type with the dtype of the elements; reading its shape raises ``CompileError``."""
         return _Unknown(self.dtype)
 
     _type = type
@@ -121,7 +121,7 @@ class Selection:
         return f"<x[mask] of {self.dtype}, being compiled: its shape is not known>"
 
     def has_mask_of(self, other: Any) -> bool:
-        """Whether ``other`` is a selection with the same mask."""
+        """Return whether ``other`` is a selection with the same mask."""
         return type(other) is Selection and identity(self.source) == identity(other.source)
 
     def mapped(self, function: Callable[..., Tensor], *others: Any) -> Selection:
@@ -162,7 +162,7 @@ class Selection:
         return apply(arithmetic.select, is_any, reduction_of_selected, scalar_tensor(math.nan, like))
 
     def count(self, axes: tuple[int, ...]) -> Any:
-        """The number of selected elements over ``axes``, as a scalar of the element type."""
+        """Count the selected elements over ``axes``, as a scalar of the same dtype."""
         sizes = self.values.shape
         if 0 not in axes:
             return math.prod(sizes[axis] for axis in axes)
@@ -174,7 +174,7 @@ class Selection:
         return Selection(values, self.mask, self.source, self.location)
 
     def _with(self, number: float) -> Tensor:
-        """The values, where elements that are not selected are replaced by ``number``."""
+        """Return the values, with ``number`` in place of unselected elements."""
         return _chosen(self.mask, self.values, number)
 
 
@@ -185,7 +185,7 @@ def _chosen(mask: Tensor, values: Tensor, number: float) -> Tensor:
 
 
 def selected(x: Tensor, mask: Tensor) -> Any:
-    """``x[mask]`` for a mask of unknown values over the first axes of ``x``."""
+    """Return ``x[mask]`` for an unknown mask over the first axes of ``x``."""
     rest = x.shape[mask.ndim :]
     flat = apply(reshape, mask, shape=(mask.size,))
     values = apply(reshape, x, shape=(mask.size, *rest))

@@ -42,7 +42,7 @@ def reverse(x: Any, axis: Any) -> Tensor:
         axis (int or tuple of int): axis or axes to reverse.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reverse(Tensor([1.0, 2.0]), [0]))
@@ -62,7 +62,7 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
         batch_dim (int): axis along which the samples of the batch are stacked.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         ValueError: If ``seq_lengths`` does not have one element for each sample, or ``seq_dim`` equals
@@ -102,7 +102,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
             then be known at compile time.
 
     Returns:
-        Boolean tensor of the shape of ``lengths`` with a trailing axis of size ``maxlen``.
+        Boolean tensor with the shape of ``lengths`` with a trailing axis of size ``maxlen``.
 
     Raises:
         RuntimeError: If ``maxlen`` is ``None`` and the values of ``lengths`` are unknown at compile time.
@@ -166,7 +166,7 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
         right (bool): whether an element that equals a boundary belongs to the interval above the boundary.
 
     Returns:
-        Integer tensor of the shape of ``input``.
+        Integer tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bucketize(Tensor([0.5, 1.0, 9.0]), [1.0, 2.0]))
@@ -186,7 +186,7 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
         invert (bool): whether to return true for the elements that are not found.
 
     Returns:
-        Boolean tensor of the shape of ``elements``.
+        Boolean tensor with the shape of ``elements``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isin(Tensor([1, 2, 3]), Tensor([3, 1])))
@@ -294,8 +294,8 @@ def unique_consecutive(
 
     Args:
         input (Tensor): tensor of any shape.
-        return_inverse (bool): whether to return also, for each element of ``input``, its index in the result.
-        return_counts (bool): whether to return also the number of consecutive occurrences of each element of
+        return_inverse (bool): whether to also return, for each element of ``input``, its index in the result.
+        return_counts (bool): whether to also return the number of consecutive occurrences of each element of
             the result.
         dim (int or None): axis whose slices are compared. ``None`` means all elements in
             row-major order.

@@ -128,7 +128,10 @@ def _planned(function: Any, plan: Any) -> list[tuple[str, Any, Any]]:
     if plan is None:
         return []
     if not isinstance(plan, Mapping) or not all(isinstance(name, str) for name in plan):
-        raise TypeError(f"For 'shard', the 'parameter_plan' must be a dict by names, but got {plan!r}.")
+        raise TypeError(
+            f"For 'shard', the 'parameter_plan' must be a dict whose keys are Parameter names, but got "
+            f"{plan!r}."
+        )
     cell = getattr(function, "__self__", function)
     if not hasattr(cell, "parameters_and_names"):
         raise TypeError(

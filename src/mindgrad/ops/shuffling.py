@@ -102,7 +102,7 @@ def channel_shuffle(x: Any, groups: int) -> Tensor:
         groups (int): number of groups of channels.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         ValueError: If the number of channels is not divisible by ``groups``.
@@ -265,7 +265,7 @@ def _space(operator: str, x: Any, blocks: Any, pairs: Any) -> tuple[Tensor, list
     sizes = [whole_number(n, operator, "block_size", least=1) for n in listed]
     if len(sizes) != len(sides) or any(len(pair) != 2 for pair in sides) or tensor.ndim <= len(sizes):
         raise ValueError(
-            f"For '{operator}', there must be one block size and one pair for each axis of space, but got "
+            f"For '{operator}', there must be one block size and one pair for each spatial axis, but got "
             f"{blocks} and {pairs} for a tensor of shape {tensor.shape}."
         )
     return tensor, sizes, sides  # type: ignore[return-value]

@@ -26,7 +26,7 @@ class sig_kind(IntEnum):
 
 
 class sig_dtype(IntEnum):
-    """Groups of inputs with the same element type."""
+    """Names of groups; the inputs in a group have the same dtype."""
 
     T, T1, T2, T3, T4, T5, T6, T7, T8, T9, T_EMPTY_DEFAULT_VALUE = range(11)
 
@@ -55,7 +55,7 @@ def make_sig(
         rw (sig_rw): whether the input is read or written.
         kind (sig_kind): how the input is passed.
         default (object): default value of the input.
-        dtype (sig_dtype): group of inputs that have the same element type.
+        dtype (sig_dtype): group of the input; all inputs of a group have the same dtype.
 
     >>> from mindgrad.ops.signature import make_sig, sig_dtype
     >>> make_sig("x", dtype=sig_dtype.T).dtype.name

@@ -21,7 +21,7 @@ def signbit(input: Any) -> Tensor:
         input (Tensor or number): real values of any shape.
 
     Returns:
-        Boolean tensor of the shape of ``input``.
+        Boolean tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.signbit(Tensor([-1.0, -0.0, 0.0])))
@@ -46,7 +46,7 @@ def copysign(x: Any, other: Any) -> Tensor:
             broadcast.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.copysign(Tensor([1.0, -2.0]), Tensor([-3.0, -0.0])))
@@ -66,7 +66,7 @@ def sgn(input: Any) -> Tensor:
         input (Tensor or number): real or complex values of any shape.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.sgn(Tensor([-2.0, 0.0, 3.0])))
@@ -88,7 +88,7 @@ def isposinf(input: Any) -> Tensor:
         input (Tensor or number): real values of any shape.
 
     Returns:
-        Boolean tensor of the shape of ``input``.
+        Boolean tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isposinf(Tensor([float("inf"), -float("inf"), 1.0])))
@@ -105,7 +105,7 @@ def isneginf(input: Any) -> Tensor:
         input (Tensor or number): real values of any shape.
 
     Returns:
-        Boolean tensor of the shape of ``input``.
+        Boolean tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isneginf(Tensor([float("inf"), -float("inf"), 1.0])))
@@ -122,7 +122,7 @@ def isreal(input: Any) -> Tensor:
         input (Tensor or number): real or complex values of any shape.
 
     Returns:
-        Boolean tensor of the shape of ``input``.
+        Boolean tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isreal(Tensor([1 + 0j, 1j])))
@@ -142,7 +142,7 @@ def ldexp(x: Any, other: Any) -> Tensor:
         x, other (Tensor or number): factor and exponent, whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.ldexp(Tensor([1.0, 3.0]), Tensor([2, -1])))
@@ -159,7 +159,7 @@ def polar(abs: Any, angle: Any) -> Tensor:
         abs, angle (Tensor): absolute values and angles, float32 or float64.
 
     Returns:
-        Complex tensor of the broadcast shape.
+        Complex tensor with the broadcast shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.polar(Tensor([2.0]), Tensor([0.0])))

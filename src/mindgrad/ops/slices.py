@@ -60,7 +60,7 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     )
     if any(not 0 <= first <= limit <= n for first, limit, n in zip(starts, limits, x.shape, strict=True)):
         raise ValueError(
-            f"For 'Slice', the part from {starts} to {limits} does not lie inside the input of shape "
+            f"For 'Slice', the slice from {starts} to {limits} does not lie inside the input of shape "
             f"{x.shape}."
         )
     return apply(static_slices.slice, x, start=starts, limit=limits, strides=(1,) * x.ndim)
@@ -132,7 +132,7 @@ def dynamic_update_slice(input_x: Any, update: Any, begin: Any) -> Tensor:
         begin (Tensor, or tuple of int or Tensor): first index along each axis.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     Raises:
         TypeError: If an index or a size is not an integer.
@@ -197,7 +197,7 @@ def strided_slice(
     steps = sizes(strides, "StridedSlice", "strides")
     if not len(starts) == len(stops) == len(steps):
         raise ValueError(
-            f"For 'StridedSlice', 'begin', 'end' and 'strides' must have one length, but got {begin}, "
+            f"For 'StridedSlice', 'begin', 'end' and 'strides' must have the same length, but got {begin}, "
             f"{end} and {strides}."
         )
     if 0 in steps:

@@ -375,7 +375,7 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     (2, 4)
     """
     if len(sp_input) < 2:
-        raise ValueError("For 'coo_concat', there must be at least two tensors.")
+        raise ValueError("For 'coo_concat', pass at least two tensors.")
     first = _sparse(sp_input[0], COOTensor, "coo_concat")
     axis = axis_in_range(concat_dim, len(first.shape), "coo_concat", "concat_dim")
     parts, start = [], 0

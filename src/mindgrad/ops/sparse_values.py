@@ -30,14 +30,14 @@ def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
     values = known(shape)
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape is a tensor whose values are not known at compile time; give a "
-            "tuple of ints."
+            f"For '{operator}', the shape is a tensor whose values are not known at compile time; pass a "
+            f"tuple of ints."
         )
     return tuple(values.tolist())
 
 
 def _flat(indices: Any, sizes: Any) -> Tensor:
-    """The flat index of each element in row-major order."""
+    """Return the flat index of each element in row-major order."""
     positions: Any = creation.zeros((indices.shape[0],), int64)
     for axis in range(indices.shape[1]):
         positions = positions * sizes[axis] + cast(indices[:, axis], int64)
@@ -194,7 +194,8 @@ def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
         broadcast_shapes(operator, tensor.shape, tuple(map(int, sizes)))
     if not 0 < tensor.ndim <= rank:
         raise ValueError(
-            f"For '{operator}', the dense tensor must have 1 to {rank} axes, as the sparse one, but has "
+            f"For '{operator}', the dense tensor must have 1 to {rank} axes, as many as the sparse tensor, "
+            f"but has "
             f"{tensor.ndim}."
         )
     columns = [

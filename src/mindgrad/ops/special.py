@@ -33,7 +33,7 @@ erfc = unary_function(
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
     "Compute the inverse error function.\n\n"
-    "    It is ±inf at ±1 and NaN outside of [−1, 1]. Its derivative is √π/2 exp(y²).",
+    "    It is ±inf at ±1 and NaN outside [−1, 1]. Its derivative is √π/2 exp(y²).",
     "0.5", "0.4769", "Erfinv Tensor mint", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(
@@ -60,7 +60,7 @@ def polygamma(n: Any, x: Any) -> Tensor:
         x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         TypeError: If ``n`` is not an int, or ``x`` is neither a tensor nor a number.
@@ -95,7 +95,7 @@ def mvlgamma(x: Any, p: int) -> Tensor:
         p (int): dimension of the multivariate gamma function, at least 1.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         TypeError: If ``p`` is not an int, or ``x`` is neither a tensor nor a number.
@@ -130,7 +130,7 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
         eps (float or None): if given, ``input`` is first clipped to [eps, 1 − eps]. ``None`` does not clip.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         TypeError: If ``eps`` is not a number, or ``input`` is neither a tensor nor a number.
@@ -181,7 +181,7 @@ def bessel_i0(x: Any) -> Tensor:
         x (Tensor or number): real values of any shape.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_i0(Tensor(1.0)):.4f}")
@@ -198,7 +198,7 @@ def bessel_i1(x: Any) -> Tensor:
         x (Tensor or number): real values of any shape.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_i1(Tensor(1.0)):.4f}")
@@ -214,7 +214,7 @@ def i0(input: Any) -> Tensor:
         input (Tensor or number): real values of any shape.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.i0(Tensor(1.0)):.4f}")
@@ -257,7 +257,7 @@ def bessel_k0(x: Any) -> Tensor:
         x (Tensor or number): real values of any shape.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_k0(Tensor(1.0)):.4f}")
@@ -276,7 +276,7 @@ def bessel_k1(x: Any) -> Tensor:
         x (Tensor or number): real values of any shape.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_k1(Tensor(1.0)):.4f}")

@@ -221,7 +221,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
 
 
 def _real_sizes(operator: str, x: Any, dtype: Any) -> Tensor:
-    """The real numbers that a norm is computed from: |x| for complex x."""
+    """Return the real input of a norm: |x| for complex x."""
     x = inexact(operand(x, operator))
     if dtype is not None:
         x = cast(x, as_dtype(dtype))

@@ -34,7 +34,7 @@ __all__: list[str] = []
 
 @public("Tensor")
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """Create a tensor filled with one number, by default of the same dtype.
+    """Create a tensor filled with one number, by default with the same dtype.
 
     Args:
         size (int or tuple of int): shape of the result.
@@ -53,14 +53,14 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> 
 
 @public("Tensor")
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
-    """Convert data to a tensor, by default of the same dtype.
+    """Create a tensor from data, by default with the dtype of this tensor.
 
     Args:
         data (Tensor or array_like): data to convert.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
 
     Returns:
-        Tensor of the data.
+        Tensor with the values of ``data``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).new_tensor([3, 4]))
@@ -77,7 +77,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         array (numpy.ndarray): NumPy array to copy.
 
     Returns:
-        Tensor of the shape and dtype of the array.
+        Tensor with the shape and dtype of the array.
 
     Raises:
         TypeError: If ``array`` is not a NumPy array.
@@ -156,7 +156,7 @@ def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
 
 
 def has_const_arg(self: Tensor) -> bool:
-    """Whether the tensor is a compile-time constant; see :meth:`set_const_arg`."""
+    """Return whether the tensor is a compile-time constant; see :meth:`set_const_arg`."""
     return constant_arguments.is_constant(self)
 
 
@@ -234,7 +234,7 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -
             tensor is not sorted.
 
     Returns:
-        int32 tensor of insertion indices, of the shape of ``v``.
+        int32 tensor of insertion indices, with the shape of ``v``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted(Tensor([2.0, 5.0])))
@@ -244,7 +244,7 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -
 
 
 def hermitian(self: Tensor) -> Tensor:
-    """The conjugate transpose of a matrix.
+    """Return the conjugate transpose of a matrix.
 
     Raises:
         ValueError: If the tensor is not 2-D.
@@ -272,7 +272,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
             ``"wrap"`` the index modulo the number of choices.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     Raises:
         ValueError: If ``mode`` is neither ``"clip"`` nor ``"wrap"``.
@@ -335,7 +335,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False)
         accumulate (bool): whether to add the values to the elements instead of replacing them.
 
     Returns:
-        Tensor of the shape of this tensor.
+        Tensor with the shape of this tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).index_put((Tensor([1]),), Tensor([5.0]), accumulate=True))

@@ -45,16 +45,16 @@ def check_strategies(owner: str, argument: str, strategies: Any) -> None:
             continue
         if not isinstance(strategy, tuple) or not all(type(count) is int for count in strategy):
             raise TypeError(
-                f"For '{owner}', the '{argument}' must hold tuples of ints or Layouts, one for each "
+                f"For '{owner}', the '{argument}' must contain tuples of ints or Layouts, one for each "
                 f"tensor, but got "
                 f"{strategy!r} in {strategies!r}."
             )
         if min(strategy, default=1) < 1:
-            raise ValueError(f"For '{owner}', the numbers of slices must be positive, but got {strategy}.")
+            raise ValueError(f"For '{owner}', each number of slices must be positive, but got {strategy}.")
 
 
 def strategy_axes(owner: str, name: str, strategy: Any, shape: Sequence[int], devices: int) -> Axes:
-    """The layout of a single tensor.
+    """Return the layout of a single tensor.
 
     Args:
         owner: name of the sharded function in errors.
@@ -78,7 +78,7 @@ def layouts_of(
     letters: Sequence[Sequence[Any]],
     devices: int,
 ) -> list[Axes | None]:
-    """The layouts of tensors that share axes; ``None`` without a strategy.
+    """Return the layouts of tensors that share axes; ``None`` without a strategy.
 
     ``letters`` names the axes of each tensor. Axes with the same letter are divided in the same way.
 
@@ -109,8 +109,9 @@ def layouts_of(
                 axes = allocation.take(count)
                 if axes is None:
                     raise ValueError(
-                        f"For '{owner}', the strategies {tuple(strategies)} need more devices than there "
-                        "are: the product of the numbers of slices must divide the number of devices, "
+                        f"For '{owner}', the strategies {tuple(strategies)} need more devices than are "
+                        f"available: the product of the numbers of slices must divide the number of "
+                        f"devices, "
                         f"{devices}."
                     )
                 by_letter[letter] = axes

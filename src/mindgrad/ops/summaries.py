@@ -88,7 +88,7 @@ def max(
         keepdims (bool): whether to keep the reduced axes with size 1.
         initial (int, float, or None): lower bound of the result, and the result for no elements.
         where (bool or Tensor): Boolean mask of the elements to consider; it broadcasts with the tensor.
-        return_indices (bool): whether to return also the index along ``axis`` of each result.
+        return_indices (bool): whether to also return the index along ``axis`` of each result.
 
     Returns:
         Tensor of the values; or ``(values, indices)`` if called with ``dim``, one int, or ``return_indices``.
@@ -119,7 +119,7 @@ def min(
         keepdims (bool): whether to keep the reduced axes with size 1.
         initial (int, float, or None): upper bound of the result, and the result for no elements.
         where (bool or Tensor): Boolean mask of the elements to consider; it broadcasts with the tensor.
-        return_indices (bool): whether to return also the index along ``axis`` of each result.
+        return_indices (bool): whether to also return the index along ``axis`` of each result.
 
     Returns:
         Tensor of the values; or ``(values, indices)`` if called with ``dim``, one int, or ``return_indices``.

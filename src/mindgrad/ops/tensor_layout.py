@@ -79,8 +79,9 @@ class Layout:
             )
         if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
             raise ValueError(
-                f"For 'Layout', the 'rank_list' must be 0, 1, 2, … of {math.prod(device_matrix)} devices, "
-                f"because compiled functions run on all of them in this order, but got {rank_list}."
+                f"For 'Layout', the 'rank_list' must list all {math.prod(device_matrix)} devices in the "
+                f"order 0, 1, 2, …, "
+                f"in which compiled functions use them, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
         #: names of mesh axes that divide each tensor axis; ``None`` before the layout is called
@@ -104,7 +105,7 @@ class Layout:
             raise TypeError(
                 f"For 'Layout', an axis must be a string, or a tuple of strings, but got {entry!r}. Write "
                 f"'None', in "
-                f"quotes, for an axis that is whole."
+                f"quotes, for an axis that is not divided."
             )
         for name in names:
             if name not in (*self.alias_name, _WHOLE):
@@ -120,7 +121,7 @@ class Layout:
         return math.prod(self.device_matrix)
 
     def slices(self) -> tuple[int, ...]:
-        """The number of slices of each axis of the tensor."""
+        """Return the number of slices of each axis of the tensor."""
         sizes = dict(zip(self.alias_name, self.device_matrix, strict=True))
         return tuple(math.prod(sizes[name] for name in names) for names in self._of_tensor())
 
@@ -134,7 +135,7 @@ class Layout:
         return tuple(tuple(axis for name in names for axis in by_name[name]) for names in self._of_tensor())
 
     def to_dict(self) -> dict[str, Any]:
-        """The layout in MindSpore's format.
+        """Return the layout in MindSpore's format.
 
         It counts mesh axes from the last one; −1 means that an axis is not divided.
         """

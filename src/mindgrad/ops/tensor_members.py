@@ -49,7 +49,7 @@ def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def matrix_product(self: Any, other: Any) -> Tensor:
-    """``x @ y``, of tensors, arrays and lists; see :func:`mindgrad.ops.matmul`.
+    """Compute ``x @ y`` of tensors, arrays, or lists (:func:`mindgrad.ops.matmul`).
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0]]) @ Tensor([3.0, 4.0]), [1.0, 2.0] @ Tensor([3.0, 4.0]))
@@ -70,7 +70,7 @@ def _is_comparable(other: Any) -> bool:
 
 
 def equals(self: Tensor, other: Any) -> Any:
-    """``x == other``, elementwise; ``False`` unless tensor, array, or number.
+    """Compute ``x == other`` elementwise; ``False`` for other types.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]) == 2, Tensor([1.0, 2.0]) == None)
@@ -80,7 +80,7 @@ def equals(self: Tensor, other: Any) -> Any:
 
 
 def differs(self: Tensor, other: Any) -> Any:
-    """``x != other``, elementwise; ``True`` unless tensor, array, or number.
+    """Compute ``x != other`` elementwise; ``True`` for other types.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]) != 2, Tensor([1.0, 2.0]) != "a")
@@ -90,7 +90,7 @@ def differs(self: Tensor, other: Any) -> Any:
 
 
 def contains(self: Tensor, element: Any) -> bool:
-    """``element in x``: whether an element of ``x`` equals ``element``.
+    """Return whether an element of ``x`` equals ``element``.
 
     >>> from mindgrad import Tensor
     >>> 2 in Tensor([1.0, 2.0]), None in Tensor([1.0, 2.0])
@@ -100,7 +100,7 @@ def contains(self: Tensor, element: Any) -> bool:
 
 
 def division(self: Tensor, other: Any) -> tuple[Any, Any]:
-    """``divmod(x, other)``: quotient and remainder.
+    """Compute ``divmod(x, other)``: quotient and remainder.
 
     >>> from mindgrad import Tensor
     >>> quotient, remainder = divmod(Tensor([7.0]), 2)
@@ -111,7 +111,7 @@ def division(self: Tensor, other: Any) -> tuple[Any, Any]:
 
 
 def rounded(self: Tensor, digits: int | None = None) -> Tensor:
-    """``round(x, digits)``.
+    """Compute ``round(x, digits)``.
 
     >>> from mindgrad import Tensor
     >>> print(round(Tensor([1.26]), 1))
@@ -161,7 +161,7 @@ def to(self: Tensor, dtype: Any) -> Tensor:
     """
     if isinstance(dtype, str) and dtype.partition(":")[0].lower() in _DEVICES:
         hint = advice(REMEDIES, "device")
-        raise TypeError(f"For 'to', the dtype must be an element type, but got the device {dtype!r}{hint}.")
+        raise TypeError(f"For 'to', expected a dtype, but got the device {dtype!r}{hint}.")
     return cast(self, dtype)
 
 
@@ -177,7 +177,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
         other (Tensor): tensor whose dtype is used.
 
     Returns:
-        Tensor of the dtype of ``other``.
+        Tensor with the dtype of ``other``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).type_as(Tensor([1]))
@@ -316,7 +316,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
 
 @public("Tensor.new_empty Tensor")
 def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
-    """Create a tensor of zeros, by default of the same dtype.
+    """Create a tensor of zeros, by default with the same dtype.
 
     Args:
         size (int or tuple of int): shape of the result.
@@ -334,7 +334,7 @@ def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
 
 @public("Tensor")
 def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
-    """Create a tensor of ones, by default of the same dtype.
+    """Create a tensor of ones, by default with the same dtype.
 
     Args:
         size (int or tuple of int): shape of the result.
@@ -396,8 +396,8 @@ def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip"
 
     Args:
         indices (Tensor, int, or tuple of int): integer indices of any shape.
-        axis (int or None): axis that ``indices`` index. ``None`` means the flattened tensor.
-        mode (str): how to treat an index outside of [−n, n), for an axis of size n. ``"clip"`` uses the
+        axis (int or None): axis to which ``indices`` refer. ``None`` means the flattened tensor.
+        mode (str): how to treat an index outside [−n, n), for an axis of size n. ``"clip"`` uses the
             nearest valid index, ``"wrap"`` the index modulo n, and ``"raise"`` raises an error. Negative
             indices count from the end.
 
@@ -465,7 +465,7 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1
     """Add slices, multiplied by ``alpha``, at indices along an axis.
 
     Args:
-        dim (int): axis that ``index`` indexes.
+        dim (int): axis to which ``index`` refers.
         index (Tensor): 1-D integer tensor of indices along ``dim``.
         source (Tensor): slices to add, one along ``dim`` for each index.
         alpha (int or float): factor of ``source``.
@@ -498,7 +498,7 @@ def itself(self: Tensor) -> Tensor:
 
 
 def is_lazy(self: Tensor) -> bool:
-    """Whether the values still have to be computed by an initializer: always False.
+    """Return ``False``: initial values are computed immediately.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).has_init

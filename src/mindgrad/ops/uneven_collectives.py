@@ -86,7 +86,7 @@ def lengthened(x: Tensor, length: int) -> Tensor:
 
 
 def _common_length(longest: int) -> int:
-    """The common length of all parts, as a power of two in eager mode.
+    """Return the common length of all parts, as a power of two in eager mode.
 
     Fewer different lengths need fewer compiled programs.
     """
@@ -165,7 +165,7 @@ def exchanged_parts(
 
 
 def _kind(x: Tensor) -> str:
-    """The element type and the sizes after the first axis, which must agree."""
+    """Return the dtype and the sizes after axis 0, which all ranks must share."""
     return f"{x.dtype}{['…', *x.shape[1:]]}".replace("'", "")
 
 
@@ -173,7 +173,7 @@ def _check_pairs(facts: Sequence[Any], ranks: Sequence[int], operator: str, name
     for i, (sent, _, kind) in enumerate(facts):
         if kind != facts[0][2]:
             raise ValueError(
-                f"For '{operator}', the tensors must have one dtype and the same shape after the first "
+                f"For '{operator}', the tensors must have the same dtype, and the same shape after the first "
                 f"axis, but are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
             )
         for j, (_, received, _) in enumerate(facts):
@@ -329,7 +329,7 @@ def reduced_uneven_parts(
 
 
 def _agreed_sizes(sizes: Any, x: Tensor, ranks: Sequence[int], operator: str, name: str) -> list[int]:
-    """The sizes of the parts, after a check that they are the same on all processes."""
+    """Check that all processes pass the same sizes, and return them."""
     listed = part_sizes(sizes, len(ranks), operator, name)
     if len(ranks) > 1:
         facts = facts_of_all([listed, _kind(x)], ranks, operator)

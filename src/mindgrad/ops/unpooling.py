@@ -62,7 +62,7 @@ _UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 
     Args:
         x (Tensor): maxima of the windows, of shape (n, c, …) or (c, …).
         indices (Tensor): flat index of each maximum over the pooled axes, as returned by
-            :func:`max_pool{axes}d`. Integer tensor of the shape of ``x``.
+            :func:`max_pool{axes}d`. Integer tensor with the shape of ``x``.
         kernel_size (int or tuple of int): window size of the pooling to invert.
         stride (int, tuple of int, or None): step between neighboring windows of the pooling to invert.
             ``None`` means ``kernel_size``.
@@ -71,7 +71,7 @@ _UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 
             ``None`` means the smallest sizes from which the pooling computes windows of this number.
 
     Returns:
-        Tensor of the dtype of ``x``: the maxima at their indices, and 0 elsewhere.
+        Tensor with the dtype of ``x``: the maxima at their indices, and 0 elsewhere.
 
     Raises:
         TypeError: If ``x`` is not a tensor, or ``indices`` is not an integer tensor.
@@ -94,7 +94,9 @@ def _max_unpool(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
     ) -> Tensor:
         x, places = operand(x, operator), operand(indices, operator)
         if places.dtype.kind not in ("int", "uint"):
-            raise TypeError(f"For '{operator}', the 'indices' must be integers, but are {places.dtype}.")
+            raise TypeError(
+                f"For '{operator}', the 'indices' must be integers, but the dtype is {places.dtype}."
+            )
         if x.shape != places.shape or x.ndim not in (axes + 1, axes + 2):
             raise ValueError(
                 f"For '{operator}', the input must have {axes + 2} axes (or {axes + 1}, without a batch) and "
@@ -129,14 +131,15 @@ _POWER = """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``nor
 
     Args:
         x (Tensor): real tensor of shape (n, c, …), or (c, …).
-        norm_type (int or float): the nonzero power; odd ones require nonnegative elements.
+        norm_type (int or float): the power p, not zero; an odd power requires nonnegative elements.
         kernel_size (int or tuple of int): size of a window.
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
-        ceil_mode (bool): whether the last window may extend past the edge; its mean is scaled.
+        ceil_mode (bool): whether the last window may extend past the edge. The sum
+            of a truncated window is scaled to ``kernel_size``.
 
     Returns:
-        Tensor of the dtype of ``x``.
+        Tensor with the dtype of ``x``.
 
     Raises:
         TypeError: If ``x`` is not a real tensor, or ``norm_type`` is not a number.
@@ -175,8 +178,9 @@ lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
 _FRACTIONAL = """Return the largest element of ``output_size`` windows at random positions.
 
-    For each axis a number u is drawn. The i-th of m windows of k of n elements begins at ⌊(i + u) a⌋ − ⌊u a⌋
-    with a = (n − k) / (m − 1), and the last one at n − k (B. Graham, "Fractional max-pooling", 2014).
+    A random number u is drawn for each axis. If an axis of n elements has m windows of k elements, window i
+    begins at ⌊(i + u) a⌋ − ⌊u a⌋ with a = (n − k) / (m − 1), and the last window begins at n − k (B. Graham,
+    "Fractional max-pooling", 2014).
 
     Args:
         input (Tensor): real tensor of shape (n, c, …), or (c, …).
@@ -184,8 +188,8 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
         output_size (int, tuple of int, or None): number of windows.
         output_ratio (float, tuple of float, or None): number of windows divided by the number of
             elements, as an alternative.
-        return_indices (bool): whether to return the indices of the elements in the pooled axes
-            too.
+        return_indices (bool): whether to also return the index of each maximum in the pooled
+            axes.
         _random_samples (Tensor or None): u, between 0 and 1, of shape (n, c, {axes}). ``None``
             draws them.
 

@@ -48,7 +48,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
         dim (int or None): axis of the vectors, of size 3. ``None`` means the first axis of size 3.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape.
 
     Raises:
         ValueError: If axis ``dim`` does not have size 3, or ``dim`` is ``None`` and no axis has size 3.
@@ -165,7 +165,7 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
         maxnorm (int or float): upper bound of the norm of a slice.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.renorm(Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0))
@@ -184,7 +184,7 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
 
 
 def _neighbors(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """The elements along ``axis`` without the first, and without the last."""
+    """Return the elements along ``axis`` without the first, and without the last."""
     count = max(x.shape[axis] - 1, 0)
     return movement.narrow(x, axis, x.shape[axis] - count, count), movement.narrow(x, axis, 0, count)
 
@@ -195,7 +195,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
     Args:
         x (Tensor): tensor of at least one axis.
-        n (int): number of times that differences are computed.
+        n (int): order of the differences; 2 computes differences of differences.
         axis (int): axis along which differences are computed.
         prepend, append (Tensor, number, or None): values that are joined before and after ``x`` along
             ``axis`` before the differences are computed.
@@ -228,7 +228,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, int]:
-    """The areas of the trapezoids between neighboring elements, and their axis."""
+    """Return the areas of the trapezoids between neighbors, and their axis."""
     values = inexact(operand(y, operator))
     axis = axis_in_range(dim, values.ndim, operator, "dim")
     after, before = _neighbors(values, axis)
@@ -252,7 +252,7 @@ def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
 
     Args:
         y (Tensor): values of the function at the sample points.
-        x (Tensor or None): sample points along ``dim``: 1-D, or of the shape of ``y``. ``None``
+        x (Tensor or None): sample points along ``dim``: 1-D, or with the shape of ``y``. ``None``
             means spacing ``dx``.
         dx (int or float): spacing of the sample points if ``x`` is not given.
         dim (int): axis along which to integrate.

@@ -123,7 +123,7 @@ def kaiser_window(
     """Return a Kaiser window, I₀(beta √(1 − t²)) / I₀(beta) for t from −1 to 1.
 
     Args:
-        beta (float): shape parameter of the window. The larger it is, the narrower is the window.
+        beta (float): shape parameter of the window. Larger values give a narrower window.
 
     {as bartlett_window}
 

@@ -164,7 +164,7 @@ def eigh(
     :func:`mindgrad.ops.eigh`.
 
     Args:
-        a (Tensor): matrix A, a tensor of shape (n, n) with at least 32 bits per element.
+        a (Tensor): matrix A, a tensor of shape (n, n) with float32 or a wider dtype.
         b (Tensor, optional): positive definite matrix B. ``None`` means the identity. Default: ``None``.
         lower (bool, optional): whether to read the lower triangles of ``a`` and ``b``; otherwise read the
             upper triangles. Default: ``True``.

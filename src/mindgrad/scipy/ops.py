@@ -123,7 +123,7 @@ class EighNet(Cell):
     """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
-        bv (bool, optional): whether to return also the eigenvectors. Default: ``True``.
+        bv (bool, optional): whether to also return the eigenvectors. Default: ``True``.
         lower (bool, optional): whether to read the lower triangle of the matrices; otherwise read the upper
             triangle. Default: ``True``.
 
@@ -146,7 +146,7 @@ class EigNet(Cell):
     """Compute the complex eigenvalues and eigenvectors of square matrices.
 
     Args:
-        bv (bool, optional): whether to return also the eigenvectors. Default: ``True``.
+        bv (bool, optional): whether to also return the eigenvectors. Default: ``True``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops import EigNet

@@ -22,7 +22,7 @@ def _nd_transpose(a: Any) -> Tensor:
     """
     if a.ndim < 2:
         raise ValueError(
-            f"For 'transpose', the input must have two axes at least, but its shape is {a.shape}."
+            f"For 'transpose', the input must have at least two axes, but its shape is {a.shape}."
         )
     return swapaxes(a, -1, -2)
 

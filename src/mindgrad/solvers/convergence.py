@@ -15,7 +15,7 @@ __all__ = ["warn_unless_converged", "warn_unless_reached"]
 
 
 def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> None:
-    """Warn if a search did not converge, according to its ``SolverInfo``."""
+    """Warn if the ``SolverInfo`` of a search shows that it did not converge."""
     if info.converged._array is None or info.converged:
         return
     steps, error = info.iterations.host_array().item(), info.error.host_array().item()
@@ -30,14 +30,15 @@ def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> No
 
 
 def warn_unless_reached(info: Any, max_steps: int) -> None:
-    """Warn if ``odeint`` did not reach the last time, according to its ``OdeInfo``."""
+    """Warn if the ``OdeInfo`` shows that ``odeint`` did not reach the last time."""
     if info.converged._array is None or info.converged:
         return
     steps = info.steps.host_array().item()
     reason = (
         f"it took max_steps={steps} steps"
         if steps >= max_steps
-        else f"after {steps} steps the next is too small for the dtype (near a pole, or a stiff problem)"
+        else f"after {steps} steps, the next step is too small for the dtype (near a pole, or a stiff "
+        f"problem)"
     )
     warn_user(
         f"'odeint' did not reach the last time: {reason}. The remaining states are NaN. Increase max_steps, "

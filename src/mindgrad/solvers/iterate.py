@@ -98,7 +98,8 @@ def check_precision(owner: str, label: str, tensors: Values) -> DType:
     if len(parts) > 1 or any(dtype.kind != "float" for dtype in parts):
         names = ", ".join(sorted({str(x.dtype) for x in tensors}))
         raise TypeError(
-            f"For '{owner}', the {label} must have a floating-point or complex type, of one precision, but "
+            f"For '{owner}', the {label} must have floating-point or complex dtypes of the same precision, "
+            f"but "
             f"got {names}. Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
         )
     return parts.pop()

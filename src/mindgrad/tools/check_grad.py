@@ -56,7 +56,7 @@ def check_grad(
         fn (Callable or Cell): deterministic function with real floating-point results of any shape.
         args (Tensor, float, container, tuple, or list): argument of ``fn``, or a tuple or list of its
             arguments: Tensors, floats, and containers of these. Integers, bools, and strings are constants.
-        order (int, optional): 1 to check the derivatives of ``fn``; 2 to check also the derivatives of its
+        order (int, optional): 1 to check the derivatives of ``fn``; 2 to also check the derivatives of its
             gradient. Default: ``1``.
         modes (tuple or list of str, optional): differentiation modes to check.
             Default: ``("forward", "reverse")``.

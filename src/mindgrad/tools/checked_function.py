@@ -123,7 +123,7 @@ class CheckedFunction:
         outputs = [y for y in flatten(result)[0] if isinstance(y, Tensor) and y.dtype.is_inexact]
         if any(y.dtype.kind == "complex" for y in outputs) and not self._is_complex(tensors):
             raise TypeError(
-                "For 'check_grad', the function must have real results, but got a complex one; check its "
+                "For 'check_grad', the function must return real results, but a result is complex; check its "
                 "real and imaginary parts."
             )
         if not outputs:

@@ -12,8 +12,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mindgrad._base.boundary import trim
-from mindgrad.core.base.refusal import keeps_own_frames
+from mindgrad.core.base.refusal import keeps_own_frames, trim
 
 __all__ = ["shown_errors"]
 

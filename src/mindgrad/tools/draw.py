@@ -156,7 +156,7 @@ class Drawing:
 
     @property
     def _has_lines(self) -> bool:
-        """Whether rows stand for lines, not for functions or files."""
+        """Whether each row shows a line, not a function or file."""
         return self.folding in ("line", "block of lines")
 
     def _sort(self) -> None:
@@ -436,7 +436,7 @@ def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
 
 
 def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = True, **kwargs: Any) -> Drawing:
-    """Draw a function and its derivative side by side, a row for each source line.
+    """Draw a function and its derivative side by side, one row per source line.
 
     Args:
         fn (Callable or Cell): function to draw: a function, Cell, gradient function such as
@@ -444,8 +444,8 @@ def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = Tr
         *args (Any): positional arguments of ``fn``.
         order (int, optional): order of the drawn derivative of ``fn`` with respect to its first argument; 0
             for ``fn`` itself. Default: ``0``.
-        rewrites (bool, optional): whether to draw the optimized program. ``False``: draw the function and the
-            differentiation rules as written. Default: ``True``.
+        rewrites (bool, optional): whether to draw the program after the compiler's rewrites. ``False``: draw
+            the program before them. Default: ``True``.
         **kwargs (Any): keyword arguments of ``fn``.
 
     Returns:

@@ -113,7 +113,7 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        """Sentences about the first rewrites, and their effect on the estimated cost."""
+        """Sentences that describe the first rewrites and their effect on the cost."""
         if not self.is_rewriting:
             return "Rewrites are turned off (MINDGRAD_OPT=0): the program is compiled as it was written."
         if not self.fired:

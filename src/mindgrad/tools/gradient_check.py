@@ -200,7 +200,7 @@ class GradientCheck:
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",
             xlabel="step size of the central difference",
-            ylabel="distance from the derivative (0 as its rounding)",
+            ylabel="absolute error of the difference",
         )
         if axes.lines:
             axes.legend(fontsize="small")

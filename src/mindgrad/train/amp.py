@@ -77,7 +77,7 @@ def get_black_list() -> list[str]:
 
 
 def _named(cell: Cell, names: Any) -> bool:
-    """Whether ``names`` contains a class of the Cell, or the name of such a class."""
+    """Return whether ``names`` contains a class of the Cell, or its name."""
     return any(kind.__name__ in names or kind in names for kind in type(cell).__mro__)
 
 
@@ -315,6 +315,7 @@ def _warn_of_scale(optimizer: Any, scale: float) -> None:
     divided = getattr(optimizer, "loss_scale", scale)
     if divided != scale:
         warn_user(
-            f"the loss is multiplied by {scale}, but the optimizer divides gradients by {divided}: give it "
-            f"loss_scale={scale}, or use FixedLossScaleManager({scale}, drop_overflow_update=True)."
+            f"the loss is multiplied by {scale}, but the optimizer divides gradients by {divided}: create "
+            f"the optimizer with loss_scale={scale}, or use FixedLossScaleManager({scale}, "
+            f"drop_overflow_update=True)."
         )

@@ -57,7 +57,7 @@ def named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
             pairs.append((entry["name"], entry["data"]))
         else:
             raise TypeError(
-                f"For 'save_checkpoint', a list must hold Parameters, or dicts of 'name' and 'data', but "
+                f"For 'save_checkpoint', a list must contain Parameters, or dicts of 'name' and 'data', but "
                 f"got {type(entry).__name__}."
             )
     return pairs

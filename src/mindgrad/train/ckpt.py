@@ -82,8 +82,8 @@ def _parts(name: str, value: np.ndarray | str) -> Iterator[bytes | memoryview]:
     if isinstance(value, str):
         if value.endswith("\0"):
             raise ValueError(
-                f"For 'save_checkpoint', the text '{name}' ends with NUL, which the layout of .ckpt files "
-                f"cannot tell from its end; remove that character."
+                f"For 'save_checkpoint', the text '{name}' ends with NUL, which .ckpt files "
+                f"cannot represent; remove it."
             )
         type_name, shape = _TEXT, _TEXT_SHAPE
         elements = memoryview(value.encode("utf-32-le") or bytes(4))
@@ -182,15 +182,15 @@ def _entry(name: str, message: memoryview, start: int) -> _Entry:
         else:
             part = _bytes("Tensor", number, wire, value, {2: "tensor_type", 3: "tensor_content"})
             if (type_name if number == 2 else elements) is not None:
-                raise Malformed(f"'{name}' has two {'element types' if number == 2 else 'contents'}")
+                raise Malformed(f"'{name}' has two {'dtypes' if number == 2 else 'contents'}")
             if number == 2:
-                type_name = _text(part, "an element type")
+                type_name = _text(part, "a dtype")
             else:
                 elements = part
         if len(dims) > _MOST_AXES:
             raise Malformed(f"'{name}' has more than {_MOST_AXES} axes")
     if type_name is None or elements is None:
-        raise Malformed(f"'{name}' has no {'element type' if type_name is None else 'content'}")
+        raise Malformed(f"'{name}' has no {'dtype' if type_name is None else 'content'}")
     if any(size < 0 for size in dims):
         raise Malformed(f"'{name}' has the shape {tuple(dims)}, with a negative size")
     return _Entry(name, tuple(dims), type_name, elements)
@@ -203,7 +203,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
         try:
             return bytes(elements).decode("utf-32-le").rstrip("\0")
         except UnicodeDecodeError:
-            raise Malformed(f"'{name}' is a text that is not UTF-32") from None
+            raise Malformed(f"'{name}' is a string that is not valid UTF-32") from None
     element_type = _TYPES.get(entry.type_name)
     if element_type is None:
         raise Malformed(
@@ -215,8 +215,8 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
     size = math.prod(shape) * element_type.itemsize
     if size != len(elements):
         raise Malformed(
-            f"'{name}' of type {entry.type_name} and shape {shape} takes {size} bytes, but "
-            f"{len(elements)} are there"
+            f"'{name}' of type {entry.type_name} and shape {shape} needs {size} bytes, but has "
+            f"{len(elements)}"
         )
     if entry.type_name == "Bool" and np.frombuffer(elements, np.uint8).max(initial=0) > 1:
         raise Malformed(f"'{name}' has Booleans that are neither 0 nor 1")

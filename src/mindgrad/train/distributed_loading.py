@@ -33,12 +33,12 @@ _DEFAULTS = {
 #: arguments without effect: file names determine the format, and one process reads the files
 _WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
 _ADVICE = {
-    "dec_key": "encrypted files are not read; save the file without a key",
-    "unified_safetensors_dir": "give the folder that save_checkpoint(..., integrated_save=False) has written",
+    "dec_key": "encrypted files are not supported; save the file without a key",
+    "unified_safetensors_dir": "pass the folder that save_checkpoint(..., integrated_save=False) wrote",
     "dst_safetensors_dir": "transform_checkpoints writes files for another number of devices",
     "rank_id": "each device reads its slices by the layout of the Parameters",
     "name_map": "rename the Parameters of the net",
-    "return_param_dict": "load_checkpoint(folder) gives the arrays of a sharded checkpoint by name",
+    "return_param_dict": "load_checkpoint(folder) returns the arrays of a sharded checkpoint by name",
 }
 
 
@@ -106,7 +106,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
         if name not in _DEFAULTS and name != "predict_strategy":
             raise TypeError(f"{_CALLER}() got an unexpected keyword argument '{name}'")
         if name not in _WITHOUT_EFFECT and value is not None and value != _DEFAULTS.get(name):
-            advice = _ADVICE.get(name, "leave it out: layouts of Parameters say what each device needs")
+            advice = _ADVICE.get(name, "omit it: the Parameter layouts determine what each device reads")
             raise ValueError(f"For '{_CALLER}', '{name}' is not supported: {advice}.")
 
 

@@ -175,7 +175,7 @@ def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
 def _all_that_is_wrong(net: Cell, wrong: list[str], missing: list[str], unused: list[str]) -> str:
     lines = [
         f"For 'load_param_into_net', the checkpoint does not fit {type(net).__name__}; nothing was loaded.",
-        *_listed("shapes or element types differ", wrong),
+        *_listed("shapes or dtypes differ", wrong),
         *_listed("not in the checkpoint", [f"'{name}'" for name in missing]),
         *_listed("not in the net", [f"'{name}'" for name in unused]),
         "  Instead: build the net as it was when it was saved, or leave entries out with choice_func of "
@@ -194,9 +194,9 @@ def _listed(title: str, items: list[str]) -> list[str]:
 def _warn(net: Cell, prefix: str | None, converted: list[str], missing: list[str]) -> None:
     parts = []
     if prefix is not None:
-        parts.append(f"the prefix '{prefix}' of names in the checkpoint was left out")
+        parts.append(f"the prefix '{prefix}' was removed from names in the checkpoint")
     if converted:
-        parts.append("element types were converted: " + _short(converted))
+        parts.append("dtypes were converted: " + _short(converted))
     if missing:
         parts.append(
             f"{len(missing)} Parameters of {type(net).__name__} are not in the checkpoint and keep their "

@@ -92,7 +92,7 @@ class Model:
             )
         if eval_indexes is not None and len(eval_indexes) != 3:
             raise ValueError(
-                "For 'Model', the 'eval_indexes' must be three: the indices of the loss, the prediction "
+                "For 'Model', the 'eval_indexes' must be three indices: of the loss, the prediction "
                 f"and the label, but got {list(eval_indexes)}."
             )
         self._network = network
@@ -171,7 +171,7 @@ class Model:
         sink_size: int = -1,
         initial_epoch: int = 0,
     ) -> None:
-        """Train, and evaluate after epochs.
+        """Train the network, and evaluate it after some or all epochs.
 
         Callbacks receive the metrics as ``eval_results``, with the mean loss as ``eval_loss``.
 
@@ -334,7 +334,7 @@ class Model:
         if not metrics:
             raise ValueError(f"For '{owner}', the Model has no metrics. Create it with metrics={{'loss'}}.")
         if self._eval_network is None:
-            raise ValueError(f"For '{owner}', give the Model a 'loss_fn' or an 'eval_network'.")
+            raise ValueError(f"For '{owner}', create the Model with a 'loss_fn' or an 'eval_network'.")
 
     def _evaluate(
         self, batches: Batches, metrics: dict[str, Any], listed: Callbacks, context: RunContext
@@ -375,7 +375,7 @@ class Model:
         indexes = self._eval_indexes
         if indexes is not None and len(outputs) <= max(indexes):
             raise ValueError(
-                f"For 'Model', the 'eval_indexes' are {list(indexes)}, but the eval_network gave "
+                f"For 'Model', the 'eval_indexes' are {list(indexes)}, but the eval_network returned "
                 f"{len(outputs)} outputs."
             )
         for metric in metrics.values():

@@ -323,7 +323,8 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
         file = _last_file(folders[rank]) if rank in folders else None
         if file is None:
             raise ValueError(
-                f"For '{caller}', there is no file of rank {rank}: no '{folder / f'rank_{rank}'}' with files "
+                f"For '{caller}', there is no file for rank {rank}: no '{folder / f'rank_{rank}'}' with "
+                f"files "
                 f"that end with {' or '.join(_ENDINGS)}."
             )
         files[rank] = file

@@ -143,8 +143,9 @@ def save_checkpoint(
     _only_known("save_checkpoint", kwargs, ("incremental", "global_step_num", "remove_redundancy"))
     if enc_key is not None:
         raise ValueError(
-            "For 'save_checkpoint', 'enc_key' is not supported: mindgrad writes no encrypted files. Leave it "
-            "out, and encrypt the file with a program made for that."
+            "For 'save_checkpoint', 'enc_key' is not supported: mindgrad does not write encrypted files. "
+            "Leave it "
+            "out, and encrypt the file with a separate tool."
         )
     if not isinstance(async_save, bool) and async_save not in ("process", "thread"):
         raise ValueError(
@@ -165,7 +166,7 @@ def save_checkpoint(
         if name in content:
             raise ValueError(
                 f"For 'save_checkpoint', two entries have the name '{name}', but names in a file must be "
-                "unique; give every Parameter a unique name."
+                f"unique. Rename one of the Parameters."
             )
         content[name] = value
     trained = [name for name, value in named(save_obj) if getattr(value, "requires_grad", False)]
@@ -255,7 +256,8 @@ def load_checkpoint(
     """
     if dec_key is not None:
         raise ValueError(
-            "For 'load_checkpoint', 'dec_key' is not supported: mindgrad reads no encrypted files. Load the "
+            "For 'load_checkpoint', 'dec_key' is not supported: mindgrad does not read encrypted files. "
+            "Load the "
             "file with MindSpore and save it without a key."
         )
     filtered = _prefixes("filter_prefix", filter_prefix)
@@ -289,7 +291,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     if is_set(name):
         return set_at(name).content()
     if path.is_dir():
-        raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; give the name of a file in it.")
+        raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; pass the name of a file in it.")
     if not path.exists():
         near = [f"{name}.{each}" for each in _FORMATS if Path(f"{name}.{each}").is_file()]
         raise ValueError(
@@ -305,7 +307,8 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     ending = _ending(name)
     if format is None and ending is None:
         raise ValueError(
-            f"For 'load_checkpoint', '{name}' ends neither with .ckpt nor with .safetensors; say what it is: "
+            f"For 'load_checkpoint', '{name}' ends neither with .ckpt nor with .safetensors; specify the "
+            f"format: "
             f"format='ckpt' or format='safetensors'."
         )
     try:

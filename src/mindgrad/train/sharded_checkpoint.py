@@ -46,7 +46,7 @@ _saves = count()
 
 
 def is_set(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a sharded checkpoint at ``path``."""
+    """Return whether there is a sharded checkpoint at ``path``."""
     return (Path(path) / _INDEX).is_file()
 
 
@@ -135,7 +135,9 @@ def _parts_written(target: Path, token: str, entries: Iterable[tuple[str, Any]])
     parts: dict[int, dict[str, np.ndarray | str]] = {}
     for name, value in entries:
         if name in listed or name in texts:
-            raise ValueError(f"For 'save_checkpoint', two entries have the name '{name}'; give each its own.")
+            raise ValueError(
+                f"For 'save_checkpoint', two entries have the name '{name}'; give each a unique name."
+            )
         if isinstance(value, str):
             texts[name] = value
             continue
@@ -171,7 +173,7 @@ def _on_host(array: Any) -> np.ndarray:
 
 
 def have_one_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether all processes of the job pass the same folder.
+    """Return whether all processes of the job pass the same folder.
 
     All processes of the job must call this function.
 

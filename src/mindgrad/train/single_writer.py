@@ -1,4 +1,4 @@
-"""Write a file only once if several processes save equal content to it.
+"""Write a file only once if several processes save the same content to it.
 
     rank 0, 1, 2, 3: save(path, c)        the first process writes; the others wait until the file is complete
     rank 1: save("rank_1/net.ckpt", c)    rank 1 writes

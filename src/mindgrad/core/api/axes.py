@@ -52,7 +52,7 @@ def check_axes(name: str, axes: Any) -> None:
 
 
 def mapped(axes: Any) -> bool:
-    """Whether ``axes`` contains a batch axis, not only ``None``."""
+    """Return whether ``axes`` contains a batch axis, not only ``None``."""
     if isinstance(axes, (tuple, list, dict)):
         return any(map(mapped, axes.values() if isinstance(axes, dict) else axes))
     return axes is not None
@@ -160,7 +160,7 @@ def size_of(
         dimensions.append(dimension)
     if not mapped and ensemble_size is None:
         raise RuntimeError(
-            "For 'vmap', nothing is mapped: at least one argument must hold a Tensor whose entry in "
+            "For 'vmap', nothing is mapped: at least one argument must contain a Tensor whose entry in "
             "'in_axes' is not None."
         )
     sizes = {shape[dimension] for _, dimension, shape in mapped}

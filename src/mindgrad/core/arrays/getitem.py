@@ -192,7 +192,7 @@ def _value(value: Any, x: Tensor) -> Tensor:
                 return make_tensor(np.asarray(number, x.dtype.numpy))
         except (OverflowError, ValueError):
             raise OverflowError(
-                f"For '{_WRITE}', the number {value} does not fit the element type {x.dtype} of the tensor."
+                f"For '{_WRITE}', the number {value} does not fit the dtype {x.dtype} of the tensor."
             ) from None
     tensor = operand(value, _WRITE)
     if tensor.dtype.kind == "complex" and x.dtype.kind != "complex":

@@ -69,7 +69,7 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
         index = values
     if index.dtype.kind not in "iu":
         raise TypeError(
-            f"For '{operator}', the index must consist of integers, but its type is {index.dtype}."
+            f"For '{operator}', the index must consist of integers, but its dtype is {index.dtype}."
         )
     lowest = -size if wraps else 0
     if index.size and not (lowest <= index.min() and index.max() < size):
@@ -86,7 +86,7 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
 def _signed(index: Tensor, operator: str) -> Tensor:
     if index.dtype.kind not in ("int", "uint"):
         raise TypeError(
-            f"For '{operator}', the index must consist of integers, but its type is {index.dtype}."
+            f"For '{operator}', the index must consist of integers, but its dtype is {index.dtype}."
         )
     if index.dtype in (int32, int64):
         return index

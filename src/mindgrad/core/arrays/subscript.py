@@ -68,11 +68,11 @@ class Subscript:
         return sum(place < self.front for place in self.new)
 
     def taken_shape(self) -> tuple[int, ...]:
-        """The shape of the basic part, where each axis of x is still one axis."""
+        """Return the shape of the basic part, where each axis of x is still one axis."""
         return tuple(count for _, count, _ in self.slots)
 
     def basic_shape(self) -> tuple[int, ...]:
-        """The shape of the result without the advanced part's axes."""
+        """Return the shape of the result without the advanced part's axes."""
         taken = set(self.axes)
         shape = [n for i, n in enumerate(self.middle) if i not in taken]
         for place in self.new:
@@ -80,7 +80,7 @@ class Subscript:
         return tuple(shape)
 
     def shape(self) -> tuple[int, ...]:
-        """The shape of the result."""
+        """Return the shape of the result."""
         basic = self.basic_shape()
         if not self.axes:
             return basic
@@ -121,7 +121,7 @@ def basic_key(index: Any) -> Any:
 
 
 def _items(index: Any) -> list[Any]:
-    """The entries of an index: ints, slices, None, ..., arrays, or unknown Tensors.
+    """Return the entries of an index: ints, slices, None, ..., or arrays.
 
     As in MindSpore, a list is one array if all its entries are ints or Booleans; otherwise it acts as a
     tuple.
@@ -174,7 +174,7 @@ def _listed(item: Any) -> Any:
 
 
 def stacked(parts: list[Tensor]) -> Tensor:
-    """Stack tensors along a new first axis, with the element type of the first."""
+    """Stack tensors along a new first axis, with the dtype of the first."""
     dtype = parts[0].dtype
     wide = [apply(structural.reshape, cast(part, dtype), shape=(1, *part.shape)) for part in parts]
     return wide[0] if len(wide) == 1 else apply(static_slices.concatenate, *wide, axis=0)
@@ -208,7 +208,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
     if consumed > rank:
         if rank == 0 and consumed == len(items):
             raise TypeError(
-                f"For '{OPERATOR}', a tensor without axes has no parts: use x[()], x[...] or x[None]."
+                f"For '{OPERATOR}', a 0-D tensor has no axis to index: use x[()], x[...] or x[None]."
             )
         raise IndexError(
             f"For '{OPERATOR}', there are too many indices: the tensor of shape {shape} has {rank} axes, "
@@ -246,7 +246,7 @@ def _axes_so_far(found: Subscript) -> int:
 
 
 def _consumes(item: Any) -> int:
-    """The number of axes of the tensor that an entry of the index addresses."""
+    """Return the number of axes of the tensor that an entry of the index addresses."""
     if item is None or item is Ellipsis:
         return 0
     return len(item.shape) if _is_mask(item) else 1
@@ -307,7 +307,7 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
     except RuntimeError:
         raise RuntimeError(
             f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is not known at "
-            "compile time, so that the shape of the result is unknown too. Use "
+            f"compile time, so the shape of the result is also unknown. Use "
             f"ops.slice(x, begin, size), whose size is fixed, or run in PYNATIVE_MODE."
         ) from None
     count = len(range(start, stop, step))

@@ -191,7 +191,7 @@ def _default() -> Path:
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # root must not create a folder inside another user's
         above = next(path for path in (folder, *folder.parents) if path.exists())
         if above.stat().st_uid != 0:
-            raise Distrusted(f"'{above}' belongs to another user (number {above.stat().st_uid})")
+            raise Distrusted(f"'{above}' belongs to another user (user ID {above.stat().st_uid})")
     return folder / "executables" if os.name == "nt" else folder
 
 

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.backend.executable import GraphProgram
+from mindgrad.core.base._cpython import byte_code
 from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.source import LOWERING, unchanged_source
 from mindgrad.core.ir.cost_model import costs
@@ -185,7 +186,7 @@ def _array(array: Any) -> tuple[Any, ...]:
 
 
 def _code(code: CodeType) -> tuple[Any, ...]:
-    return code.co_firstlineno, code.co_code, code.co_names
+    return code.co_firstlineno, byte_code(code), code.co_names
 
 
 @lru_cache(maxsize=1)

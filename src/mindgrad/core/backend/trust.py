@@ -92,7 +92,7 @@ def _check(path: Path, status: os.stat_result, others: int) -> None:
     if not hasattr(os, "geteuid"):
         return  # on Windows, access lists protect the folders of a user
     if status.st_uid != os.geteuid():
-        raise Distrusted(f"'{path}' belongs to another user (number {status.st_uid})")
+        raise Distrusted(f"'{path}' belongs to another user (user ID {status.st_uid})")
     if status.st_mode & others:
         rights = "rwx" if others & ~_OTHERS_WRITE else "w"
         raise Distrusted(

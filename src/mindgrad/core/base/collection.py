@@ -11,10 +11,11 @@ import. At the end of the import, all objects are moved to the oldest generation
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import threading
+
+from mindgrad.core.base._cpython import move_to_oldest_generation, set_thresholds, thresholds
 
 __all__ = ["no_garbage", "only_young_garbage"]
 
@@ -31,13 +32,13 @@ class _Collector:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._blocks = {"young": 0, "none": 0}
-        self._before = self._during = gc.get_threshold()
+        self._before = self._during = thresholds()
 
     def restrict(self, generations: str) -> None:
         """Start to collect only ``"young"`` objects, or no objects (``"none"``)."""
         with self._lock:
             if not any(self._blocks.values()):
-                self._before = self._during = gc.get_threshold()
+                self._before = self._during = thresholds()
             self._blocks[generations] += 1
             self._set()
 
@@ -48,13 +49,13 @@ class _Collector:
             self._set()
 
     def _set(self) -> None:
-        if gc.get_threshold() == self._during:
+        if thresholds() == self._during:
             youngest, middle, oldest = self._before
             if self._blocks["none"]:
                 self._during = (0, middle, oldest)
             else:
                 self._during = (youngest, middle, _NEVER if self._blocks["young"] else oldest)
-            gc.set_threshold(*self._during)
+            set_thresholds(*self._during)
 
     def restored_in_child(self) -> None:
         """Restore the user's setting in a forked process.
@@ -84,17 +85,14 @@ class _OnlyYoungGarbage:
 class _NoGarbage:
     """A context for imports, in which no garbage is collected.
 
-    At the end, all objects are frozen and unfrozen. This moves them to the oldest generation without
-    examining them. If the user has frozen objects or turned the collector off, this step is omitted.
+    At the end, all objects move to the oldest generation.
     """
 
     def __enter__(self) -> None:
         _collector.restrict("none")
 
     def __exit__(self, *_: object) -> None:
-        if gc.isenabled() and not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
+        move_to_oldest_generation()
         _collector.release("none")
 
 

@@ -7,15 +7,15 @@ innermost line outside mindgrad on the call stack.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import currentframe
 from typing import Any
 
 __all__ = [
-    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning",
+    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning", "caller_frame",
     "located_source", "user_frame", "user_location", "warn_at", "warn_user",
 ]  # fmt: skip
 
@@ -32,10 +32,16 @@ def is_own_file(name: str) -> bool:
 
 def user_frame() -> Any:
     """Return the innermost frame outside mindgrad, or else the outermost frame."""
-    frame: Any = sys._getframe(1)
+    frame: Any = currentframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
+
+
+def caller_frame() -> Any:
+    """Return the frame of the function that calls the caller of this function."""
+    frame: Any = currentframe()
+    return frame.f_back.f_back
 
 
 class Line(tuple):

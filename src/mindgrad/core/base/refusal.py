@@ -9,7 +9,7 @@ expression underlined, and the fix::
            ^^^^^^^^^^^^^^
       Instead: compare the tensor itself, `if x.sum() > 0`.
 
-:func:`without_own_frames` removes mindgrad's internal frames from tracebacks.
+:func:`trim` adds notes to an error, and removes mindgrad's internal frames from its traceback.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import re
 import sys
 import types
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from mindgrad.core.base.location import PACKAGE, user_frame
 
 __all__ = [
-    "HELPER", "CompileError", "SourceLocation", "keeps_own_frames", "located_text", "location_of", "refuse",
-    "refuse_selections",    "without_own_frames",
+    "HELPER", "CompileError", "SourceLocation", "before_trimming", "keeps_own_frames", "located_text",
+    "location_of", "refuse", "refuse_selections", "trim", "without_own_frames",
 ]  # fmt: skip
 
 #: suffix of the ``co_qualname`` of a helper function: a part of a user's function after rewriting
@@ -195,6 +195,23 @@ def _width(text: str) -> int:
 
 _ENGINES = ("jax.", "jaxlib.")
 _LIBRARIES = frozenset(("numpy", "scipy", "ml_dtypes", "safetensors"))
+
+_explanations: list[Callable[[BaseException], None]] = []
+
+
+def before_trimming(explain: Callable[[BaseException], None]) -> None:
+    """Register a function that may add notes to an error that leaves mindgrad.
+
+    When the function runs, the traceback of the error still has all frames.
+    """
+    _explanations.append(explain)
+
+
+def trim(error: Exception) -> None:
+    """Add notes to an error, and remove mindgrad's frames from its traceback."""
+    for explain in _explanations:
+        explain(error)
+    without_own_frames(error)
 
 
 def _is_own(frame: types.FrameType) -> bool:

@@ -45,10 +45,10 @@ def replaced(target: str | os.PathLike[str]) -> Iterator[Path]:
     """
     destination = Path(os.path.realpath(target))
     if destination.is_dir():
-        raise IsADirectoryError(f"'{target}' is a folder; give the name of a file.")
+        raise IsADirectoryError(f"'{target}' is a folder; pass the name of a file.")
     if not destination.parent.is_dir():
         raise FileNotFoundError(
-            f"the folder '{destination.parent}' of '{destination.name}' does not exist; make it first."
+            f"the folder '{destination.parent}' of '{destination.name}' does not exist; create it first."
         )
     if destination.exists() and not destination.is_file():
         raise OSError(f"'{target}' is a device or pipe, which cannot be replaced by a file.")

@@ -88,7 +88,10 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
     if source is None:
         raise FloatingPointError(f"{reason} (debug_nans; the line is not known)")
     location = source if isinstance(source, SourceLocation) else SourceLocation(*source)
-    instead = "keep the operands where the operator is finite, or set_context(debug_nans=False) to allow it."
+    instead = (
+        "keep the operands in the domain where the operator is finite, or set_context(debug_nans=False) to "
+        "allow it."
+    )
     if is_spread:
         instead = f"the difference of infinities, and zero times infinity, is NaN: {instead}"
     raise FloatingPointError(located_text(reason, instead, location))

@@ -527,7 +527,7 @@ class TensorMembers:
     def max(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
         """Return the largest element along axes, optionally with its index."""
     def maximum(self, other: Any) -> Tensor:
-        """Return the larger of two elements, NaN if one is; ties share the derivative."""
+        """Return the larger of two elements, or NaN; ties share the derivative."""
     def mean(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Average the elements along axes."""
     def median(self, axis: _int = -1, keepdims: _bool = False, *, dim: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
@@ -535,7 +535,7 @@ class TensorMembers:
     def min(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
         """Return the smallest element along axes, optionally with its index."""
     def minimum(self, other: Any) -> Tensor:
-        """Return the smaller of two elements, NaN if one is; ties share the derivative."""
+        """Return the smaller of two elements, or NaN; ties share the derivative."""
     def mm(self, mat2: Any) -> Tensor:
         """Compute the product of two matrices."""
     def moveaxis(self, source: Any, destination: Any) -> Tensor:
@@ -581,15 +581,15 @@ class TensorMembers:
     def nelement(self) -> _int:
         """Return the number of elements."""
     def new_empty(self, size: Any, dtype: Any = None) -> Tensor:
-        """Create a tensor of zeros, by default of the same dtype."""
+        """Create a tensor of zeros, by default with the same dtype."""
     def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-        """Create a tensor filled with one number, by default of the same dtype."""
+        """Create a tensor filled with one number, by default with the same dtype."""
     def new_ones(self, size: Any, dtype: Any = None) -> Tensor:
-        """Create a tensor of ones, by default of the same dtype."""
+        """Create a tensor of ones, by default with the same dtype."""
     def new_tensor(self, data: Any, *, dtype: Any = None) -> Tensor:
-        """Convert data to a tensor, by default of the same dtype."""
+        """Create a tensor from data, by default with the dtype of this tensor."""
     def new_zeros(self, size: Any, dtype: Any = None) -> Tensor:
-        """Create a tensor of zeros, by default of the same dtype."""
+        """Create a tensor of zeros, by default with the same dtype."""
     def nonzero(self, *, as_tuple: _bool = False) -> Tensor:
         """Return the indices of nonzero elements."""
     def norm(self, ord: Any = None, dim: Any = None, keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
@@ -611,7 +611,7 @@ class TensorMembers:
     def pow(self, exponent: Any) -> Tensor:
         """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
     def pow_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x to the power of other."""
+        """Replace the tensor, in place, by its power with the exponent ``other``."""
     def prod(self, axis: Any = None, keepdims: _bool = False, dtype: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Multiply the elements along axes."""
     def ptp(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:

@@ -102,7 +102,7 @@ def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
 
 
 def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
-    """Whether compilation will split the function into tiles of independent samples.
+    """Return whether compilation will split the function into tiles of samples.
 
     Then tiles of directions are not needed.
     """

@@ -40,7 +40,7 @@ __all__ = ["halved"]
 HALVES = Rewrite(
     "halves",
     "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes that are not last",
-    "long sums are computed in halves",
+    "long sums are computed as sums of pairs of their halves",
 )
 
 

@@ -367,7 +367,7 @@ def _select_type(condition: TensorType, a: TensorType, b: TensorType) -> TensorT
         raise TypeError(f"For 'select', the condition must be Bool, but got {condition.dtype}.")
     if a is not b or condition.shape != a.shape:
         raise TypeError(
-            f"For 'select', condition, x and y must have one shape and x and y one type, "
+            f"For 'select', condition, x and y must have the same shape, and x and y the same dtype, "
             f"but got {condition}, {a} and {b}."
         )
     return a

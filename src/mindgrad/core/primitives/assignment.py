@@ -22,10 +22,10 @@ __all__ = ["assignment"]
 
 def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorType:
     if cost.dtype.kind != "float":
-        raise TypeError(f"For 'assignment', the costs must be floating-point numbers, but are {cost}.")
+        raise TypeError(f"For 'assignment', the costs must have a floating-point dtype, but got {cost}.")
     if cost.rank < 2 or limit.shape != cost.shape[:-2] or limit.dtype.kind not in ("int", "uint"):
         raise ValueError(
-            f"For 'assignment', the costs must be matrices and the limit an integer for each of them, but "
+            f"For 'assignment', the costs must be matrices, with one integer limit for each, but "
             f"got {cost} and {limit}."
         )
     return cost.with_dtype(int64).with_shape((*cost.shape[:-2], 2, min(cost.shape[-2:])))

@@ -37,7 +37,7 @@ def _part_type(name: str) -> Any:
 def _whole_type(re: TensorType, im: TensorType) -> TensorType:
     if re is not im or re.dtype not in _WHOLE:
         raise TypeError(
-            f"For 'complex', both parts must have one type, Float32 or Float64, but got {re} and {im}."
+            f"For 'complex', both parts must have the same dtype, Float32 or Float64, but got {re} and {im}."
         )
     return re.with_dtype(_WHOLE[re.dtype])
 

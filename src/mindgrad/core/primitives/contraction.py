@@ -33,9 +33,9 @@ def _free(rank: int, contract: Shape, batch: Shape) -> Shape:
 
 def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> TensorType:
     if a.dtype is not b.dtype:
-        raise TypeError(f"For 'dot', the operands must have one element type, but got {a} and {b}.")
+        raise TypeError(f"For 'dot', the operands must have the same dtype, but got {a} and {b}.")
     if a.dtype.kind == "bool":
-        raise TypeError("For 'dot', the operands must be numbers, but got Bool: convert them first.")
+        raise TypeError("For 'dot', the operands must be numeric, but got Bool: convert them first.")
     for kind, (left, right) in (("contracted", contract), ("batch", batch)):
         sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
         if sizes[0] != sizes[1]:

@@ -63,13 +63,13 @@ def _conv_type(
         return y.with_shape(permuted_shape(y.shape, data_behind(y.rank, w.rank - 2)))
     if x.dtype is not w.dtype or x.dtype.kind == "bool":
         raise TypeError(
-            f"For 'conv', input and kernel must have one element type and be numbers, but got {x} and {w}."
+            f"For 'conv', the input and kernel must have the same numeric dtype, but got {x} and {w}."
         )
     spatial = w.rank - 2
     if x.rank < w.rank or spatial < 0:
         raise ValueError(
-            f"For 'conv', the input (N, C, …) and the kernel (O, C / groups, …) must have one rank "
-            f"of at least 2, but got the shapes {x.shape} and {w.shape}."
+            f"For 'conv', the input (N, C, …) and the kernel (O, C / groups, …) must have the same rank, at "
+            f"least 2, but got the shapes {x.shape} and {w.shape}."
         )
     samples, channels = x.shape[: x.rank - w.rank + 1], x.shape[x.rank - w.rank + 1]
     sizes = {"strides": strides, "lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}

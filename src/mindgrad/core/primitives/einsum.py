@@ -254,7 +254,7 @@ def contraction_plan(
             if not broadcasts and not own[label] == size == agreed:
                 other = own[label] if own[label] != size else agreed
                 raise ValueError(
-                    f"For '{name}', the axes labeled {label!r} must have one size, but operand "
+                    f"For '{name}', the axes labeled {label!r} must have the same size, but operand "
                     f"{position} of shape {shape} has {size} where another axis has {other}."
                 )
             sizes[label] = size if agreed == 1 else agreed
@@ -340,8 +340,8 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
     for c in right.replace("...", ""):
         if c not in left or right.count(c) > 1:
             raise ValueError(
-                f"For 'einsum', each label of the output must occur there once and in an operand, "
-                f"but {c!r} in {subscripts!r} does not."
+                f"For 'einsum', each label of the output must occur once in the output and at least once in "
+                f"the operands, but {c!r} in {subscripts!r} does not."
             )
     return tuple(inputs), _labels(right, broadcast)
 

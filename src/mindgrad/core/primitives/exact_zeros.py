@@ -78,7 +78,8 @@ Steps = Generator[Any, Any, Any]
 def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
     if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
         raise TypeError(
-            f"For 'shield', x must be float or complex and keep Bool of its shape, but got {x}, {keep}."
+            f"For 'shield', x must be float or complex, and keep must be Bool with the shape of x, but got "
+            f"{x}, {keep}."
         )
     return x
 

@@ -91,7 +91,8 @@ def _half_type(x: TensorType, axis: int, length: int) -> TensorType:
         raise TypeError(f"For 'irfft', the input must be a complex tensor, but got {x.dtype}.")
     if not 0 <= axis < x.rank or length < 1 or x.shape[axis] != length // 2 + 1:
         raise ValueError(
-            f"For 'irfft', {length} numbers along the axis {axis} have {length // 2 + 1} frequencies, "
+            f"For 'irfft', a result of {length} elements along axis {axis} requires {length // 2 + 1} "
+            f"frequencies, "
             f"but got an input of shape {x.shape}."
         )
     return _sized(x.with_dtype(_SIGNAL[x.dtype]), axis, length)

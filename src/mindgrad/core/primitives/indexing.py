@@ -57,7 +57,7 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
         )
     if not axes or not indices.shape or indices.shape[-1] != len(axes):
         raise ValueError(
-            f"For '{name}', the last axis of the indices must hold a position for each of the "
+            f"For '{name}', the last axis of the indices must contain an index for each of the "
             f"{len(axes)} indexed axes, but the indices have shape {indices.shape}."
         )
     together = tuple(x.shape[axis] for axis in batch)

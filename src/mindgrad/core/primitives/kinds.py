@@ -143,7 +143,8 @@ def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
         for each in types:
             if each is not first:
                 raise TypeError(
-                    f"For '{name}', the operands must have one type, but got {', '.join(map(repr, types))}."
+                    f"For '{name}', the operands must have the same type, but got "
+                    f"{', '.join(map(repr, types))}."
                 )
         if first.dtype.kind not in kinds:
             raise TypeError(

@@ -113,7 +113,9 @@ def _lu_type(a: TensorType) -> TensorType:
 
 def _order_type(pivots: TensorType, size: int) -> TensorType:
     if pivots.dtype.kind not in ("int", "uint") or pivots.rank < 1 or pivots.shape[-1] > size:
-        raise TypeError(f"For 'row_order', the pivots must be at most {size} integers, but got {pivots}.")
+        raise TypeError(
+            f"For 'row_order', the pivots must be integers, at most {size} per matrix, but got {pivots}."
+        )
     return pivots.with_dtype(int32).with_shape((*pivots.shape[:-1], size))
 
 

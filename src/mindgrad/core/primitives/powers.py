@@ -41,7 +41,8 @@ def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
         raise TypeError(f"For 'integer_power', the exponent must be an int, but got {n!r}.")
     if n < 0 and not x.dtype.is_inexact:
         raise ValueError(
-            f"For 'integer_power', an integer tensor has no power {n}; convert it to float first."
+            f"For 'integer_power', an integer tensor cannot be raised to the power {n}; convert it to float "
+            f"first."
         )
     return x
 

@@ -230,7 +230,7 @@ def _normal(numbers: Any, words: Any, dtype: DType) -> Any:
 def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Any:
     def rule(words: TensorType, dtype: DType) -> TensorType:
         if dtype not in (float32, float64):
-            raise TypeError(f"For '{name}', the numbers must be Float32 or Float64, but got {dtype}.")
+            raise TypeError(f"For '{name}', the dtype must be Float32 or Float64, but got {dtype}.")
         needed = per_number * (1 if dtype is float32 else 2)
         if words.dtype is not uint32 or words.shape[:1] != (needed,):
             raise TypeError(f"For '{name}', the words must be {needed} rows of UInt32, but got {words}.")

@@ -31,7 +31,8 @@ __all__ = ["linear_recurrence", "logcumsumexp"]
 def _recurrence_type(a: TensorType, b: TensorType, axis: int, reverse: bool) -> TensorType:
     if a is not b or not a.dtype.is_inexact:
         raise TypeError(
-            f"For 'linear_recurrence', both operands must have one type of float or complex numbers, but got "
+            f"For 'linear_recurrence', both operands must have the same floating-point or complex dtype, "
+            f"but got "
             f"{a} and {b}."
         )
     if not 0 <= axis < a.rank:

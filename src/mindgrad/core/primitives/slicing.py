@@ -147,7 +147,7 @@ dynamic_slice = linear(
 def _update_type(x: TensorType, update: TensorType, *starts: TensorType) -> TensorType:
     if x.dtype is not update.dtype:
         raise TypeError(
-            f"For 'dynamic_update_slice', the input and the update must have one element type, "
+            f"For 'dynamic_update_slice', the input and the update must have the same dtype, "
             f"but got {x} and {update}."
         )
     _check("dynamic_update_slice", x, starts, update.shape)

@@ -32,8 +32,8 @@ def _concatenate_type(*xs: TensorType, axis: int) -> TensorType:
         same_rest = x.rank == first.rank and (x.shape[:axis], x.shape[axis + 1 :]) == other_sizes
         if x.dtype is not first.dtype or not same_rest:
             raise ValueError(
-                f"For 'concatenate', the inputs must have one element type and one shape apart "
-                f"from axis {axis}, but got {', '.join(map(repr, xs))}."
+                f"For 'concatenate', the inputs must have the same dtype and, apart "
+                f"from axis {axis}, the same shape, but got {', '.join(map(repr, xs))}."
             )
     return first.with_shape((*other_sizes[0], sum(x.shape[axis] for x in xs), *other_sizes[1]))
 
@@ -104,8 +104,8 @@ def _slice_type(x: TensorType, start: Shape, limit: Shape, strides: Shape) -> Te
     for n, low, high, step in zip(x.shape, start, limit, strides, strict=True):
         if not (0 <= low <= high <= n and step >= 1):
             raise ValueError(
-                f"For 'slice', start ≤ limit must lie inside the input of shape {x.shape} and the "
-                f"strides be positive, but got start {start}, limit {limit}, strides {strides}."
+                f"For 'slice', start ≤ limit must lie inside the input of shape {x.shape}, and the "
+                f"strides must be positive, but got start {start}, limit {limit}, strides {strides}."
             )
         shape.append(-(-(high - low) // step))
     return x.with_shape(tuple(shape))

@@ -132,7 +132,7 @@ def _reshape_type(x: TensorType, shape: Shape) -> TensorType:
     result = x.with_shape(shape)
     if result.size != x.size:
         raise ValueError(
-            f"For 'reshape', the shape {shape} holds {result.size} elements, "
+            f"For 'reshape', the shape {shape} has {result.size} elements, "
             f"but the input of shape {x.shape} has {x.size}."
         )
     return result
@@ -239,7 +239,7 @@ def _transpose_simplify(x: Any, permutation: Shape) -> Any:
 def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
     if sorted(permutation) != list(range(x.rank)):
         raise ValueError(
-            f"For 'transpose', the permutation must name each axis of the input of shape {x.shape} "
+            f"For 'transpose', the permutation must contain each axis of the input of shape {x.shape} "
             f"once, but got {permutation}."
         )
     return x.with_shape(tuple(x.shape[i] for i in permutation))

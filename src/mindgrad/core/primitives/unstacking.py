@@ -27,7 +27,7 @@ __all__ = ["unstack"]
 
 def _types(x: TensorType) -> tuple[TensorType, ...]:
     if not x.shape:
-        raise ValueError("For 'unstack', the input must have an axis.")
+        raise ValueError("For 'unstack', the input must have at least one axis.")
     return (x.with_shape(x.shape[1:]),) * x.shape[0]
 
 

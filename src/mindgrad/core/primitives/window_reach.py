@@ -30,7 +30,8 @@ def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Any) -> T
     lead = live.shape[: live.rank - len(window)]
     if live.dtype.kind != "bool" or skips is not live.with_shape(lead[:-1]):
         raise TypeError(
-            f"For 'window_reach', expected Booleans with common samples, but got {live} and {skips}."
+            f"For 'window_reach', expected Boolean tensors with the same batch axes, but got {live} and "
+            f"{skips}."
         )
     return live.with_shape((*lead, *output_sizes(live.shape, (1, 1, *window), **steps)))
 

@@ -95,7 +95,7 @@ def broadcast_shapes(operator: str, *shapes: Shape) -> Shape:
                     listed = " and ".join(map(str, shapes))
                     raise ValueError(
                         f"For '{operator}', the shapes {listed} do not broadcast: from the right, "
-                        f"each pair of sizes must be equal or one of them 1, but axis "
+                        f"each pair of sizes must be equal, or one of them must be 1, but axis "
                         f"{position - rank} has {sizes[position]} and {size}."
                     )
                 sizes[position] = size

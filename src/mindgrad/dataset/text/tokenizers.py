@@ -30,7 +30,7 @@ class _Tokenizer:
         raise NotImplementedError
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return a 1-D array of tokens, or of one empty string if there are none."""
+        """Return a 1-D array of tokens; one empty string if there are no tokens."""
         text = text_of(data, type(self).__name__)
         if text.size != 1:
             raise RuntimeError(
@@ -119,7 +119,7 @@ _PRESERVED = re.compile(r"(\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\
 
 
 def _stands_alone(character: str) -> bool:
-    """Whether a character is a token: punctuation, ASCII symbol, or Chinese character."""
+    """Return whether a character is a token by itself, such as punctuation."""
     code = ord(character)
     chinese = (
         0x4E00 <= code <= 0x9FFF

@@ -193,6 +193,6 @@ class Lookup:
         if None in numbers:
             word = words.ravel()[numbers.index(None)]
             raise RuntimeError(
-                f"For 'Lookup', the vocabulary has no token {str(word)!r}; give an 'unknown_token'."
+                f"For 'Lookup', the vocabulary has no token {str(word)!r}; pass an 'unknown_token'."
             )
         return np.array(numbers, self.data_type).reshape(words.shape)

@@ -24,7 +24,7 @@ def _chained(functions: Sequence[Callable[..., Any]], data: tuple[Any, ...]) -> 
 
 
 class Compose:
-    """Transform that applies several functions one after the other.
+    """Transform that applies several functions one after another.
 
     Args:
         transforms (list or tuple of Callable): functions to apply in order. Each receives the result of the

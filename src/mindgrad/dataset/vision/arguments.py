@@ -121,7 +121,7 @@ def color(value: Any, name: str, argument: str = "fill_value") -> tuple[int, ...
     """Return a gray level, or (red, green, blue), as a tuple of ints from 0 to 255."""
     levels = value if isinstance(value, (list, tuple)) else (value,)
     if len(levels) not in (1, 3):
-        raise TypeError(f"For '{name}', '{argument}' must be an int or three of them, but got {value!r}.")
+        raise TypeError(f"For '{name}', '{argument}' must be an int or three ints, but got {value!r}.")
     for level in levels:
         if whole_number(level, name, argument, 0) > 255:
             raise ValueError(f"For '{name}', '{argument}' must be from 0 to 255, but got {value!r}.")

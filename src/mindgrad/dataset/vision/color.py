@@ -199,7 +199,7 @@ class AdjustGamma(ImageTransform):
         if image.dtype.kind == "f":
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
-            raise refuse_image("AdjustGamma", "be of integers or floats", image)
+            raise refuse_image("AdjustGamma", "have an integer or float dtype", image)
         # divide [0, 1] into 256 intervals of equal width, one for each integer
         levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
         return np.clip(levels, 0, 255).astype(image.dtype)
@@ -360,7 +360,7 @@ class GaussianBlur(ImageTransform):
     def array(self, image: np.ndarray) -> np.ndarray:
         """Return the blurred array."""
         if image.dtype.kind != "f" and image.dtype not in (np.uint8, np.uint16, np.int16):
-            raise refuse_image("GaussianBlur", "be of uint8, uint16, int16 or floats", image)
+            raise refuse_image("GaussianBlur", "have the dtype uint8, uint16, int16 or a float dtype", image)
         values = image.astype(np.float64)
         for axis, size, sigma in zip((1, 0), self.sizes, self.sigmas, strict=True):
             reach = size // 2

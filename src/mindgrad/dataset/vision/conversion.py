@@ -132,9 +132,7 @@ class ToTensor(ImageTransform):
 
     def __init__(self, output_type: Any = np.float32) -> None:
         if isinstance(output_type, str):
-            raise TypeError(
-                f"For 'ToTensor', 'output_type' must be an element type, but got {output_type!r}."
-            )
+            raise TypeError(f"For 'ToTensor', 'output_type' must be a dtype, but got {output_type!r}.")
         self.output_type = as_dtype(output_type).numpy
 
     def array(self, image: np.ndarray) -> np.ndarray:

@@ -149,7 +149,8 @@ class FiveCrop(ImageTransform):
         rows, columns = self.size
         if rows > height or columns > width:
             raise RuntimeError(
-                f"For '{type(self).__name__}', parts of {self.size} do not fit into the image of height "
+                f"For '{type(self).__name__}', patches of size {self.size} do not fit into the image of "
+                f"height "
                 f"{height} and width {width}."
             )
         starts = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]

@@ -268,7 +268,7 @@ class Affine(ImageTransform):
 
 
 class Perspective(ImageTransform):
-    """Transform that applies the projective map of four points to four others.
+    """Transform that applies the projective map given by four pairs of points.
 
     Args:
         start_points (list or tuple of list or tuple of int): four points (x, y) in the image.

@@ -161,7 +161,7 @@ class _Sometimes(ImageTransform):
         self.prob = probability(prob, type(self).__name__)
 
     def parameters(self, image: Any) -> tuple[bool]:
-        """Whether the image is transformed."""
+        """Return whether the image is transformed."""
         return (bool(generator().random() < self.prob),)
 
     def array(self, image: Any, applies: bool) -> Any:

@@ -191,7 +191,7 @@ class _RandomFlip(ImageTransform):
         self.prob = probability(prob, type(self).__name__)
 
     def parameters(self, image: Any) -> tuple[bool]:
-        """Whether the image is flipped."""
+        """Return whether the image is flipped."""
         return (bool(generator().random() < self.prob),)
 
     def array(self, image: Any, flips: bool) -> Any:

@@ -49,7 +49,9 @@ def resized(
             _nearest(image.shape[columns], width), columns
         )
     if image.dtype.kind != "f" and image.dtype not in (np.uint8, np.uint16, np.int16):
-        raise refuse_image(name, "be of uint8, uint16, int16 or floats for this interpolation", image)
+        raise refuse_image(
+            name, "have the dtype uint8, uint16, int16 or a float dtype for this interpolation", image
+        )
     shrinks = height <= image.shape[rows] and width <= image.shape[columns]
     if interpolation == Inter.BILINEAR or (interpolation == Inter.AREA and not shrinks):
         linear = _linear if interpolation == Inter.BILINEAR else _area_enlarged

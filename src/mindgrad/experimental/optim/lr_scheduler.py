@@ -177,7 +177,7 @@ class LambdaLR(LRScheduler):
         listed = factors if isinstance(factors, list) else [factors] * len(self.base_lrs)
         if len(listed) != len(self.base_lrs):
             raise ValueError(
-                f"For 'LambdaLR', there must be a function for each of {len(self.base_lrs)} groups, but got "
+                f"For 'LambdaLR', pass one function for each of {len(self.base_lrs)} groups, but got "
                 f"{len(listed)}."
             )
         self._write([base * f(self.last_epoch) for base, f in zip(self.base_lrs, listed, strict=True)])
@@ -225,7 +225,7 @@ class SequentialLR(LRScheduler):
             )
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                f"For 'SequentialLR', there must be one scheduler more than milestones, but there are "
+                f"For 'SequentialLR', there must be one more scheduler than milestones, but there are "
                 f"{len(schedulers)} and {len(milestones)}."
             )
         self.optimizer, self.milestones, self.last_epoch = optimizer, list(milestones), last_epoch + 1

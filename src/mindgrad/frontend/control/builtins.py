@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from mindgrad.core.base._cpython import variables_of
+from mindgrad.core.base.location import caller_frame
 from mindgrad.core.base.refusal import refuse
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.scope import apply, as_it_is
@@ -30,11 +31,11 @@ from mindgrad.frontend.control.predicates import plain_truth, predicate
 from mindgrad.frontend.control.printing import printed
 from mindgrad.frontend.control.texts import UnknownText, with_marks
 from mindgrad.frontend.control.variables import is_symbolic
-from mindgrad.frontend.effect_log import UNDEFINED, Attribute, changed_since, name_of, note_read
+from mindgrad.frontend.effect_log import UNDEFINED, Attribute, name_of, note_read
 from mindgrad.frontend.unconverted_calls import constructor_for
 
 __all__ = [
-    "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute",
+    "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute"
 ]  # fmt: skip
 
 
@@ -202,6 +203,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
                 set_attribute(owner, name, computed, runtime)
             else:  # a value without symbols remains valid after the trace, so it can be cached
                 owner.__dict__[name] = computed
+            if record is not None and hasattr(kind, "parameters_and_names"):
+                record.read_of_cell(owner, name)  # guards compare whether the value is stored
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
     return state.read_attribute(owner, name)
@@ -327,7 +330,7 @@ def _decided(is_any: bool, items: Any) -> Any:
     """Evaluate ``any(items)`` or ``all(items)``."""
     runtime, listed, before = RUNTIME_OF[0], [], None
     for item in items:
-        if before is not None and (changed := changed_since(before)) is not None:
+        if before is not None and (changed := effect_log.changed_since(before)) is not None:
             refuse(
                 f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
                 f"the next item assigns {changed}. Whether that happens is not known at compile time",
@@ -420,7 +423,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 
 
 def _vars(*owner: Any) -> Any:
-    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else sys._getframe(1).f_locals
+    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else variables_of(caller_frame())
 
 
 def _by_object(function: Any) -> Callable[..., None]:
@@ -431,9 +434,8 @@ def _by_object(function: Any) -> Callable[..., None]:
 
     def change(owner: Any, name: str, *value: Any) -> None:
         if not owned_objects.is_of_program(owner):
-            mutation_policy.refuse_change(
-                f"The attribute '{name}' of {name_of(owner)} is changed by {function.__qualname__}"
-            )
+            what = f"The attribute '{name}' of {name_of(owner)}"
+            mutation_policy.refuse_change(f"{what} is changed by {function.__qualname__}")
         function(owner, name, *value)
 
     return change

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import itertools
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from mindgrad.core.base.location import caller_frame
 from mindgrad.core.base.refusal import refuse
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import bool_
@@ -438,7 +438,7 @@ class Runtime(Exceptions):
         if type(function).__module__.startswith("mindgrad."):
             function = getattr(function, "__wrapped__", None)  # the function that ``jit`` decorates
         code = getattr(function, "__code__", None)
-        file = sys._getframe(1).f_code.co_filename
+        file = caller_frame().f_code.co_filename
         found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
         return found == (file, name, line)
 

@@ -2,10 +2,10 @@
 
     p = step(p)    the new array overwrites the old array, if only the Parameter refers to the old array
 
-An array is donated only if Python's reference count shows that nothing but the Parameter refers to it. Other
-references are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument of a
-call in another thread. If such a reference exists, a copy is donated, so that no object refers to memory
-that the program overwrites.
+An array is donated only if nothing but the Parameter refers to it (``_cpython.unshared``). Other references
+are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument of a call in
+another thread. If such a reference exists, a copy is donated, so that no object refers to memory that the
+program overwrites.
 
 While a program starts, each of its Parameters holds a :class:`Taken` instead of an array, and readers in
 other threads wait for the new values. A signal such as Ctrl-C is handled after the new values are stored. If
@@ -17,7 +17,6 @@ signal handler raises an exception, the Parameters keep their old values.
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ import numpy as np
 
 from mindgrad.core.backend.executable import Executable, array_type, copy_on_device
 from mindgrad.core.backend.xla import to_device
+from mindgrad.core.base._cpython import unshared
 from mindgrad.core.base.signals import Deferred
 from mindgrad.core.ir.pending import PendingArray, resolved
 from mindgrad.distributed.process_mesh import is_part
@@ -88,25 +88,17 @@ def settled(array: Any) -> Any:
     return resolved(array.wait() if type(array) is Taken else array)
 
 
-def _counts(arrays: list[Any]) -> list[int]:
-    return list(map(sys.getrefcount, arrays))
-
-
-#: reference count of an array to which only the list ``arrays`` refers, measured for new objects in a list
-_ALONE = max(_counts([object(), object()]))
-
-
 def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
     """Replace each array that is referenced outside the list ``arrays`` by a copy."""
     usual: Any = array_type()
-    counts = _counts(arrays)
-    if max(counts, default=0) <= _ALONE and set(map(type, arrays)) == {usual}:
+    are_alone = unshared(arrays)
+    if all(are_alone) and set(map(type, arrays)) == {usual}:
         return arrays
     return [
         array
-        if count <= _ALONE and (type(array) is usual or (is_part(array) and array.deferral.is_alone(array)))
+        if is_alone and (type(array) is usual or (is_part(array) and array.deferral.is_alone(array)))
         else _copy(array, type_)
-        for array, type_, count in zip(arrays, types, counts, strict=True)
+        for array, type_, is_alone in zip(arrays, types, are_alone, strict=True)
     ]
 
 

@@ -13,7 +13,6 @@ and functions whose source is unavailable.
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import linecache
@@ -24,6 +23,7 @@ import types
 import weakref
 from typing import Any
 
+from mindgrad.core.base._cpython import assigned_names, renamed
 from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.refusal import HELPER
 from mindgrad.frontend import effect_log
@@ -86,7 +86,7 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
         entry.cells = [
             -1 if each == RUNTIME else code.co_freevars.index(each) for each in rewritten.co_freevars
         ]
-        stored = _assigned_by(code)
+        stored = assigned_names(code)
         entry.assigned = (stored[0] & {*code.co_freevars}, stored[1])
     _codes[key] = entry
     forget = functools.partial(_codes.pop, key)
@@ -257,26 +257,6 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     return converted
 
 
-def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the free variables and the global variables that a function assigns.
-
-    Assignments in its inner functions are included.
-    """
-    variables: set[str] = set()
-    names: set[str] = set()
-    for step in dis.get_instructions(code):
-        if step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval not in code.co_cellvars:
-            variables.add(step.argval)
-        elif step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            names.add(step.argval)
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            of_variables, of_names = _assigned_by(each)
-            variables |= of_variables - {*code.co_cellvars}
-            names |= of_names
-    return frozenset(variables), frozenset(names)
-
-
 def _rewrite(function: types.FunctionType) -> _Code:
     code = function.__code__
     with _lock:
@@ -380,14 +360,14 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                 if is_rewritten:
                     entry = _remember(constant, None)
                     entry.is_inner = True
-                    entry.assigned = (_assigned_by(constant)[0] & {*constant.co_freevars}, frozenset())
+                    entry.assigned = (assigned_names(constant)[0] & {*constant.co_freevars}, frozenset())
                 else:
                     forget = functools.partial(_forget_inside, id(constant))
                     _inside[id(constant)] = weakref.ref(constant, forget)
         elif is_class and constant == code.co_qualname:
             constant = qualified  # this constant becomes `__qualname__` of the class
         constants.append(constant)
-    return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
+    return renamed(code, name, qualified, tuple(constants))
 
 
 def _forget_inside(key: int, _: Any) -> None:

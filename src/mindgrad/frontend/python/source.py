@@ -25,6 +25,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from mindgrad.core.base._cpython import byte_code
 from mindgrad.frontend.python.ast_helpers import RUNTIME, at
 
 __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
@@ -283,9 +284,11 @@ def _same(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, types.CodeType):
-        names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars")
-        return all(getattr(first, name) == getattr(second, name) for name in names) and _same(
-            _constants(first), _constants(second)
+        names = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
+        return (
+            byte_code(first) == byte_code(second)
+            and all(getattr(first, name) == getattr(second, name) for name in names)
+            and _same(_constants(first), _constants(second))
         )
     if isinstance(first, tuple):
         return len(first) == len(second) and all(map(_same, first, second))

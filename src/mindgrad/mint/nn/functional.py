@@ -28,7 +28,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.softmax(Tensor([0.0, 0.0])))
@@ -50,7 +50,7 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> T
         eps (float): lower bound of the denominator.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.normalize(Tensor([[3.0, 4.0]])))
@@ -215,7 +215,7 @@ def batch_norm(
         eps (float): number added to the variance.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> x, zero, one = Tensor([[1.0], [3.0]]), Tensor([0.0]), Tensor([1.0])
@@ -234,13 +234,13 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
 
     Args:
         input (Tensor): log-probabilities x.
-        target (Tensor): target probabilities t, of the shape of ``input``; or log t if ``log_target`` is
+        target (Tensor): target probabilities t, with the shape of ``input``; or log t if ``log_target`` is
             true.
         reduction (str): reduction of the loss: ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
         log_target (bool): whether ``target`` contains log-probabilities.
 
     Returns:
-        0-D tensor of the loss, or a tensor of the shape of ``input`` if ``reduction`` is ``"none"``.
+        0-D tensor of the loss, or a tensor with the shape of ``input`` if ``reduction`` is ``"none"``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.kl_div(Tensor([[-1.0, -2.0]]), Tensor([[0.0, 1.0]]), "sum"))

@@ -76,7 +76,7 @@ def glu(input: Any, dim: int = -1) -> Tensor:
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: Any = False) -> Tensor:
     """Clip values to [``min_val``, ``max_val``]; the derivative is 1 at both bounds."""
 def hardtanh_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Replace the tensor, in place, by x clipped to ``min_val`` and ``max_val``."""
+    """Replace the tensor, in place, by its values clipped to an interval."""
 def kl_div(input: Any, target: Any, reduction: str = 'mean', log_target: bool = False) -> Tensor:
     """Compute the Kullback–Leibler divergence Σ t (log t − x)."""
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
@@ -110,4 +110,4 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
 def threshold(input: Any, threshold: float, value: float, inplace: Any = False) -> Tensor:
     """Compute x above a threshold, and another value elsewhere."""
 def threshold_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Replace the tensor, in place, by x above a threshold and ``value`` otherwise."""
+    """Replace the tensor, in place, by x above a threshold, and ``value`` elsewhere."""

@@ -92,7 +92,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         inplace (bool): whether to store the result in ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.dropout2d(mint.ones((2, 3, 4, 4)), 0.5).shape
@@ -134,8 +134,8 @@ def conv_transpose2d(
 
 relu_, sigmoid_ = IN_PLACE["relu_"], IN_PLACE["sigmoid_"]
 elu_ = in_place("elu_", own.elu, "the exponential linear unit")
-hardtanh_ = in_place("hardtanh_", functional.hardtanh, "x clipped to ``min_val`` and ``max_val``")
-threshold_ = in_place("threshold_", functional.threshold, "x above a threshold and ``value`` otherwise")
+hardtanh_ = in_place("hardtanh_", functional.hardtanh, "its values clipped to an interval")
+threshold_ = in_place("threshold_", functional.threshold, "x above a threshold, and ``value`` elsewhere")
 
 for _method in (elu_, hardtanh_, threshold_):
     document(_method, [f"mindgrad.mint.nn.functional.{_method.__name__[:-1]}"])
@@ -176,12 +176,12 @@ GLU = function_cell(
 _COLUMNS = {"dilation": integers(1), "padding": integers(0), "stride": integers(1)}
 Unfold = function_cell(
     __name__, "Unfold", own.unfold, attributes={"kernel_size": _SIZES, **_COLUMNS}, inputs="input",
-    meaning="The windows of images as columns: :func:`mindgrad.mint.nn.functional.unfold`.",
+    meaning="Copy image windows to columns, see :func:`mindgrad.mint.nn.functional.unfold`.",
     example="ops.unfold(ops.ones((1, 2, 3, 3)), 2).shape", prints="(1, 8, 4)",
 )  # fmt: skip
 Fold = function_cell(
     __name__, "Fold", functional.fold, attributes={"output_size": _SIZES, "kernel_size": _SIZES, **_COLUMNS},
-    inputs="input", meaning="Columns added up to images: :func:`mindgrad.mint.nn.functional.fold`.",
+    inputs="input", meaning="Add up columns to images, see :func:`mindgrad.mint.nn.functional.fold`.",
     example="ops.fold(ops.ones((1, 8, 4)), (3, 3), 2).shape", prints="(1, 2, 3, 3)",
 )  # fmt: skip
 _SCALES = {
@@ -191,7 +191,7 @@ _SCALES = {
 UpsamplingNearest2d = function_cell(
     __name__, "UpsamplingNearest2d", functional.interpolate, attributes=_SCALES,
     run=lambda self, input: functional.interpolate(input, self.size, self.scale_factor, mode="nearest"),
-    inputs="input", meaning="Images of another size; each element is the nearest one.",
+    inputs="input", meaning="Resize images by copying the nearest element.",
     example="nn.Upsample(size=(2, 2))(Tensor([[[[1.0]]]]))", prints="[[[[1. 1.]\n   [1. 1.]]]]",
 )  # fmt: skip
 UpsamplingBilinear2d = function_cell(
@@ -199,7 +199,7 @@ UpsamplingBilinear2d = function_cell(
     run=lambda self, input: functional.interpolate(
         input, self.size, self.scale_factor, mode="bilinear", align_corners=True
     ),
-    inputs="input", meaning="Images of another size, linear between elements; the corners stay.",
+    inputs="input", meaning="Resize images by bilinear interpolation with aligned corner pixels.",
     example='nn.Upsample(size=(1, 3), mode="bilinear", align_corners=True)(Tensor([[[[1.0, 3.0]]]]))',
     prints="[[[[1. 2. 3.]]]]",
 )  # fmt: skip

@@ -79,7 +79,7 @@ def _softmax_of_channels(self: Any, x: Any) -> Tensor:
 Softmax2d = _layer(
     "Softmax2d", activation.softmax, "nn.Softmax2d()(ops.zeros((2, 1, 1))).flatten()", "[0.5 0.5]",
     run=_softmax_of_channels, inputs="x",
-    meaning="softmax over the channels of a tensor of shape (n, c, h, w) or (c, h, w).",
+    meaning="Apply softmax over the channels of a tensor of shape (n, c, h, w) or (c, h, w).",
 )  # fmt: skip
 
 # --- piecewise activation functions ------------------------------------------------------------------
@@ -146,7 +146,8 @@ class PReLU(Cell):
             slopes = np.full(channel, number_of(w, "PReLU", "w"), np.float32)
         if slopes.shape != (channel,):
             raise ValueError(
-                f"For 'PReLU', the 'w' must hold {channel} numbers, one for each channel, but its shape is "
+                f"For 'PReLU', the 'w' must contain {channel} numbers, one for each channel, but its shape "
+                f"is "
                 f"{slopes.shape}."
             )
         self.w = Parameter(Tensor(slopes), name="w")
@@ -182,7 +183,7 @@ class RReLU(Cell):
         self.lower, self.upper = number_of(lower, "RReLU", "lower"), number_of(upper, "RReLU", "upper")
         if not 0 <= self.lower <= self.upper <= 1:
             raise ValueError(
-                f"For 'RReLU', 'lower' and 'upper' must be in order and from 0 to 1, but are {lower} and "
+                f"For 'RReLU', 'lower' and 'upper' must satisfy 0 ≤ lower ≤ upper ≤ 1, but are {lower} and "
                 f"{upper}."
             )
 

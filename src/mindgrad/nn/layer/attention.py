@@ -116,7 +116,7 @@ class MultiheadAttention(Cell):
         self.out_proj = Dense(size, size, bias_init="zeros", has_bias=has_bias, dtype=dtype)
 
     def _projected(self, inputs: tuple[Tensor, Tensor, Tensor]) -> list[Tensor]:
-        """Queries, keys and values of all heads, of shape (batch, heads, length, d)."""
+        """Return queries, keys, and values of shape (batch, heads, length, d)."""
         size = self.embed_dim
         if self._same_sizes:
             whole = operand(self.in_proj_weight, "MultiheadAttention")
@@ -150,7 +150,7 @@ class MultiheadAttention(Cell):
         sizes = (self.embed_dim, self.kdim, self.vdim)
         if any(x.ndim != 3 or x.shape[-1] != n for x, n in zip(inputs, sizes, strict=True)):
             raise ValueError(
-                f"For '{owner}', query, key and value must have 3 axes and the last sizes {sizes}, but the "
+                f"For '{owner}', query, key and value must have 3 axes, the last of sizes {sizes}, but the "
                 f"shapes are {', '.join(str(x.shape) for x in inputs)}."
             )
         if self.batch_first:
@@ -158,7 +158,8 @@ class MultiheadAttention(Cell):
         q, k, v = inputs
         if k.shape[:2] != v.shape[:2] or q.shape[1] != k.shape[1]:
             raise ValueError(
-                f"For '{owner}', the batches must be equally large, and keys and values equally many, but "
+                f"For '{owner}', the batch sizes must be equal, and key and value must have equal lengths, "
+                f"but "
                 f"the shapes are {', '.join(str(x.shape) for x in inputs)}."
             )
         queries, keys, values = self._projected((q, k, v))

@@ -113,7 +113,8 @@ class Dense(Cell):
         shape = x.type.shape
         if not shape or shape[-1] != self.in_channels:
             raise ValueError(
-                f"For 'Dense', the last size of the input must be in_channels = {self.in_channels}, but the "
+                f"For 'Dense', the last axis of the input must have size in_channels = {self.in_channels}, "
+                f"but the "
                 f"shape of the input is {x.shape} (weight: {weight.shape})."
             )
         y = apply(dot, x, weight, contract=((len(shape) - 1,), (1,)), batch=((), ()))
@@ -128,7 +129,7 @@ class Dense(Cell):
 
 
 class BiDense(Cell):
-    """A bilinear layer: ``x₁ᵀ A x₂ + b``, one bilinear form for each output channel.
+    """A bilinear layer ``x₁ᵀ A x₂ + b``, with one matrix A for each output channel.
 
     Args:
         in1_channels (int): size of the last axis of the first input.
@@ -186,7 +187,8 @@ class BiDense(Cell):
         channels = (self.in1_channels, self.in2_channels)
         if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1] or (x.shape[-1], y.shape[-1]) != channels:
             raise ValueError(
-                f"For 'BiDense', the last sizes of the inputs must be {channels} and the others equal, but "
+                f"For 'BiDense', the last axes must have the sizes {channels}, and the other axes must "
+                f"match, but "
                 f"the shapes are {x.shape} and {y.shape}."
             )
         return affine.bidense(x, y, self.weight, self.bias)
@@ -252,13 +254,13 @@ Roll = function_cell(
 )  # fmt: skip
 Tril = function_cell(
     __name__, "Tril", matrices.tril, run=lambda self, x, k=0: matrices.tril(x, k), inputs="x k",
-    meaning="The part of matrices on and below the ``k``-th diagonal, with zeros above.\n\n"
+    meaning="Set the elements of matrices above the ``k``-th diagonal to zero.\n\n"
     "``k`` is 0 by default.",
     example="nn.Tril()(ops.ones((2, 2)))", prints="[[1. 0.]\n [1. 1.]]",
 )  # fmt: skip
 Triu = function_cell(
     __name__, "Triu", matrices.triu, run=lambda self, x, k=0: matrices.triu(x, k), inputs="x k",
-    meaning="The part of matrices on and above the ``k``-th diagonal, with zeros below.\n\n"
+    meaning="Set the elements of matrices below the ``k``-th diagonal to zero.\n\n"
     "``k`` is 0 by default.",
     example="nn.Triu()(ops.ones((2, 2)))", prints="[[1. 1.]\n [0. 1.]]",
 )  # fmt: skip
@@ -308,7 +310,7 @@ Pad = function_cell(
     meaning="Pad each axis before and after with zeros or mirrored elements.\n\n"
     'The modes are ``"CONSTANT"`` (zeros), ``"REFLECT"``, and ``"SYMMETRIC"``.',
     texts={
-        "mode": '``"CONSTANT"`` fills with zeros. ``"REFLECT"`` mirrors at the edge element, which is not '
+        "mode": '``"CONSTANT"`` fills with zeros. ``"REFLECT"`` mirrors about the edge element, which is not '
         'repeated. ``"SYMMETRIC"`` mirrors and repeats the edge element.',
     },
     example='nn.Pad(((2, 1),), "REFLECT")(Tensor([1.0, 2.0, 3.0]))', prints="[3. 2. 1. 2. 3. 2.]",
@@ -319,7 +321,7 @@ Pad = function_cell(
 Norm = function_cell(
     __name__, "Norm", norms.vector_norm, attributes={"axis": integers(()), "keep_dims": boolean(False)},
     run=lambda self, x: norms.vector_norm(x, 2, self.axis if self.axis != () else None, self.keep_dims),
-    inputs="x", meaning="√Σ x² over ``axis``, by default all axes; its derivative at zero is 0.",
+    inputs="x", meaning="Compute √Σ x² over ``axis``, by default all axes; the derivative at 0 is 0.",
     example="nn.Norm()(Tensor([3.0, 4.0]))", prints="5.0",
 )  # fmt: skip
 

@@ -141,7 +141,7 @@ _DOC = """{what} over {words}, with an optional bias.
         weight_init (Tensor, str, Initializer, or number): initial kernel, of shape {kernel}. ``None``:
             HeUniform(√5), as in MindSpore 2.x.
         bias_init (Tensor, str, Initializer, or number): initial bias, of shape (out_channels,). ``None``:
-            uniform in ±1/√(inputs of a unit).{format}
+            uniform in ±1/√n for n inputs of a unit.{format}
         dtype (DType): dtype of the Parameters.
 
     Inputs:

@@ -22,7 +22,7 @@ class Dropout(Cell):
 
         y = x · mask / keep_prob        keep_prob = 1 − p
 
-    Outside of training (``set_train(False)``, the initial state of a Cell) the input is returned unchanged.
+    Outside training (``set_train(False)``, the initial state of a Cell) the input is returned unchanged.
     N. Srivastava et al., *Dropout: a simple way to prevent neural networks from overfitting* (2014).
 
     Args:

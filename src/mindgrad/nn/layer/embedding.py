@@ -201,8 +201,8 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
     Inputs:
         input_indices (Tensor): integer tensor of shape (batch, n), with indices of vectors in [0,
             vocab_size).
-        input_values (Tensor): weights of the vectors, of the shape of ``input_indices``.
-        field_ids (Tensor): field of each vector: integers in [0, field_size), of the shape of
+        input_values (Tensor): weights of the vectors, with the shape of ``input_indices``.
+        field_ids (Tensor): field of each vector: integers in [0, field_size), with the shape of
             ``input_indices``.
 
     Outputs:
@@ -250,7 +250,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         indices, weights, fields = (operand(x, owner) for x in (input_indices, input_values, field_ids))
         if indices.ndim != 2 or not indices.shape == weights.shape == fields.shape:
             raise ValueError(
-                f"For '{owner}', the inputs must be matrices of one shape, but their shapes are "
+                f"For '{owner}', the inputs must be matrices of the same shape, but their shapes are "
                 f"{indices.shape}, {weights.shape} and {fields.shape}."
             )
         rows = mul(super().construct(indices), expand_dims(weights, -1))

@@ -137,7 +137,7 @@ class SSIM(Cell):
         return mean(arithmetic.div(above, below), (1, 2, 3))
 
     def _blurred(self, x: Tensor) -> Tensor:
-        """The weighted mean of each window: along the rows, then along the columns."""
+        """Compute the weighted mean of each window, along rows and then columns."""
         n, c, h, w = x.shape
         at = np.arange(self.filter_size) - (self.filter_size - 1) / 2
         weights = np.exp(-0.5 * (at / self.filter_sigma) ** 2)
@@ -158,7 +158,8 @@ class ImageGradients(Cell):
         images (Tensor): real tensor of shape (n, c, h, w).
 
     Outputs:
-        Two tensors of the shape of ``images``: dy and dx. The last row of dy and the last column of dx are 0.
+        Two tensors with the shape of ``images``: dy and dx. The last row of dy and the last
+        column of dx are 0.
 
     Raises:
         ValueError: If ``images`` does not have 4 axes.

@@ -94,11 +94,11 @@ class BatchNorm(Cell):
         )[0]
 
     def _share_of_batch(self) -> Any:
-        """The weight of the batch's statistics in the running statistics."""
+        """Return the weight of the batch's statistics in the running statistics."""
         return 1 - self.momentum
 
     def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
-        """A function for statistics over all processes; ``None`` uses only this process."""
+        """Return a function for statistics over all processes, or ``None``."""
         return None
 
     def extend_repr(self) -> str:
@@ -113,7 +113,7 @@ _BATCH = """Batch normalization of {input}, for each channel.
     It computes (x − mean) / √(variance + eps) · gamma + beta. In training (``set_train()``) mean and variance
     are computed from the batch (the variance divided by n). The running statistics become momentum · running
     + (1 − momentum) · batch, with the unbiased variance of the batch (divided by n − 1, or by 1 for one
-    element). They are also updated in gradients and in compiled functions. Outside of training, the running
+    element). They are also updated in gradients and in compiled functions. Outside training, the running
     statistics normalize the input.
 
     Args:
@@ -351,7 +351,7 @@ class _InstanceNorm(Cell):
 _INSTANCE = """Instance normalization of {input}, for each channel of each sample.
 
     It computes (x − mean) / √(variance + eps) · gamma + beta (Ulyanov, Vedaldi, and Lempitsky, 2017), in
-    training and outside of it.
+    training and in evaluation.
 
     Args:
         num_features (int): number of channels, c.

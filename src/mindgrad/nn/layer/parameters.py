@@ -30,12 +30,12 @@ def parameter(
 
 
 def weight_of_fan(init: Any) -> Any:
-    """``init``, or for ``None`` the default of MindSpore 2.x, HeUniform(√5)."""
+    """Return ``init``, or if it is ``None``, MindSpore 2.x's default HeUniform(√5)."""
     return HeUniform(math.sqrt(5)) if init is None else init
 
 
 def bias_of_fan(init: Any, fan_in: int) -> Any:
-    """``init``, or for ``None`` the default of MindSpore 2.x for biases.
+    """Return ``init``, or if it is ``None``, MindSpore 2.x's default for biases.
 
     The default is uniform in ±1/√(inputs of a unit).
     """

@@ -28,7 +28,7 @@ class _Pool(FunctionCell):
 
 
 def _windows(*more: str) -> dict[str, Attribute]:
-    """The attributes of pooling windows, and ``more`` attributes by name."""
+    """Return the attributes of pooling windows, and ``more`` attributes by name."""
     others = {
         "dilation": integers(1),
         "return_indices": boolean(False),

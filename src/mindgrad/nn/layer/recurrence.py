@@ -16,7 +16,7 @@ __all__ = ["GATES", "STEPS", "affine"]
 
 
 def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
-    """x Wᵀ + b over the last axis."""
+    """Compute x Wᵀ + b over the last axis."""
     x, w = promoted("RNN", x, weight, broadcast=False)
     y = apply(dot, x, w, contract=((x.ndim - 1,), (1,)), batch=((), ()))
     return y if bias is None else arithmetic.add(y, bias)

@@ -181,7 +181,7 @@ def _step_of(kind: str) -> Callable[..., Any]:
     def step(inputs: Any, hidden: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
         return STEPS[kind](affine(inputs, w_ih, b_ih), hidden, w_hh, b_hh)
 
-    step.__doc__ = f"One step of a recurrent cell ({kind}) with these weights: the next state."
+    step.__doc__ = f"Compute the next state of a recurrent cell ({kind}) with these weights."
     return step
 
 

@@ -154,7 +154,7 @@ class _Recurrent(Cell):
         lengths = operand(seq_length, owner)
         if lengths.dtype.kind not in ("int", "uint") or lengths.shape != (batch,):
             raise ValueError(
-                f"For '{owner}', the 'seq_length' must hold an integer for each of {batch} sequences, but "
+                f"For '{owner}', the 'seq_length' must contain an integer for each of {batch} sequences, but "
                 f"it has the shape {lengths.shape} and the type {lengths.dtype}."
             )
         return cast(lengths, int32)
@@ -310,11 +310,11 @@ RNN.__doc__ = _DOC.format(
     pair_type="Tensor", pair="", name="RNN", state="h", first="h",
 )  # fmt: skip
 GRU.__doc__ = _DOC.format(
-    what="Layers of gated recurrent units over sequences.", rows="3 · ", cell="GRUCell", more="",
+    what="Apply layers of gated recurrent units (GRU) to sequences.", rows="3 · ", cell="GRUCell", more="",
     pair_type="Tensor", pair="",
     name="GRU", state="h", first="h",
 )  # fmt: skip
 LSTM.__doc__ = _DOC.format(
-    what="Layers of long short-term memory over sequences.", rows="4 · ", cell="LSTMCell", more="",
+    what="Apply layers of long short-term memory (LSTM) to sequences.", rows="4 · ", cell="LSTMCell", more="",
     pair_type="tuple of Tensor", pair=" (h, c)", name="LSTM", state="(h, c)", first="h",
 )  # fmt: skip

@@ -84,7 +84,7 @@ class SyncBatchNorm(BatchNorm):
         return self._joint_statistics if get_group_size(self.group_name) > 1 else None
 
     def _joint_statistics(self, x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
-        """Mean, variance, and number of elements over ``axes`` and all processes."""
+        """Return mean, variance, and element count over ``axes`` and all processes."""
         shape = (1, -1) + (1,) * (x.ndim - 2)
         count = full_tensor(x.size // x.shape[1], x.dtype, (1,))
         total = self._total(ops.concat([ops.sum(x, axes), count]))
@@ -97,7 +97,7 @@ class SyncBatchNorm(BatchNorm):
 
 
 def _group_of(process_groups: Any) -> str:
-    """The group among ``process_groups`` that contains this process."""
+    """Return the group among ``process_groups`` that contains this process."""
     rank = get_rank()
     own = [sorted(ranks) for ranks in process_groups if rank in ranks]
     if len(own) != 1:

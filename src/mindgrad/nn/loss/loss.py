@@ -57,7 +57,7 @@ MSELoss = _loss("MSELoss", losses.mse_loss, f"nn.MSELoss(){_PAIR}", "2.5", reduc
 RMSELoss = _loss(
     "RMSELoss", losses.mse_loss, "nn.RMSELoss()(Tensor([1.0, 5.0]), Tensor([2.0, -2.0]))", "5.0",
     run=lambda self, x, t: math.sqrt(losses.mse_loss(x, t)),
-    meaning="The square root of the mean of (x − t)²; its derivative at 0 is infinite.",
+    meaning="Compute the root of the mean of (x − t)²; its derivative at 0 is infinite.",
 )  # fmt: skip
 SmoothL1Loss = _loss(
     "SmoothL1Loss", losses.smooth_l1_loss, f"nn.SmoothL1Loss(){_PAIR}", "[0.5 1.5]",

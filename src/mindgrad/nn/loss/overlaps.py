@@ -95,9 +95,7 @@ class MultiClassDiceLoss(LossBase):
         operator = "MultiClassDiceLoss"
         x, t = operands_of_one_shape(operator, logits=logits, labels=labels)
         if x.ndim < 2:
-            raise ValueError(
-                f"For '{operator}', the 'logits' must have an axis of classes, but got {x.shape}."
-            )
+            raise ValueError(f"For '{operator}', the 'logits' must have a class axis, but got {x.shape}.")
         if self.activation is not None:
             x = self.activation(x)
         classes = x.shape[1]
@@ -127,8 +125,8 @@ class FocalLoss(LossBase):
 
     Inputs:
         logits (Tensor): real tensor of shape (n, c) or (n, c, ...).
-        labels (Tensor): class indices of shape (n, 1) or (n, 1, ...), or a tensor of the shape of ``logits``
-            with a 0 or 1 for each class.
+        labels (Tensor): class indices of shape (n, 1) or (n, 1, ...), or a tensor of zeros and ones with
+            the shape of ``logits``.
 
     Outputs:
         The losses, averaged over all axes except the first and then reduced by ``reduction``. If ``labels``
@@ -159,7 +157,7 @@ class FocalLoss(LossBase):
         ):
             raise ValueError(
                 f"For 'FocalLoss', the logits must have the shape (n, c, …) and the labels (n, 1, …) or the "
-                f"same, but the shapes are {x.shape} and {t.shape}."
+                f"shape of the logits, but the shapes are {x.shape} and {t.shape}."
             )
         rows, classes = x.shape[:2]
         logs = activation.log_softmax(layout.reshape(x, (rows, classes, -1)), 1)

@@ -90,7 +90,7 @@ class _Counted(EvaluationBase):
             if true.size and not 0 <= true.min() <= true.max() < classes:
                 raise ValueError(
                     f"For '{type(self).__name__}', labels must be from 0 to {classes - 1}, the number of "
-                    f"classes less one, but they are from {true.min()} to {true.max()}."
+                    f"classes minus one, but they are from {true.min()} to {true.max()}."
                 )
             chosen = np.eye(classes)[predicted.argmax(axis=1).reshape(-1)]
             labels = np.eye(classes)[true.reshape(-1)]
@@ -102,7 +102,7 @@ class _Counted(EvaluationBase):
         self._true = self._true + labels.sum(0)
 
     def _compared(self) -> Any:
-        """The denominators of the metric by class; the numerators are the correct labels."""
+        """Return the denominator of the metric for each class."""
         raise NotImplementedError
 
     def eval(self, average: bool = False) -> Any:

@@ -120,13 +120,13 @@ class ConfusionMatrixMetric(Metric):
         """
         if len(inputs) != 2:
             raise ValueError(
-                f"For 'ConfusionMatrixMetric.update', there must be predictions and labels, but got "
+                f"For 'ConfusionMatrixMetric.update', pass predictions and labels, but got "
                 f"{len(inputs)} inputs."
             )
         predicted, true = (self._convert_data(each) for each in inputs)
         if predicted.shape != true.shape or predicted.ndim < 2:
             raise ValueError(
-                f"For 'ConfusionMatrixMetric.update', predictions and labels must have one shape "
+                f"For 'ConfusionMatrixMetric.update', predictions and labels must have the same shape "
                 f"(N, C, ...), but their shapes are {predicted.shape} and {true.shape}."
             )
         if self.skip_channel and true.shape[1] > 1:

@@ -13,7 +13,7 @@ __all__ = ["ROC", "ConfusionMatrix", "auc"]
 
 
 def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The false and true positive rates, and their thresholds in descending order."""
+    """Return false and true positive rates, and thresholds in descending order."""
     order = np.argsort(-scores, kind="stable")
     scores, positive = scores[order], positive[order]
     # last index of each group of equal scores
@@ -134,10 +134,12 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
             f"For 'auc', 'x' and 'y' must be NumPy arrays, but got {type(x).__name__} and {type(y).__name__}."
         )
     if any(data.ndim != 1 and (data.ndim != 2 or data.shape[1] != 1) for data in (x, y)) or len(x) != len(y):
-        raise ValueError(f"For 'auc', 'x' and 'y' must have one length, but got {x.shape} and {y.shape}.")
+        raise ValueError(
+            f"For 'auc', 'x' and 'y' must have the same length, but got {x.shape} and {y.shape}."
+        )
     x, y = np.ravel(x), np.ravel(y)
     if x.size < 2:
-        raise ValueError(f"For 'auc', there must be two points or more, but got {x.size}.")
+        raise ValueError(f"For 'auc', at least two points are required, but got {x.size}.")
     if reorder:
         order = np.lexsort((y, x))
         x, y = x[order], y[order]
@@ -202,8 +204,8 @@ class ConfusionMatrix(Metric):
             predicted = predicted.argmax(axis=1)
         if predicted.shape != true.shape:
             raise ValueError(
-                f"For 'ConfusionMatrix.update', predictions must be of shape (N, C, ...) or (N, ...) where "
-                f"labels are of shape (N, ...), but got {inputs[0].shape} and {true.shape}."
+                f"For 'ConfusionMatrix.update', for labels of shape (N, ...), predictions must have the "
+                f"shape (N, C, ...) or (N, ...), but got {inputs[0].shape} and {true.shape}."
             )
         if predicted.dtype.kind == "f":
             predicted = predicted >= self.threshold

@@ -31,7 +31,7 @@ class _MeanOverSamples(MeanMetric):
         predicted, true = self._arrays(inputs)
         if predicted.shape != true.shape:
             raise ValueError(
-                f"For '{type(self).__name__}', predictions and labels must have one shape, but got "
+                f"For '{type(self).__name__}', predictions and labels must have the same shape, but got "
                 f"{predicted.shape} and {true.shape}."
             )
         self._total += float(self._error(predicted - true).sum())

@@ -205,12 +205,12 @@ class EvaluationBase(Metric):
         ):
             raise ValueError(
                 f"For '{type(self).__name__}', predictions of shape (N, C, …) need labels of shape (N, …), "
-                f"or one-hot ones of the same shape, but got {predicted.shape} and {true.shape}."
+                f"or one-hot labels of the same shape, but got {predicted.shape} and {true.shape}."
             )
         if self._type == "multilabel":
             if predicted.shape != true.shape:
                 raise ValueError(
-                    f"For '{type(self).__name__}', predictions and labels must have one shape, but got "
+                    f"For '{type(self).__name__}', predictions and labels must have the same shape, but got "
                     f"{predicted.shape} and {true.shape}."
                 )
             if not np.isin(predicted, (0, 1)).all() or not np.isin(true, (0, 1)).all():

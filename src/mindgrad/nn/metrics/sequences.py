@@ -74,7 +74,8 @@ class BleuScore(Metric):
         """
         if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
             raise ValueError(
-                "For 'BleuScore.update', there must be translations and as many lists of references, but got "
+                "For 'BleuScore.update', pass translations and the same number of lists of references, but "
+                "got "
                 f"{' and '.join(str(len(data)) for data in inputs)}."
             )
         for translation, references in zip(*inputs, strict=True):
@@ -142,7 +143,7 @@ class Perplexity(MeanMetric):
         chosen = labels.reshape(-1).astype(int)
         if len(chosen) != len(rows):
             raise RuntimeError(
-                f"For 'Perplexity.update', there must be one label for each row of probabilities, but the "
+                f"For 'Perplexity.update', pass one label for each row of probabilities, but the "
                 f"shapes are {labels.shape} and {probabilities.shape}."
             )
         if self.ignore_label is not None:

@@ -50,7 +50,8 @@ class Dice(MeanMetric):
         predicted, true = self._arrays(inputs)
         if predicted.shape != true.shape:
             raise ValueError(
-                f"For 'Dice.update', predictions and labels must have one shape, but got {predicted.shape} "
+                f"For 'Dice.update', predictions and labels must have the same shape, but got "
+                f"{predicted.shape} "
                 f"and {true.shape}."
             )
         self._count += len(true)
@@ -164,7 +165,7 @@ class OcclusionSensitivity(Metric):
         self._sensitivity: np.ndarray | None = None
 
     def _bounds(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """The first and last index of each axis."""
+        """Return the first and last index of each axis."""
         sizes = np.array(shape)
         if self.b_box is None:
             return np.zeros_like(sizes), sizes - 1
@@ -198,14 +199,14 @@ class OcclusionSensitivity(Metric):
         """
         if len(inputs) != 3:
             raise ValueError(
-                f"For 'OcclusionSensitivity.update', there must be a model, a sample and its class, but got "
+                f"For 'OcclusionSensitivity.update', pass a model, a sample and its class, but got "
                 f"{len(inputs)} inputs."
             )
         model = check_value_type("model", inputs[0], [Cell], "OcclusionSensitivity")
         sample, label = self._convert_data(inputs[1]), self._convert_data(inputs[2])
         if len(sample) != 1 or label.size != 1:
             raise RuntimeError(
-                f"For 'OcclusionSensitivity.update', there must be one sample and one class, but the shapes "
+                f"For 'OcclusionSensitivity.update', pass one sample and one class, but the shapes "
                 f"are {sample.shape} and {label.shape}."
             )
         scores = lambda images: model(Tensor(images)).asnumpy()[:, int(label.item())]

@@ -26,7 +26,7 @@ _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 
 def _outline(region: np.ndarray) -> np.ndarray:
-    """The elements of a region that touch its exterior."""
+    """Return the elements of a region that touch its exterior."""
     return region ^ scipy_module("ndimage").binary_erosion(region)
 
 
@@ -87,7 +87,7 @@ class _SurfaceMetric(Metric):
         owner = type(self).__name__
         if len(inputs) != 3:
             raise ValueError(
-                f"For '{owner}.update', there must be predictions, labels and a label of the region, but got "
+                f"For '{owner}.update', pass predictions, labels and the label of the region, but got "
                 f"{len(inputs)} inputs."
             )
         predicted, true = (self._convert_data(data) for data in inputs[:2])
@@ -99,7 +99,8 @@ class _SurfaceMetric(Metric):
             )
         if predicted.size == 0 or predicted.shape != true.shape:
             raise ValueError(
-                f"For '{owner}.update', predictions and labels must have one shape and not be empty, but got "
+                f"For '{owner}.update', predictions and labels must have the same shape and not be empty, "
+                f"but got "
                 f"{predicted.shape} and {true.shape}."
             )
         if label not in predicted and label not in true:
@@ -116,7 +117,7 @@ class _SurfaceMetric(Metric):
         return self._outlines
 
     def _both_ways(self) -> tuple[np.ndarray, np.ndarray]:
-        """The distances of the predicted outline from the true outline, and vice versa."""
+        """Return the distances from the predicted to the true outline, and back."""
         predicted, true = self._pair()
         metric = self.distance_metric
         return _distances(predicted, true, metric), _distances(true, predicted, metric)
@@ -175,7 +176,7 @@ class HausdorffDistance(_SurfaceMetric):
 
 
 class _MeanDistance(_SurfaceMetric):
-    """A mean of distances in one direction or in both."""
+    """Base class of metrics that average distances in one or both directions."""
 
     def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
         super().__init__(distance_metric)

@@ -81,7 +81,7 @@ class AdaFactor(Optimizer):
         boolean(owner, "warmup_init", warmup_init)
         if (learning_rate is None) != relative_step:
             raise ValueError(
-                f"For '{owner}', give either a 'learning_rate' or relative_step=True, but got "
+                f"For '{owner}', pass either a 'learning_rate' or relative_step=True, but got "
                 f"{learning_rate} and {relative_step}."
             )
         if warmup_init and not relative_step:

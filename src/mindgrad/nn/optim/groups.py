@@ -55,7 +55,7 @@ def members(owner: str, parameters: Any) -> tuple[list[Member], bool]:
 
 def _listed(owner: str, name: str, values: Any) -> list[Any]:
     if values is None:
-        raise ValueError(f"For '{owner}', the '{name}' can not be None: give net.trainable_params().")
+        raise ValueError(f"For '{owner}', the '{name}' can not be None: pass net.trainable_params().")
     if isinstance(values, (Tensor, dict, str)) or not isinstance(values, Iterable):
         raise TypeError(
             f"For '{owner}', the '{name}' must be a list of Parameters, but got {type(values).__name__}."

@@ -170,7 +170,7 @@ class Optimizer(Cell):
         lengths = {rate.size for rate in by_group.values() if isinstance(rate, np.ndarray)}
         if len(lengths) > 1:
             raise ValueError(
-                f"For '{owner}', lists of learning rates must have one length in all groups, but got "
+                f"For '{owner}', lists of learning rates must have the same length in all groups, but got "
                 f"{', '.join(map(str, sorted(lengths)))}."
             )
         held_rates = {
@@ -282,7 +282,7 @@ class Optimizer(Cell):
         return [ops.cast(g, p.dtype) for g, p in zip(gradients, self.parameters, strict=True)]
 
     def _rows(self, gradients: Any, *states: Sequence[Any], decayed: bool = True) -> list[tuple[Any, ...]]:
-        """Return, for each Parameter, a tuple of all that its update needs.
+        """Return, for each Parameter, a tuple of the operands of its update.
 
         The tuple has the Parameter, its prepared gradient, its learning rate, and its part of each state.
         """
@@ -290,7 +290,7 @@ class Optimizer(Cell):
         return list(zip(self.parameters, prepared, self._rates(), *states, strict=True))
 
     def _rates(self) -> Sequence[Any]:
-        """The learning rate of this step for each Parameter."""
+        """Return the learning rate of this step for each Parameter."""
         rates = self.get_lr()
         return rates if isinstance(rates, tuple) else (rates,) * self.param_length
 
@@ -352,7 +352,7 @@ class Optimizer(Cell):
         ])  # fmt: skip
 
     def _decays(self) -> Sequence[Any]:
-        """The weight decay of this step for each Parameter."""
+        """Return the weight decay of this step for each Parameter."""
         decays = self.get_weight_decay()
         return decays if isinstance(decays, tuple) else (decays,) * self.param_length
 

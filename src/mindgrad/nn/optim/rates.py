@@ -68,7 +68,7 @@ def checked_rate(owner: str, rate: Any) -> Any:
             raise TypeError(_expected(owner, listed)) from None
         if array.ndim != 1:
             raise ValueError(
-                f"For '{owner}', a list of learning rates must hold numbers, but got {listed!r}."
+                f"For '{owner}', a list of learning rates must contain numbers, but got {listed!r}."
             )
         _check_values(owner, array)
         return array

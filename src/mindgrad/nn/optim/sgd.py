@@ -92,7 +92,7 @@ class SGD(Optimizer):
         return True
 
     def set_momentum(self, momentum: float) -> None:
-        """Change the momentum. It must stay positive, or stay 0.
+        """Change the momentum, which must remain positive, or remain 0.
 
         Args:
             momentum (float): new value of the momentum μ.
@@ -252,7 +252,9 @@ class Rprop(Optimizer):
             raise ValueError(f"For 'Rprop', the 'etas[1]' must be greater than 1, but got {etas[1]}.")
         self.step_size_min, self.step_size_max = [real("Rprop", "step_sizes", each) for each in step_sizes]
         if self.step_size_min > self.step_size_max:
-            raise ValueError(f"For 'Rprop', the 'step_sizes' must grow, but got {step_sizes}.")
+            raise ValueError(
+                f"For 'Rprop', the 'step_sizes' must be in ascending order, but got {step_sizes}."
+            )
         self.prev = self._state("prev")
         self.step_size = self._state("step_size")
 

@@ -28,12 +28,12 @@ class DiscountedReturn(Primitive):
 
     Inputs:
         reward (Tensor): reward of each step, a real tensor of shape (steps, …).
-        done (Tensor): whether an episode ends with each step, of the shape of ``reward``.
-        last_state_value (Tensor): estimated return after the last step, of the shape of ``reward`` without
+        done (Tensor): whether an episode ends with each step, with the shape of ``reward``.
+        last_state_value (Tensor): estimated return after the last step, with the shape of ``reward`` without
             its first axis.
 
     Outputs:
-        Tensor of the discounted returns Rₜ, of the shape and dtype of ``reward``.
+        Tensor of the discounted returns Rₜ, with the shape and dtype of ``reward``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.operations._rl_inner_ops import DiscountedReturn

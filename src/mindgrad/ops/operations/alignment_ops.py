@@ -71,7 +71,7 @@ def _run(self: Any, x: Any, labels_indices: Any, labels_values: Any, sequence_le
     if self.preprocess_collapse_repeated or not self.ctc_merge_repeated:
         raise NotImplementedError(
             "For 'CTCLoss', only preprocess_collapse_repeated=False and ctc_merge_repeated=True are "
-            "supported: collapse repeated labels before."
+            "supported: collapse repeated labels beforehand."
         )
     return sparse_ctc_loss(
         x, labels_indices, labels_values, sequence_length, self.ignore_longer_outputs_than_inputs
@@ -128,7 +128,7 @@ def ctc_greedy_decoder(
     times, _, classes = logits.shape
     values = known(lengths)
     if values is not None and values.max(initial=0) > times:
-        raise ValueError(f"For 'CTCGreedyDecoder', a length is above the number of times, {times}.")
+        raise ValueError(f"For 'CTCGreedyDecoder', a length exceeds the number of time steps, {times}.")
     best = cast(layout.swapaxes(extremes.argmax(logits, -1), 0, 1), int64)
     is_counted = comparison.less(creation.arange(times), layout.expand_dims(lengths, 1))
     is_label = comparison.logical_and(is_counted, comparison.not_equal(best, classes - 1))

@@ -85,8 +85,8 @@ class Operation(Primitive):
         names = list(self.attributes)
         if len(args) > len(names):
             raise TypeError(
-                f"For '{name}', there are {len(names)} attributes, but {len(args)} were given; inputs are "
-                f"given in the call: ops.{name}()(x)."
+                f"For '{name}', there are {len(names)} attributes, but {len(args)} were given; pass inputs "
+                f"in the call: ops.{name}()(x)."
             )
         values = dict(zip(names, args, strict=False))
         for key, value in kwargs.items():
@@ -258,7 +258,7 @@ def _documentation_of(
 
 
 def _attribute(argument: Argument) -> Attribute:
-    """The attribute that an argument of a form describes, such as ``keep_dims=False``."""
+    """Return the attribute for an argument of a form, such as ``keep_dims=False``."""
     default: tuple[Any, ...] = (_value(argument.default),) if argument.default else ()
     conversion, _, words = argument.conversion.partition("(")
     if conversion == "anything":
@@ -274,7 +274,7 @@ _PLAIN = frozenset({"None", "True", "False"})
 
 
 def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
-    """The signature of a constructor with these attributes."""
+    """Return the signature of a constructor with these attributes."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Signature(
         [inspect.Parameter(key, kind, default=each.default) for key, each in attributes.items()]
@@ -282,7 +282,7 @@ def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
 
 
 def classes(namespace: dict[str, Any]) -> list[str]:
-    """The names of the operator classes in a module, for its ``__all__``."""
+    """Return the names of the operator classes in a module, for its ``__all__``."""
     return sorted(
         name
         for name, value in namespace.items()
@@ -291,7 +291,7 @@ def classes(namespace: dict[str, Any]) -> list[str]:
 
 
 def _counts(function: Any, skip: int) -> tuple[int, float]:
-    """The smallest and the largest number of positional inputs."""
+    """Return the smallest and the largest number of positional inputs."""
     if inspect.unwrap(function).__code__.co_flags & inspect.CO_VARARGS:
         return 0, float("inf")
     most = len(input_names(function, skip))
@@ -372,7 +372,7 @@ def _by_name(names: Iterable[str], function: Callable[..., Any]) -> dict[str, st
 def attribute_lines(
     doc: FunctionDoc, attributes: dict[str, Attribute], ignored: Collection[str] = ()
 ) -> list[str]:
-    """The docstring entries of the attributes of a class that ``doc`` describes."""
+    """Return docstring entries for the attributes that ``doc`` describes."""
     return [
         doc.described(key, attribute.default, _TYPES.get(attribute.check, ""), is_ignored=key in ignored)
         for key, attribute in attributes.items()
@@ -383,7 +383,7 @@ def attribute_lines(
 
 
 def boolean(default: Any = _REQUIRED) -> Attribute:
-    """An attribute that is a bool."""
+    """Return an attribute that is a bool."""
     return Attribute(_boolean, "a bool", default)
 
 
@@ -394,7 +394,7 @@ def _boolean(value: Any) -> bool:
 
 
 def integer(default: Any = _REQUIRED) -> Attribute:
-    """An attribute that is an int."""
+    """Return an attribute that is an int."""
     return Attribute(_integer, "an int", default)
 
 
@@ -405,7 +405,7 @@ def _integer(value: Any) -> int:
 
 
 def integers(default: Any = _REQUIRED) -> Attribute:
-    """An attribute that is an int, or a tuple or list of ints."""
+    """Return an attribute that is an int, or a tuple or list of ints."""
     return Attribute(_integers, "an int, or a tuple or list of ints", default)
 
 
@@ -416,7 +416,7 @@ def _integers(value: Any) -> Any:
 
 
 def number(default: Any = _REQUIRED) -> Attribute:
-    """An attribute that is a float or int."""
+    """Return an attribute that is a float or int."""
     return Attribute(_number, "a float", default)
 
 
@@ -427,7 +427,7 @@ def _number(value: Any) -> float:
 
 
 def text(default: Any = _REQUIRED) -> Attribute:
-    """An attribute that is a string."""
+    """Return an attribute that is a string."""
     return Attribute(_text, "a string", default)
 
 
@@ -438,12 +438,12 @@ def _text(value: Any) -> str:
 
 
 def element_type(default: Any = _REQUIRED) -> Attribute:
-    """An attribute that names an element type."""
-    return Attribute(as_dtype, "an element type", default)
+    """Return an attribute whose value is a dtype."""
+    return Attribute(as_dtype, "a dtype", default)
 
 
 def anything(words: str, default: Any = _REQUIRED) -> Attribute:
-    """An attribute without a check; the function checks its value."""
+    """Return an attribute without a check; the function checks its value."""
     return Attribute(lambda value: value, words, default)
 
 

@@ -12,7 +12,7 @@ __all__ = ["class_example"]
 
 
 def class_path(form: Form) -> str:
-    """The path of the class of a form in an example, such as ``ops.Softmax``."""
+    """Return the path of the class of a form in an example, such as ``ops.Softmax``."""
     return f"{'ops' if form.path == CLASSES else form.path}.{form.name}"
 
 

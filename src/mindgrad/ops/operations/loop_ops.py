@@ -43,7 +43,7 @@ class _Carried:
         self.names = [f"{name} of {owner}" for name in names]
 
     def get(self) -> tuple[Any, ...]:
-        """The current values."""
+        """Return the current values."""
         return self.values
 
     def put(self, values: tuple[Any, ...]) -> None:
@@ -192,7 +192,9 @@ class Scan:
         _check_unroll("Scan", unroll)
         if xs is None:
             if length is None:
-                raise ValueError("For 'Scan', 'xs' and 'length' are both None: give the number of elements.")
+                raise ValueError(
+                    "For 'Scan', 'xs' and 'length' are both None: pass the number of elements as 'length'."
+                )
             xs = [None] * length
         elif not isinstance(xs, (tuple, list, Tensor)):
             raise TypeError(

@@ -36,13 +36,13 @@ _SYNONYMS: tuple[frozenset[str], ...] = tuple(
 
 
 def input_names(function: Callable[..., Any], skip: int) -> list[str]:
-    """The names of a function's positional parameters, without the first ``skip``."""
+    """Return the names of positional parameters, without the first ``skip``."""
     code = inspect.unwrap(function).__code__
     return list(code.co_varnames[skip : code.co_argcount])
 
 
 def optional_inputs(function: Callable[..., Any]) -> dict[str, Any]:
-    """The defaults of the positional parameters that a call may omit."""
+    """Return the defaults of the positional parameters that a call may omit."""
     defaults = inspect.unwrap(function).__defaults__ or ()
     names = input_names(function, 0)
     pairs = zip(names[len(names) - len(defaults) :], defaults, strict=True)
@@ -67,7 +67,8 @@ def with_named(
         position = meant(name, [own for own in names if own not in values]) if name not in names else name
         if position is None:
             raise TypeError(
-                f"For '{operator}', there is no input '{name}' besides those that are given; its inputs are "
+                f"For '{operator}', the input '{name}' is unknown, or was already passed by position; the "
+                f"inputs are "
                 f"{', '.join(names) or 'not named'}."
             )
         if position in values:
@@ -82,5 +83,5 @@ def with_named(
 
 
 def meant(name: str, free: list[str]) -> str | None:
-    """The parameter in ``free`` that ``name`` is a synonym of."""
+    """Return the parameter in ``free`` for which ``name`` is a synonym."""
     return next((own for group in _SYNONYMS if name in group for own in free if own in group), None)

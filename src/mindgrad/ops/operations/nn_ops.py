@@ -137,7 +137,7 @@ def _normalized(self: Any, x: Any) -> Any:
 
 L2Normalize = operation(
     __name__, "L2Normalize", math.rsqrt, attributes={"axis": integers(0), "epsilon": number(1e-4)},
-    meaning="Divide a tensor by its 2-norm along axes. | Tensor of the shape of ``input_x``.",
+    meaning="Divide a tensor by its 2-norm along axes. | Tensor with the shape of ``input_x``.",
     run=_normalized,
     example="ops.L2Normalize()(Tensor([0.0, 4.0]))", prints="[0. 1.]",
 )  # fmt: skip

@@ -32,7 +32,7 @@ def running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tens
         reverse (bool): whether to start from the end.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         ValueError: If ``axis`` is out of range.

@@ -13,7 +13,8 @@ __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_r
 def _refuse(name: str) -> NoReturn:
     raise TypeError(
         f"For 'Primitive', {name} cannot become an operator of mindgrad: an operator in Python has no "
-        "compiled form. Write a function of existing operators, which is differentiated by itself, or, for "
+        "compiled form. Write a function of existing operators, which mindgrad differentiates "
+        "automatically, or, for "
         "a custom derivative, a Cell with 'construct' and 'bprop'."
     )
 

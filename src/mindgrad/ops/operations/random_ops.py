@@ -39,7 +39,7 @@ def _channels_dropped(self: Any, x: Any, axes: int) -> tuple[Tensor, Tensor]:
     return dropping.channels_masked(name, dropping.with_axes(name, x, (axes + 2,)), self.keep_prob, axes)
 
 
-_PAIR = "Tuple of two tensors of the shape of ``x``: the result, and the mask of the elements that were kept."
+_PAIR = "Tuple of two tensors with the shape of ``x``: the result, and the mask of kept elements."
 Dropout = operation(
     __name__, "Dropout", dropping.dropout,
     attributes={"keep_prob": _keep_prob("Dropout", True), "Seed0": integer(0), "Seed1": integer(0)},
@@ -101,7 +101,7 @@ DropoutGenMask = operation(
 DropoutDoMask = operation(
     __name__, "DropoutDoMask", dropping.dropout,
     meaning="Apply a mask of ``DropoutGenMask`` and divide by the probability. "
-    "| Tensor of the shape of ``input_x``.",
+    "| Tensor with the shape of ``input_x``.",
     run=lambda self, input_x, mask, keep_prob: choose(
         mask, arithmetic.div(operand(input_x, "DropoutDoMask"), keep_prob), 0.0
     ),

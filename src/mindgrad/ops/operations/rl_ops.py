@@ -21,7 +21,7 @@ __all__ = ["BufferAppend", "BufferGetItem", "BufferSample"]
 
 _ROWS: dict[str, Attribute] = {
     "buffer_shape": anything("the shapes of a row of each tensor"),
-    "buffer_dtype": anything("the element types of the tensors"),
+    "buffer_dtype": anything("the dtypes of the tensors"),
 }
 
 

@@ -96,7 +96,7 @@ def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: 
         x2 (Tensor): dense tensor to add, of shape ``x1_shape``.
 
     Returns:
-        Tensor of the shape of ``x2``.
+        Tensor with the shape of ``x2``.
 
     {as sparse_to_dense}
     """

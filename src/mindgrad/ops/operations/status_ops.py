@@ -49,7 +49,7 @@ def spacing(x: Any) -> Tensor:
         x (Tensor): floating-point tensor.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
         TypeError: If ``x`` does not have a floating-point dtype.
@@ -61,7 +61,7 @@ def spacing(x: Any) -> Tensor:
     tensor = operand(x, "Eps")
     if not tensor.dtype.is_float:
         raise TypeError(
-            f"For 'Eps', the input must be of a floating-point type, but its type is {tensor.dtype}."
+            f"For 'Eps', the input must have a floating-point dtype, but its dtype is {tensor.dtype}."
         )
     bits = {"Float16": 10, "Float32": 23, "Float64": 52, "BFloat16": 7}[str(tensor.dtype)]
     return creation.full_like(tensor, 2.0**-bits)
@@ -119,7 +119,7 @@ PyFunc = absent(__name__, "PyFunc", "calls Python from a compiled program", _OWN
 _SERVER = "Leave it out: each process has all Parameters."
 Push = absent(__name__, "Push", "sends gradients to a parameter server", _SERVER)
 Pull = absent(__name__, "Pull", "gets Parameters from a parameter server", _SERVER)
-LSTM = absent(__name__, "LSTM", "is a kernel of recurrent layers", "Use nn.LSTM.")
+LSTM = absent(__name__, "LSTM", "is a kernel for recurrent layers", "Use nn.LSTM.")
 _ABSENT = [
     "AiCPURegOp", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",

@@ -250,7 +250,7 @@ class BatchISendIRecv(Primitive):
         ):
             raise ValueError(
                 f"For 'BatchISendIRecv', there must be a rank for each of 'op_types', 'isend' or 'irecv', "
-                f"and a shape and an element type for each 'irecv', but got {self.op_types} and {counts}."
+                f"and a shape and a dtype for each 'irecv', but got {self.op_types} and {counts}."
             )
         for rank in self.remote_ranks:
             partner(rank, "remote_ranks", group, "BatchISendIRecv")

@@ -199,7 +199,7 @@ class LambdaCallback(Callback):
     def __init__(self, **functions: Callable[[RunContext], Any] | None) -> None:
         for name, function in functions.items():
             if name not in _EVENTS:
-                raise TypeError(f"For 'LambdaCallback', there is no {name!r}; use {', '.join(_EVENTS)}.")
+                raise TypeError(f"For 'LambdaCallback', unknown method {name!r}; use {', '.join(_EVENTS)}.")
             if function is None:
                 continue
             if not callable(function):

@@ -87,8 +87,8 @@ class CheckpointConfig:
         positive_int(owner, "keep_checkpoint_per_n_minutes", keep_checkpoint_per_n_minutes or 0, least=0)
         if not (self.save_checkpoint_steps or self.save_checkpoint_seconds):
             raise ValueError(
-                f"For '{owner}', 'save_checkpoint_steps' or 'save_checkpoint_seconds' must be above 0: "
-                f"nothing would be saved."
+                f"For '{owner}', 'save_checkpoint_steps' or 'save_checkpoint_seconds' must be above 0; "
+                f"otherwise nothing is saved."
             )
         if saved_network is not None and not isinstance(saved_network, Cell):
             raise TypeError(
@@ -107,7 +107,8 @@ class CheckpointConfig:
         for entry in self.append_info:
             if entry not in ("epoch_num", "step_num") and not isinstance(entry, dict):
                 raise TypeError(
-                    f"For '{owner}', the 'append_info' holds epoch_num, step_num and dicts, but got "
+                    f"For '{owner}', the 'append_info' must contain only 'epoch_num', 'step_num' and dicts, "
+                    f"but got "
                     f"{entry!r}."
                 )
 

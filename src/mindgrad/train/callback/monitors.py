@@ -93,7 +93,7 @@ class TimeMonitor(Callback):
     Args:
         data_size (int, optional): number of steps in an epoch, for the time per step. ``None``: the actual
             number. Default: ``None``.
-        data_time (bool, optional): whether to print also the time between steps, in which data are loaded.
+        data_time (bool, optional): whether to also print the time between steps, in which data are loaded.
             Default: ``False``.
 
     >>> import mindgrad as ms
@@ -210,7 +210,7 @@ class ProgressBar(Callback):
         return sys.stderr if self._stream is None else self._stream
 
     def is_terminal(self) -> bool:
-        """Whether the output can show a moving bar: a terminal or a notebook."""
+        """Return whether the output can show a moving bar: a terminal or a notebook."""
         return is_shown_on(self.stream)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:

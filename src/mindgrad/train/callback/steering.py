@@ -1,4 +1,4 @@
-"""Control callbacks change the learning rate of a run, or stop it early."""
+"""Callbacks that change the learning rate of a run, or stop it early."""
 
 from __future__ import annotations
 
@@ -263,4 +263,4 @@ class ReduceLROnPlateau(_Watching):
                 parameter.set_data(Tensor(np.asarray(new, parameter.dtype.numpy)))
                 self.cooldown_counter, self.wait = self.cooldown, 0
                 if self.verbose:
-                    _say(f"Epoch {state.cur_epoch_num}: the learning rate shrinks to {new:g}.")
+                    _say(f"Epoch {state.cur_epoch_num}: reducing the learning rate to {new:g}.")

@@ -26,7 +26,7 @@ class Bijector(Cell):
         is_constant_jacobian (bool, optional): whether the derivative of f is constant. Default: ``False``.
         is_injective (bool, optional): whether f is injective. Default: ``True``.
         name (str or None, optional): name of the bijector. Default: ``None``, the name of the class.
-        dtype (mindgrad.dtype or None, optional): element type of the parameters. Default: ``None``, float32.
+        dtype (mindgrad.dtype or None, optional): dtype of the parameters. Default: ``None``, float32.
         param (dict or None, optional): dict that maps names to parameters. MindSpore programs may pass
             ``dict(locals())`` of the constructor instead, which contains the parameters as ``"param"``.
             Default: ``None``.

@@ -21,7 +21,7 @@ _NONE = float("-inf")
 
 
 def _log_chances(p: Any) -> Any:
-    """p log p + (1 − p) log(1 − p)."""
+    """Compute p log p + (1 − p) log(1 − p)."""
     return ops.xlogy(p, p) + xlog1py(1.0 - p, -p)
 
 

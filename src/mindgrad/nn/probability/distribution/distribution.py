@@ -98,7 +98,7 @@ class Distribution(Cell):
 
     @property
     def dtype(self) -> DType:
-        """The element type of samples."""
+        """The dtype of the samples."""
         return self._dtype
 
     @property
@@ -125,11 +125,11 @@ class Distribution(Cell):
         return self.batch_shape
 
     def get_dist_type(self) -> str:
-        """The kind of distribution, as :meth:`kl_loss` expects it."""
+        """Return the kind of distribution, as :meth:`kl_loss` expects it."""
         return type(self).__name__
 
     def get_dist_args(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The parameters, where arguments of the call replace the distribution's own."""
+        """Return the parameters; arguments replace the values of the distribution."""
         return tuple(self._arguments("get_dist_args", args, kwargs))
 
     def _arguments(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -165,27 +165,27 @@ class Distribution(Cell):
     # -- densities and cumulative probabilities -------------------------------------------------
 
     def prob(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The density, or the probability, of ``value``."""
+        """Return the density, or the probability, of ``value``."""
         return self._prob(self._number(value), *self._arguments("prob", args, kwargs))
 
     def log_prob(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of the density, or of the probability, of ``value``."""
+        """Return the logarithm of the density, or of the probability, of ``value``."""
         return self._log_prob(self._number(value), *self._arguments("log_prob", args, kwargs))
 
     def cdf(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The probability of a sample less than or equal to ``value``."""
+        """Return the probability of a sample less than or equal to ``value``."""
         return self._cdf(self._number(value), *self._arguments("cdf", args, kwargs))
 
     def log_cdf(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of :meth:`cdf`."""
+        """Return the logarithm of :meth:`cdf`."""
         return self._log_cdf(self._number(value), *self._arguments("log_cdf", args, kwargs))
 
     def survival_function(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The probability of a sample greater than ``value``."""
+        """Return the probability of a sample greater than ``value``."""
         return self._survival(self._number(value), *self._arguments("survival_function", args, kwargs))
 
     def log_survival(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of :meth:`survival_function`."""
+        """Return the logarithm of :meth:`survival_function`."""
         return self._log_survival(self._number(value), *self._arguments("log_survival", args, kwargs))
 
     def _prob(self, value: Any, *parameters: Any) -> Any:
@@ -212,23 +212,23 @@ class Distribution(Cell):
     # -- mean, variance, mode, and entropy ------------------------------------------------------
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The mean of the distribution."""
+        """Return the mean of the distribution."""
         return self._mean(*self._arguments("mean", args, kwargs))
 
     def sd(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The standard deviation of the distribution."""
+        """Return the standard deviation of the distribution."""
         return self._sd(*self._arguments("sd", args, kwargs))
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The variance of the distribution."""
+        """Return the variance of the distribution."""
         return self._var(*self._arguments("var", args, kwargs))
 
     def mode(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The value with the greatest density or probability."""
+        """Return the value with the greatest density or probability."""
         return self._mode(*self._arguments("mode", args, kwargs))
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The entropy: the mean of −``log_prob``."""
+        """Return the entropy: the mean of −``log_prob``."""
         return self._entropy(*self._arguments("entropy", args, kwargs))
 
     def _mean(self, *parameters: Any) -> Any:
@@ -249,7 +249,9 @@ class Distribution(Cell):
     # -- divergences of two distributions ---------------------------------------------------------
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The Kullback-Leibler divergence: the mean of log a(x) − log b(x) for x from a.
+        """Compute the Kullback–Leibler divergence from b to a.
+
+        It is the mean of log a(x) − log b(x) for samples x of a.
 
         This distribution is a, and ``dist`` and its parameters describe b.
 
@@ -271,7 +273,7 @@ class Distribution(Cell):
         return self._kl(second, first)
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The cross entropy, the mean of −log b(x); arguments as for :meth:`kl_loss`."""
+        """Compute the cross entropy: the mean of −log b(x). See :meth:`kl_loss`."""
         first, second = self._two("cross_entropy", dist, args, kwargs)
         return self._entropy(*first) + self._kl(second, first)
 
@@ -309,7 +311,7 @@ class Distribution(Cell):
         self._refuse("sample")
 
     def _fractions(self, shape: tuple[int, ...]) -> Any:
-        """Uniform random numbers in (0, 1]."""
+        """Draw uniform random numbers in (0, 1]."""
         return 1.0 - ops.uniform(shape, Tensor(0.0, float32), Tensor(1.0, float32), self._seed or None)  # type: ignore[operator]
 
     def _refuse(self, method: str) -> NoReturn:

@@ -23,7 +23,7 @@ __all__ = [
 
 
 def log_normal_cdf(z: Any) -> Any:
-    """log Φ(z), where Φ is the standard normal distribution function.
+    """Compute log Φ(z), where Φ is the standard normal distribution function.
 
     For z < 0 the formula is log(exp(t²) erfc(t) / 2) − t² with t = −z / √2, which does not underflow.
     """
@@ -35,7 +35,7 @@ def log_normal_cdf(z: Any) -> Any:
 
 
 def log1mexp(a: Any) -> Any:
-    """log(1 − exp(−a)) for a ≥ 0, −∞ at 0."""
+    """Compute log(1 − exp(−a)) for a ≥ 0, −∞ at 0."""
     is_small = a < math.log(2.0)
     small = ops.log(-ops.expm1(-ops.where(is_small, a, 0.5)))
     return ops.where(is_small, small, ops.log1p(-ops.exp(-ops.where(is_small, 1.0, a))))
@@ -49,7 +49,7 @@ _SERIES = {
 
 
 def log_of_gumbel_survival(z: Any) -> Any:
-    """log(1 − exp(−exp(−z))).
+    """Compute log(1 − exp(−exp(−z))).
 
     For a = exp(−z) < 1/2, this is −z + log((1 − exp(−a)) / a), computed by a series.
     """
@@ -64,7 +64,7 @@ def log_of_gumbel_survival(z: Any) -> Any:
 
 
 def log_cauchy_survival(z: Any) -> Any:
-    """log(atan2(1, z) / π).
+    """Compute log(atan2(1, z) / π).
 
     For z > 1 this is −log(π z) + log(atan(w) / w) with w = 1 / z.
     """
@@ -77,22 +77,22 @@ def log_cauchy_survival(z: Any) -> Any:
 
 
 def log_gamma_cdf(a: Any, x: Any) -> Any:
-    """log P(a, x), for the lower incomplete gamma function."""
+    """Compute log P(a, x), where P is the lower incomplete gamma function."""
     return apply(log_gamma_tail, *promoted("Igamma", a, x), n=0, upper=False)
 
 
 def log_gamma_survival(a: Any, x: Any) -> Any:
-    """log Q(a, x), for the upper incomplete gamma function."""
+    """Compute log Q(a, x), where Q is the upper incomplete gamma function."""
     return apply(log_gamma_tail, *promoted("Igammac", a, x), n=0, upper=True)
 
 
 def log_beta_cdf(a: Any, b: Any, x: Any) -> Any:
-    """log Iₓ(a, b), for the regularized incomplete beta function."""
+    """Compute log Iₓ(a, b), where I is the regularized incomplete beta function."""
     return apply(log_beta_tail, *promoted("Betainc", a, b, x), m=0, n=0)
 
 
 def log1p_of_square(z: Any) -> Any:
-    """log(1 + z²), also if z² overflows."""
+    """Compute log(1 + z²), even if z² overflows."""
     is_large = ops.abs(z) > 1.0
     large = ops.abs(ops.where(is_large, z, 1.0))
     rest = ops.log1p(ops.square(ops.where(is_large, 1.0 / large, z)))
@@ -100,11 +100,11 @@ def log1p_of_square(z: Any) -> Any:
 
 
 def softplus(x: Any) -> Any:
-    """log(1 + exp(x)); :func:`mindgrad.ops.softplus` returns x for x above 20 instead."""
+    """Compute log(1 + exp(x)), even for large x, unlike ``ops.softplus``."""
     return ops.softplus(x, threshold=math.inf)
 
 
 def xlog1py(x: Any, y: Any) -> Any:
-    """x log(1 + y), and 0 where x is 0."""
+    """Compute x log(1 + y); the result is 0 where x is 0."""
     one = ops.ones_like(x + y)
     return apply(masked_multiply, x * one, ops.log1p(y) * one)

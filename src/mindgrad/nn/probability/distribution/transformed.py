@@ -60,7 +60,7 @@ class TransformedDistribution(Distribution):
         return self._distribution
 
     def get_dist_type(self) -> str:
-        """The kind of the distribution of x."""
+        """Return the kind of the distribution of x."""
         return self._distribution.get_dist_type()
 
     def _log_prob(self, value: Any, *parameters: Any) -> Any:
