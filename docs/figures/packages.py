@@ -29,7 +29,9 @@ _CORE = [
     "passes",
     "backend",
     "trace",
+    "arrays",
     "api",
+    "numpy",
     "sparse",
 ]
 _ENGINE = [*[f"core/{part}" for part in _CORE], "_base", "frontend", "distributed", "eager"]

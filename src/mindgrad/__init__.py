@@ -13,6 +13,7 @@ from mindgrad.core.base.collection import no_garbage as _no_garbage
 
 with _no_garbage:  # garbage collection is off, because these imports load nearly all modules
     from mindgrad import common, context, ops
+    from mindgrad.core import catalog as _catalog  # noqa: F401 - registers all primitives
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
 from mindgrad.api.gradient import get_grad, grad, value_and_grad

@@ -32,7 +32,14 @@ PAGES = sorted(
 )
 CHINESE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.zh.md"))
 #: documents about the inside of the house; all others are for users
-INSIDE = {"architecture.md", "first_call.md", "how_it_works.md", "eager_engine.md", "howto/add_operator.md"}
+INSIDE = {
+    "architecture.md",
+    "core.md",
+    "first_call.md",
+    "how_it_works.md",
+    "eager_engine.md",
+    "howto/add_operator.md",
+}
 #: the packages that are no public modules
 PACKAGES = {"_base", "api", "core", "distributed", "eager", "emit", "frontend", "solvers"}
 MOST_BYTES_OF_A_PICTURE = 150_000

@@ -9,8 +9,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
+from mindgrad.core.arrays import getitem
 from mindgrad.core.ir.primitive import REGISTRY
-from mindgrad.ops import getitem, operands
+from mindgrad.ops import operands
 
 #: numbers that are equal, or whose text is, and that are not the same operand
 ALIKE = [1, 1.0, True, 1 + 0j, np.float32(1.0), 0, 0.0, -0.0, False, 2**40, float(2**40)]

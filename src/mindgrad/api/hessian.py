@@ -12,33 +12,30 @@ second-order gradient descent*, 2002).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 from mindgrad.api.argnums import Request
 from mindgrad.api.arguments import Weights, check_callable, check_flag, explains_keywords
 from mindgrad.api.callables import arity, differentiates, remembered
-from mindgrad.api.jacobian import by_columns, by_rows
 from mindgrad.api.matching import match
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import Run
-from mindgrad.core.api.pullback import forward_rule, reverse_rule
+from mindgrad.core.api.hessian import (
+    forward_over_reverse,
+    gauss_newton,
+    generalized,
+    hessian_rule,
+    reverse_over_reverse,
+)
 from mindgrad.core.base.tree import flatten, unflatten
-from mindgrad.core.control.lazy_hessian import lazy_hessian
-from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Graph, Variable
-from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.passes.mode_choice import extract_function_of_vector
-from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.core.trace import references
 from mindgrad.core.trace.numbers import block
 from mindgrad.core.trace.record import transformed
-from mindgrad.core.transforms.apply_rule import between, step
 from mindgrad.frontend import user_calls
 
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
@@ -123,7 +120,7 @@ def hessian(
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             run = request.run(args, kwargs)
-            outputs, derivatives = transformed(run.recorded, _hessian_rule, (), run.outputs, _deferred)
+            outputs, derivatives = transformed(run.recorded, hessian_rule, (), run.outputs)
             operands = request.operands(run)
             n = len(operands)
             triples = product(run.outputs, operands, operands)
@@ -198,7 +195,7 @@ def hvp(
     See Also:
         :func:`mindgrad.vhp`, :func:`mindgrad.ggnvp`, :func:`mindgrad.hessian`, :func:`mindgrad.jvp`
     """
-    return _product("hvp", fn, grad_position, has_aux, weights, lambda _: _forward_over_reverse)
+    return _product("hvp", fn, grad_position, has_aux, weights, lambda _: forward_over_reverse)
 
 
 @explains_keywords
@@ -243,7 +240,7 @@ def vhp(
     See Also:
         :func:`mindgrad.hvp`, :func:`mindgrad.hessian`, :func:`mindgrad.vjp`
     """
-    return _product("vhp", fn, grad_position, has_aux, weights, lambda _: _reverse_over_reverse)
+    return _product("vhp", fn, grad_position, has_aux, weights, lambda _: reverse_over_reverse)
 
 
 @explains_keywords
@@ -292,7 +289,7 @@ def ggnvp(
         :func:`mindgrad.hvp`, :func:`mindgrad.jvp`, :func:`mindgrad.vjp`
     """
     if loss is None:
-        return _product("ggnvp", fn, grad_position, False, weights, lambda _: _gauss_newton)
+        return _product("ggnvp", fn, grad_position, False, weights, lambda _: gauss_newton)
     check_callable("ggnvp", fn)
     check_callable("ggnvp", loss)
 
@@ -309,7 +306,7 @@ def ggnvp(
 
     def make() -> Callable[..., Any]:
         own = differentiates(with_loss, fn, order=0)
-        return _product("ggnvp", own, grad_position, False, weights, lambda run: _generalized(_models(run)))
+        return _product("ggnvp", own, grad_position, False, weights, lambda run: generalized(_models(run)))
 
     key = ("ggnvp", loss, grad_position, None if weights is None else Weights("ggnvp", weights).key)
     return remembered(fn, key, make)
@@ -349,107 +346,6 @@ def _product(
     return remembered(fn, request.key, make)
 
 
-# -- rules: functions of (builder, xs, ys, extras) that emit derivatives, for ``record.transformed`` --------
-# Each rule transforms a complete graph. To differentiate a gradient again, its graph must be complete first.
-
-Rule = Callable[..., list[Any]]
-
-
-def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    return reverse_rule(builder, xs, ys, [None] * len(ys))
-
-
-def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
-    graph, needed = between(builder, xs, ys)
-    jacobian = step(graph, len(needed), by_rows)
-    return builder.inline(step(jacobian, len(needed), by_columns), [*needed, *xs])
-
-
-@memoized
-def _whole(program: Graph, argnum: int) -> Graph:
-    """Return a graph of the Hessian of ``program`` with respect to input ``argnum``.
-
-    ``control.lazy_hessian`` calls it to expand its equation.
-    """
-    builder = Builder()
-    with building(builder):
-        inputs = builder.inputs_like(program.inputs)
-        outputs = builder.inline(program, inputs)
-        return builder.close(_hessian_rule(builder, [inputs[argnum]], outputs, ()))
-
-
-def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
-    """Emit the Hessian as one ``lazy_hessian`` equation, which is expanded later.
-
-    If only its trace or diagonal is used, a rewrite replaces the equation by cheaper derivatives. Returns
-    ``None`` if the graph is not a function of one vector.
-    """
-    decomposition = extract_function_of_vector(builder, xs, ys)
-    if decomposition is None:
-        return None
-    program, operands, argnum = decomposition
-    return [lazy_hessian(*operands, program=program, argnum=argnum, whole=_whole)]
-
-
-@cache
-def _along(rule: Rule) -> Rule:
-    """Return the rule that applies ``rule`` to the gradient, with the vectors ``vs``."""
-
-    def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
-        graph, needed = between(builder, xs, ys)
-        gradient = step(graph, len(needed), _gradient)
-        return builder.inline(step(gradient, len(needed), rule, vs), [*needed, *xs, *vs])
-
-    return along
-
-
-_forward_over_reverse = _along(forward_rule)
-_reverse_over_reverse = _along(reverse_rule)
-
-
-def _gauss_newton(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
-    graph, needed = between(builder, xs, ys)
-    pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
-    return _pulled(builder, graph, [*needed, *xs], len(needed), pushed)
-
-
-def _pulled(
-    builder: Builder, graph: Graph, inputs: Sequence[Any], constants: int, cts: Sequence[Any]
-) -> list[Any]:
-    return builder.inline(step(graph, constants, reverse_rule, cts), [*inputs, *cts])
-
-
 def _models(run: Run) -> int:
     """Return the number of output tensors of the model in a run of model and loss."""
     return len(run.result(run.recorded.outputs)[1])
-
-
-@cache
-def _generalized(count: int) -> Rule:
-    """Return the rule of Gauss–Newton products, for runs of a model and its loss.
-
-    The outputs ``ys`` of such a run are ``count`` results of the model, ``count`` inputs of the loss, which
-    are copies of these results without a derivative, and the loss.
-    """
-
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
-        outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
-        graph, needed = between(builder, xs, outputs)
-        pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
-        # If the model returns the same value twice, the loss has one input variable for it. A constant output
-        # has no tangent
-        moving = {
-            s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
-        }
-        loss, others = between(builder, list(moving), losses)
-        curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(moving))
-        # evaluate ∇²ℓ at the model outputs themselves: their detached copies would make this product constant
-        # in further derivatives
-        at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
-        curved = builder.inline(curvature, [*others, *at, *along])
-        cotangent_of = dict(zip(moving, curved, strict=True))
-        cotangents = [cotangent_of.pop(s, None) for s in loss_inputs]
-        cts = [zeros(y.type) if ct is None else ct for y, ct in zip(outputs, cotangents, strict=True)]
-        return _pulled(builder, graph, [*needed, *xs], len(needed), cts)
-
-    return rule

@@ -18,23 +18,13 @@ from mindgrad.api.arguments import check_flag, explains_keywords
 from mindgrad.api.callables import remembered
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import further
-from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.base.tree import flatten, unflatten
-from mindgrad.core.ir.build import Builder
-from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import equal
-from mindgrad.core.primitives.batching import placed
-from mindgrad.core.primitives.kinds import ones, zeros
-from mindgrad.core.primitives.structural import convert, iota, reshape
 from mindgrad.core.trace.numbers import block
 from mindgrad.core.trace.record import transformed
-from mindgrad.core.transforms.apply_rule import directional
-from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.jacobians import by_columns, by_fewer, by_rows
 
-__all__ = ["by_columns", "by_rows", "identity", "jacfwd", "jacobian", "jacrev"]
+__all__ = ["jacfwd", "jacobian", "jacrev"]
 
 
 @explains_keywords
@@ -199,7 +189,7 @@ def jacobian(
     check_flag("jacobian", "sparse", sparse)
     request = Request("jacobian", fn, grad_position, weights, has_aux)
     if not sparse:
-        return _jacobian(_by_fewer, request)
+        return _jacobian(by_fewer, request)
     return remembered(fn, (*request.key, "sparse"), lambda: sparse_function(request, second=False))
 
 
@@ -233,75 +223,3 @@ def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
     leaves, structure = flatten(out)
     following = iter(rows)
     return unflatten(structure, [next(following) if isinstance(x, Tensor) else () for x in leaves])
-
-
-# -- rules: functions of (builder, xs, ys, extras) that emit a derivative of ys with respect to xs, for
-# ``record.transformed`` ---------------------------------------------------------------------------------
-
-
-def identity(type: TensorType) -> Any:
-    """Return all unit vectors of ``type``, stacked along a new first axis.
-
-    For shape (2, 3), the result has shape (6, 2, 3).
-    """
-    n = type.size
-    rows, columns = (iota(shape=(n, n), axis=axis, dtype=int32) for axis in (0, 1))
-    return reshape(convert(equal(rows, columns), dtype=type.dtype), shape=(n, *type.shape))
-
-
-def _swept(
-    graph: Graph, needed: Sequence[Any], types: Sequence[TensorType]
-) -> list[list[tuple[Any, int | None]]]:
-    """Apply a linear graph to all basis vectors of its inputs.
-
-    Args:
-        graph: graph of ``(*needed, *vectors)``, which is linear in the vectors.
-        needed: the residuals.
-        types: types of the vectors.
-
-    Returns:
-        For each vector, the outputs for all its basis vectors, as pairs (output, batch axis). The other
-        vectors are zero.
-    """
-    swept = []
-    for k, type in enumerate(types):
-        # an input with one element has one basis vector, which needs no batch axis
-        single = type.size == 1
-        vectors = ones(type) if single else identity(type)
-        basis = [vectors if j == k else zeros(other) for j, other in enumerate(types)]
-        axes = [*[None] * len(needed), *[0 if j == k and not single else None for j in range(len(types))]]
-        results, places = push_batch(graph, [*needed, *basis], axes, type.size)
-        swept.append(list(zip(results, places, strict=True)))
-    return swept
-
-
-def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """Compute the Jacobians of ``ys`` with respect to ``xs`` in reverse mode."""
-    types = [y.type for y in ys]
-    rows = []
-    swept = _swept(*directional(builder, reverse_rule, xs, ys, types, is_forward=False), types)
-    for y, found in zip(ys, swept, strict=True):
-        for x, (ct, at) in zip(xs, found, strict=True):
-            front = placed(y.type.size, ct, at, 0)
-            rows.append(reshape(front, shape=(*y.shape, *x.shape)))
-    return rows
-
-
-def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """Compute the Jacobians of ``ys`` with respect to ``xs`` in forward mode."""
-    types = [x.type for x in xs]
-    swept = _swept(*directional(builder, forward_rule, xs, ys, types, is_forward=True), types)
-    rows = []
-    for j, y in enumerate(ys):
-        for x, found in zip(xs, swept, strict=True):
-            t, at = found[j]
-            last = placed(x.type.size, t, at, len(y.shape))
-            rows.append(reshape(last, shape=(*y.shape, *x.shape)))
-    return rows
-
-
-def _by_fewer(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """Compute Jacobians in the cheaper mode, or in forward mode for complex outputs."""
-    is_forward = sum(x.type.size for x in xs) <= sum(y.type.size for y in ys)
-    rule = by_columns if is_forward or any(y.type.dtype.kind == "complex" for y in ys) else by_rows
-    return rule(builder, xs, ys)

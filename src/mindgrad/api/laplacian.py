@@ -10,37 +10,23 @@ Each point has a separate value. Second derivatives are summed over the directio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.api.arguments import check_callable, check_positions, explains_keywords
 from mindgrad.api.callables import arity, differentiates, in_either_mode, name_derivative, remembered
-from mindgrad.api.direction_batches import Directions, spread, summed
-from mindgrad.api.jacobian import identity
 from mindgrad.api.laplacian_arguments import (
     check_arguments,
     check_coefficients,
     check_field,
     check_point_values,
-    points_are_mixed,
 )
 from mindgrad.api.vjp_call import Call, Run
-from mindgrad.core.api.pullback import forward_rule
+from mindgrad.core.api.laplacian import along_direction, divergence_rule, on_points, summed_directions
 from mindgrad.core.base.tree import flatten, unflatten
-from mindgrad.core.ir.build import current
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.primitives.batching import moved, placed
-from mindgrad.core.primitives.kinds import zeros
-from mindgrad.core.primitives.reduction import reduce_sum
-from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.core.trace import references
 from mindgrad.core.trace.record import transformed
-from mindgrad.core.transforms.apply_rule import between, directional
-from mindgrad.core.transforms.batch import push_batch
-from mindgrad.core.transforms.sample_independence import mixing
-from mindgrad.core.transforms.taylor import taylor
 
 __all__ = [
     "biharmonic", "directional_derivative", "divergence", "divergence_along", "laplacian", "second_order",
@@ -91,7 +77,7 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
         :func:`mindgrad.divergence`, :func:`mindgrad.ops.second_order`, :func:`mindgrad.ops.biharmonic`,
         :func:`mindgrad.hessian`, :func:`mindgrad.ops.directional_derivative`
     """
-    return _operator("laplacian", fn, grad_position, check_point_values, lambda: _swept("unit"))
+    return _operator("laplacian", fn, grad_position, check_point_values, lambda: summed_directions("unit"))
 
 
 @explains_keywords
@@ -151,7 +137,9 @@ def second_order(
             check_coefficients(owner, extras[0], x.type, factored)
 
     rule = "factor" if factored else "coefficients"
-    return _operator("second_order", fn, grad_position, checked, lambda: _swept(rule), rule, extra=1)
+    return _operator(
+        "second_order", fn, grad_position, checked, lambda: summed_directions(rule), rule, extra=1
+    )
 
 
 @explains_keywords
@@ -180,7 +168,7 @@ def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., 
     See Also:
         :func:`mindgrad.laplacian`, :func:`mindgrad.jacobian`
     """
-    return _operator("divergence", fn, grad_position, check_field, lambda: _traced, order=1)
+    return _operator("divergence", fn, grad_position, check_field, lambda: divergence_rule, order=1)
 
 
 def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
@@ -208,7 +196,9 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
         for x in run.inputs.tensors:
             check_coefficients(owner, extras[0], x.type, True)
 
-    return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1, order=1)
+    return _operator(
+        "divergence_along", fn, grad_position, checked, lambda: divergence_rule, extra=1, order=1
+    )
 
 
 @explains_keywords
@@ -263,7 +253,7 @@ def directional_derivative(
 
     form = f"of order {order}"
     return _operator(
-        "directional_derivative", fn, grad_position, checked, lambda: _along(order), form, 1, order
+        "directional_derivative", fn, grad_position, checked, lambda: along_direction(order), form, 1, order
     )
 
 
@@ -304,9 +294,11 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     # the inner Laplacian computes all directions together. If it computed groups of directions in a loop, the
     # outer Laplacian would have to differentiate this loop
     inner = _operator(
-        "laplacian", fn, grad_position, check_point_values, lambda: _swept("unit", True), "whole"
+        "laplacian", fn, grad_position, check_point_values, lambda: summed_directions("unit", True), "whole"
     )
-    return _operator("biharmonic", inner, grad_position, check_point_values, lambda: _swept("unit"))
+    return _operator(
+        "biharmonic", inner, grad_position, check_point_values, lambda: summed_directions("unit")
+    )
 
 
 def _together(fn: Callable[..., Any], each: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
@@ -340,7 +332,7 @@ def _operator(
     positions = grad_position if several else (grad_position,)
 
     def made() -> Callable[..., Any]:
-        signature, transform = arity(fn), _on_rows(owner, rule())
+        signature, transform = arity(fn), on_points(owner, rule())
 
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) < extra:
@@ -368,95 +360,3 @@ def _operator(
         return differentiates(in_either_mode(fn, run), fn, extra, order)
 
     return remembered(fn, (owner, grad_position, form), made)
-
-
-# -- rules: functions of (builder, xs, ys, extras) that emit derivatives, for ``record.transformed`` --------
-
-
-def _as_directions(matrix: Any, axis: int) -> Any:
-    """Move the columns (``axis`` −1) or rows (−2) of matrices to the first axis."""
-    return moved(matrix, len(matrix.shape) + axis, 0)
-
-
-@lru_cache(maxsize=64)
-def _on_rows(owner: str, rule: Rule) -> Rule:
-    """Return ``rule`` with a check that outputs of different points are independent."""
-
-    def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-        for x in xs:
-            for y in ys:
-                found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
-                if found is not None:
-                    raise ValueError(points_are_mixed(owner, x, found))
-        return rule(builder, xs, ys, extras)
-
-    return checked
-
-
-@lru_cache(maxsize=8)
-def _swept(form: str, is_whole: bool = False) -> Rule:
-    """Return the rule that sums second derivatives over directions.
-
-    ``form`` selects the directions. ``"unit"``: the coordinate axes. ``"factor"``: the columns of the factor.
-    Otherwise: the coordinate axes, weighted by the diagonal or paired with rows of the coefficient matrix.
-    """
-
-    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-        equations = list(builder.equations)
-        results = []
-        for x in xs:
-            found = summed(builder, equations, x, ys, _directions(form, x, *extras), is_whole)
-            results += [_per_point(each, x) for each in found]
-        return results
-
-    return rule
-
-
-def _per_point(y: Any, x: Any) -> Any:
-    """Remove a trailing axis of size one, for outputs with one value per point."""
-    lead = x.shape[:-1]
-    return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
-
-
-@lru_cache(maxsize=64)
-def _along(order: int) -> Rule:
-    """Return the rule for the derivative of order ``order`` along one direction."""
-
-    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-        (x,), (v,) = xs, extras
-        if v.shape != x.shape:
-            v = broadcast_in_dim(v, shape=x.shape, dims=(len(x.shape) - 1,))
-        program, needed = between(builder, [x], ys)
-        series = taylor(program, [len(needed)], order)
-        found = current().inline(series, [*needed, x, v, *[zeros(x.type)] * (order - 1)])[len(ys) :]
-        return [_per_point(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
-
-    return rule
-
-
-def _directions(form: str, x: Any, operand: Any = None) -> Directions:
-    if form == "factor":
-        return Directions(_as_directions(operand, -1))
-    unit = identity(x.type.with_shape(x.shape[-1:]))
-    if form == "unit":
-        return Directions(unit)
-    if len(operand.shape) == 1:
-        return Directions(unit, weights=operand)
-    return Directions(unit, _as_directions(operand, -2))
-
-
-def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-    """Compute Σ_d v_d · (J v_d), by default for the unit vectors v_d."""
-    results = []
-    for x in xs:
-        rows = _as_directions(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
-        directions = spread(rows, x)
-        graph, needed = directional(builder, forward_rule, [x], ys, [x.type], is_forward=True)
-        size = directions.shape[0]
-        pushed, places = push_batch(graph, [*needed, directions], [*[None] * len(needed), 0], size)
-        for y, t, at in zip(ys, pushed, places, strict=True):
-            if at is None:  # this output of ``fn`` does not depend on the input
-                results.append(zeros(y.type.with_shape(y.shape[:-1])))
-                continue
-            results.append(reduce_sum(placed(size, t, at, 0) * directions, axes=(0, len(y.shape))))
-    return results

@@ -9,7 +9,7 @@ from mindgrad.api.vjp_call import Run
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
 
-__all__ = ["check_arguments", "check_coefficients", "check_field", "check_point_values", "points_are_mixed"]
+__all__ = ["check_arguments", "check_coefficients", "check_field", "check_point_values"]
 
 
 def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) -> None:
@@ -101,14 +101,3 @@ def check_coefficients(owner: str, coefficients: Tensor, x: TensorType, factored
             f"For '{owner}', the last argument must have shape {expected} for an input of shape {x.shape}, "
             f"but got {shape}."
         )
-
-
-def points_are_mixed(owner: str, x: Any, equation: Any) -> str:
-    """Return the error message for an equation that combines values of several points."""
-    location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
-    return (
-        f"For '{owner}', each output value must depend on one point only, but for an input of shape "
-        f"{x.shape}, points are mixed by '{equation.primitive.name}'{location}, as batch normalization does "
-        f"in training. Apply '{owner}' to the function of one point, and map it over the points: "
-        f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
-    )

@@ -16,18 +16,19 @@ import numpy as np
 
 from mindgrad.api.callables import is_compiled, remembered
 from mindgrad.api.vjp_call import Inputs, Run
-from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.backend.xla import compile_graph
 from mindgrad.core.base.tree import map_leaves
-from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Graph, without_effects
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.evaluate import inline_here
+from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.pending import resolved
-from mindgrad.core.ir.scope import GraphScope, as_it_is, open_scopes
+from mindgrad.core.ir.scope import as_it_is, open_scopes
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.core.primitives.kinds import is_zero
 from mindgrad.core.trace.numbers import as_data
-from mindgrad.core.trace.record import Recorded, inline_here, note_derivative, transformed
+from mindgrad.core.trace.record import Recorded, transformed
+from mindgrad.core.trace.replay import Replay, note_linearized
 from mindgrad.core.transforms.apply_rule import directional
+from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.frontend.programs.compiled import Compiled
 
@@ -68,7 +69,7 @@ def linearized(
     positions = range(len(args))
     if open_scopes() or not (is_graph_mode() or is_compiled(fn)):
         run = Run(owner, fn, args, {}, positions, parameters, has_aux)
-        replay = _Replay(run.recorded, rule, run.outputs)
+        replay = Replay(run.recorded, rule, run.outputs)
         return run.result(replay.outputs), run.inputs, replay
 
     def first(*args: Any) -> tuple[Any, list[bool], list[Tensor], _Second]:
@@ -96,53 +97,6 @@ def _as_number(tensor: Tensor, is_one: bool) -> Tensor:
     return make_number(tensor) if is_one else tensor
 
 
-def _nothing(builder: Any, xs: Any, ys: Any, extras: Any) -> list[Any]:
-    return []
-
-
-class _Replay:
-    """The derivative of a recorded run as a function of vectors.
-
-    Each call transforms the recording again, for its own vectors.
-
-    Attributes:
-        outputs: the outputs of the run, as tensors of the scope outside the run.
-    """
-
-    __slots__ = ("_captured", "_chosen", "_graph", "_recorded", "_rule", "_xs", "outputs")
-
-    def __init__(self, recorded: Recorded, rule: Callable[..., list[Any]], chosen: Sequence[Tensor]) -> None:
-        self._recorded = recorded
-        self._rule = rule
-        self._chosen = chosen
-        self._graph: Graph | None = None
-        scope = recorded.scope
-        if isinstance(scope, GraphScope):
-            with building(scope.builder):
-                # drop print operators: they have printed in the recorded run, and must not print again when
-                # the derivative is applied
-                self._graph = without_effects(scope.builder.close([scope.atom(t) for t in chosen]))
-            place = {atom: k for k, atom in enumerate(self._graph.inputs)}
-            self._xs = [place[t._atom] for t in recorded.inputs]
-            self._captured = [tensor for _, tensor in scope.captures]
-        self.outputs, _ = transformed(recorded, _nothing)
-        # forget the values that the function assigned to Parameters: applications of the derivative must not
-        # assign them again
-        recorded.written.clear()
-
-    def __call__(self, vectors: Sequence[Tensor]) -> list[Tensor]:
-        if self._graph is None:
-            return transformed(self._recorded, self._rule, vectors, self._chosen)[1]
-        builder = Builder()
-        with building(builder):
-            inputs = builder.inputs_like(self._graph.inputs)
-            extras = [builder.input(t.type) for t in vectors]
-            ys = builder.inline(self._graph, inputs)
-            graph = builder.close(self._rule(builder, [inputs[k] for k in self._xs], ys, extras))
-        _note(self._recorded, self._chosen, graph)
-        return inline_here(graph, [*self._captured, *vectors])
-
-
 class _Second:
     """The second part of a split derivative: a function of residuals and vectors.
 
@@ -167,15 +121,6 @@ def _stored(tensor: Tensor) -> Any:
     """Return the array of ``tensor`` without a copy between host and device."""
     array = resolved(tensor._array)
     return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array
-
-
-def _note(recorded: Recorded, chosen: Sequence[Tensor], derivative: Graph) -> None:
-    """Record that the run was differentiated, and warn about zero gradients."""
-    scope = recorded.scope
-    with building(scope.builder):
-        ys = [scope.atom(t) for t in chosen]
-    is_suspect = not scope.opaque and any(map(is_zero, derivative.outputs))
-    note_derivative(scope, scope.builder.equations, [t._atom for t in recorded.inputs], ys, is_suspect)
 
 
 def _split(
@@ -205,5 +150,5 @@ def _split(
         return residuals
 
     outputs, kept = transformed(recorded, first, (), chosen)
-    _note(recorded, chosen, programs[0].graph)
+    note_linearized(recorded, chosen, programs[0].graph)
     return outputs, kept, programs[0]

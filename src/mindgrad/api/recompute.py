@@ -11,7 +11,10 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.scope import GraphScope, apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.trace import references
+from mindgrad.core.trace import (
+    graph_recording,  # noqa: F401 - derivatives inside a trace need it
+    references,
+)
 from mindgrad.core.trace.record import record, transformed
 from mindgrad.frontend import user_calls
 

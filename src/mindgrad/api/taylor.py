@@ -8,9 +8,7 @@ of the function, while nested derivatives cost 2ᴷ. All operators, branches, an
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad.api.arguments import check_callable, check_count, explains_keywords
@@ -18,18 +16,14 @@ from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
 from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Run
-from mindgrad.core.ir.build import Builder
+from mindgrad.core.api.taylor import along_line, last_derivative, scaled_coefficients
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.mutable import is_mutable
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.primitives.kinds import ones
-from mindgrad.core.primitives.static_slices import concatenate, slice_axis
-from mindgrad.core.primitives.structural import convert, reshape
+from mindgrad.core.primitives.structural import convert
 from mindgrad.core.trace import references
 from mindgrad.core.trace.record import transformed
-from mindgrad.core.transforms.apply_rule import between
-from mindgrad.core.transforms.taylor import taylor as series_of
 from mindgrad.frontend.programs.array_arguments import with_tensors
 
 __all__ = ["derivative", "jet", "taylor"]
@@ -94,7 +88,7 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
             f"{[d.shape[0] for d in rows]}."
         )
     order = orders.pop()
-    run = remembered(fn, ("jet", order), lambda: _made("jet", fn, _derivatives(order), True))
+    run = remembered(fn, ("jet", order), lambda: _made("jet", fn, scaled_coefficients(order), True))
     return run(*args, *rows)
 
 
@@ -131,7 +125,9 @@ def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, A
     _check_order("F.derivative", order, 1)
     args, _ = _primals("derivative", primals)
     check_count(fn, arity(fn), len(args))
-    run = remembered(fn, ("derivative", order), lambda: _made("derivative", fn, _last(order), False))
+    run = remembered(
+        fn, ("derivative", order), lambda: _made("derivative", fn, last_derivative(order), False)
+    )
     return run(*args)
 
 
@@ -177,7 +173,7 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
         form = args if isinstance(x, (tuple, list)) else args[0]
         directions = match("taylor", "direction", direction, form, "x")
     key = ("taylor", order, bool(directions))
-    run = remembered(fn, key, lambda: _made("taylor", fn, _along_line(order), bool(directions)))
+    run = remembered(fn, key, lambda: _made("taylor", fn, along_line(order), bool(directions)))
     return run(*args, *directions)
 
 
@@ -266,65 +262,3 @@ def _made(
         return coefficients if owner == "taylor" else (out, coefficients)
 
     return in_either_mode(fn, run)
-
-
-def _coefficients(
-    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Sequence[Any]], order: int
-) -> tuple[Sequence[Any], list[list[Any]]]:
-    """Return the values and Taylor coefficients 1, …, K of ``ys``.
-
-    ``series`` are the coefficients of ``xs``.
-    """
-    graph, needed = between(builder, xs, ys)
-    active = range(len(needed), len(needed) + len(xs))
-    program = series_of(graph, active, order, len(series[0]))
-    outputs = builder.inline(program, [*needed, *xs, *[c for row in series for c in row]])
-    values, coefficients = outputs[: len(ys)], outputs[len(ys) :]
-    return values, [list(coefficients[k * order : (k + 1) * order]) for k in range(len(ys))]
-
-
-def _stacked(atoms: Sequence[Any]) -> Any:
-    rows = [reshape(atom, shape=(1, *atom.shape)) for atom in atoms]
-    return concatenate(*rows, axis=0) if len(rows) > 1 else rows[0]
-
-
-@cache
-def _derivatives(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``jet``: derivatives are Taylor coefficients times k!."""
-
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Any]) -> list[Any]:
-        given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
-        values, found = _coefficients(builder, xs, ys, given, order)
-        scaled = [_stacked([c * float(math.factorial(k)) for k, c in enumerate(each, 1)]) for each in found]
-        return [*values, *scaled]
-
-    return rule
-
-
-def _row(rows: Any, index: int) -> Any:
-    return reshape(slice_axis(rows, 0, index, index + 1), shape=rows.shape[1:])
-
-
-@cache
-def _last(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``derivative``, which returns only the highest order."""
-
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
-        values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
-        return [*values, *[each[-1] * float(math.factorial(order)) for each in found]]
-
-    return rule
-
-
-@cache
-def _along_line(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``taylor``, for a curve that is a line."""
-
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
-        series = [[v] for v in directions] or [[ones(x.type)] for x in xs]
-        if not order:
-            return [*ys, *[_stacked([y]) for y in ys]]
-        values, coefficients = _coefficients(builder, xs, ys, series, order)
-        return [*values, *[_stacked([y, *row]) for y, row in zip(values, coefficients, strict=True)]]
-
-    return rule

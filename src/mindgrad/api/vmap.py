@@ -15,7 +15,6 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs, explains_keywords
-from mindgrad.api.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
 from mindgrad.api.callables import (
     arity,
     describe,
@@ -24,9 +23,11 @@ from mindgrad.api.callables import (
     name_derivative,
     remembered,
 )
+from mindgrad.core.api.axes import check_axes, frozen, leaf_axes, mapped, size_of, thawed
+from mindgrad.core.api.vmap import batched
 from mindgrad.core.base.refusal import CompileError
 from mindgrad.core.base.tree import flatten, unflatten
-from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.rewriting import is_rewriting
@@ -42,14 +43,11 @@ from mindgrad.core.ir.scope import (
 from mindgrad.core.ir.tensor import Number, Tensor
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.passes.derivative_fusion import fuse_derivatives
-from mindgrad.core.primitives.batching import placed
 from mindgrad.core.primitives.random import random_bits
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.trace import references
 from mindgrad.core.trace.closed_program import trace
-from mindgrad.core.trace.record import inline_here
-from mindgrad.core.transforms.batch import push_batch
 from mindgrad.frontend import effect_log, state, user_calls
 from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.frontend.programs.donation import window
@@ -227,7 +225,7 @@ def _mapped(
     labeled = leaf_axes("out_axes", out_axes, unflatten(element.structure, results), "the result")
     chosen = [axis for y, axis in zip(results, labeled, strict=True) if isinstance(y, Tensor)]
     chosen += [("the Parameter", place) for _, place in element.assigned]
-    program = _batched(fuse_derivatives(graph) if is_rewriting() else graph, operands, axes, size, chosen)
+    program = batched(fuse_derivatives(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     if outermost_program() is None:
         # Keep this graph alive. The next call with an equal graph then reuses it, and the eager engine
         # detects that the call repeats
@@ -346,37 +344,6 @@ def _traced(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any])
         if not is_graph_mode() and not hasattr(error, "__notes__"):
             error.add_note("vmap traces its function as if it were compiled, in PYNATIVE_MODE too.")
         raise
-
-
-def _batched(
-    graph: Graph,
-    operands: Sequence[Tensor],
-    axes: Sequence[int | None],
-    size: int,
-    out_axes: Sequence[tuple[str, int | None]],
-) -> Graph:
-    """Convert ``graph`` to a graph of a batch, with output axes ``out_axes``."""
-    builder = Builder()
-    with building(builder):
-        inputs = [
-            builder.input(x.type, tainted=v.tainted) for x, v in zip(operands, graph.inputs, strict=True)
-        ]
-        outputs, dimensions = push_batch(graph, inputs, axes, size)
-        batched = []
-        for y, dimension, (label, axis) in zip(outputs, dimensions, out_axes, strict=True):
-            if axis is not None:
-                rank = len(y.shape) + (dimension is None)
-                shape = y.shape if dimension is None else y.shape[:dimension] + y.shape[dimension + 1 :]
-                batched.append(placed(size, y, dimension, position("out_axes", label, axis, rank, shape)))
-                continue
-            if dimension is not None:
-                raise RuntimeError(
-                    f"For 'vmap', the 'out_axes' of {label} is None, but {label} depends on a mapped "
-                    f"argument: there is one value for each of {size} elements. Give the axis of the output "
-                    "that holds these values."
-                )
-            batched.append(y)
-        return builder.close(batched)
 
 
 def _joined(parameters: Sequence[Any]) -> Tensor:

@@ -184,7 +184,6 @@ class Deferral:
         extras: Sequence[Tensor | None],
         chosen: Sequence[Tensor],
         outer_results: Sequence[Tensor],
-        shortcut: Any = None,
         applied: Any = None,
         *,
         is_last: bool = False,
@@ -194,8 +193,8 @@ class Deferral:
         ``finish`` transforms the recording to a derivative, and documents the arguments and results.
         """
         parameters = (
-            scope.index, transform, shortcut, applied, is_last, len(chosen),
-            tuple([x is not None for x in extras]), constant_block(),
+            scope.index, transform, applied, is_last, len(chosen), tuple([x is not None for x in extras]),
+            constant_block(),
         )  # fmt: skip
         operands = [*chosen, *[x for x in extras if x is not None], *outer_results]
         results = self._step(FINISH, operands, parameters)

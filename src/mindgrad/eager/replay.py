@@ -42,6 +42,7 @@ from mindgrad.core.ir.scope import (
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.structural import stop_gradient
+from mindgrad.core.trace import graph_recording  # noqa: F401 - derivatives inside a trace need it
 from mindgrad.core.trace.record import finish, new_scope
 
 __all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
@@ -57,8 +58,8 @@ class Event:
         primitive: the operator, or the kind of the event.
         operands: the numbers of the operands.
         parameters: for an operator, its parameters. For ``OPEN`` and ``CLOSE``, the number of the recording.
-            For ``FINISH``, the tuple ``(recording, transform, shortcut, applied, is_last, number of outputs
-            to transform, whether each extra is given, scope.constant_block())``. The names are arguments of
+            For ``FINISH``, the tuple ``(recording, transform, applied, is_last, number of outputs to
+            transform, whether each extra is given, scope.constant_block())``. The names are arguments of
             ``trace.record.finish``.
         first: the number of the first result.
         types: the types of the results.
@@ -196,7 +197,7 @@ class Replay:
             return (make_tensor(operand._array, operand.type),)
         if kind is LIFT:
             return [lifted(operands[0])]
-        recording, transform, shortcut, applied, is_last, count, has_extra, block = event.parameters
+        recording, transform, applied, is_last, count, has_extra, block = event.parameters
         scope, inputs = self.recordings[recording]
         chosen, further = operands[:count], iter(operands[count:])
         extras = [lifted(next(further)) if is_present else None for is_present in has_extra]
@@ -204,7 +205,7 @@ class Replay:
         before = hold_constant((self._base + sum(self._levels[:level]), as_constant))
         try:
             outside, results = finish(
-                scope, inputs, transform, extras, chosen, list(further), shortcut, applied, is_last=is_last
+                scope, inputs, transform, extras, chosen, list(further), applied, is_last=is_last
             )
         finally:
             hold_constant(before)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.backend.executable import Executable
-from mindgrad.core.backend.host_arrays import is_infinite
 from mindgrad.core.ir import settings
+from mindgrad.core.ir.array_facts import is_infinite
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.types import TensorType
 from mindgrad.eager.replay import OPEN, Event

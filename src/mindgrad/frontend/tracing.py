@@ -27,7 +27,10 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.mutable import MutableScalar
 from mindgrad.core.ir.scope import GraphScope, opened
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
-from mindgrad.core.trace import references
+from mindgrad.core.trace import (
+    graph_recording,  # noqa: F401 - derivatives inside a trace need it
+    references,
+)
 from mindgrad.core.trace.numbers import DATA
 from mindgrad.frontend import mutation_policy, outside_effects, user_calls
 from mindgrad.frontend.control.texts import refuse_kept
@@ -78,11 +81,10 @@ class Trace:
             for leaf in results:
                 refuse_kept(leaf, "A result")
             self.results = [references.read(x) if isinstance(x, Tensor) else x for x in results]
-            self.parameters: list[Any] = scope.parameters
-            # Return the new values of Parameters first, in the order in which the Parameters are inputs. JAX
-            # stores the first output of a type in the first donated buffer of this type, so each new value
-            # overwrites the old value of the same Parameter
-            order = {id(p): index for index, p in enumerate(self.parameters)}
+            # Put the new values of Parameters first, in the order in which the Parameters are inputs. JAX
+            # stores the first output of a type in the first donated input buffer of this type, so each new
+            # value overwrites its old value
+            order = {id(p): index for index, p in enumerate(scope.parameters.values())}
             written = scope.written
             self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]
             tensors = [scope.bindings[id(p)] for p in self.written]
@@ -91,8 +93,8 @@ class Trace:
             tensors += [x for x in self.outcome.leaves if type(kind_held(x)) is not tuple]
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
-        # assigned attributes already have their old values again, so this search does not find tensors in
-        # them
+            self.parameters: list[Any] = list(scope.parameters.values())
+        # the assigned attributes have their old values again, so this search does not find the new ones
         _refuse_hidden_tensors(results, self.structure, scope)
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.arranging import expand_dims
 from mindgrad.numpy.coercion import tensor, tensors, truth
 from mindgrad.ops import indexing, joining, layout, movement, ordering, sequences, storage
 from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes
 
 __all__ = [

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.analyzing import convolve
@@ -23,7 +24,6 @@ from mindgrad.ops import (
     reduction,
 )
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast
 
 __all__ = [

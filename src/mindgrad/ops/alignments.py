@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import bool_, float32, float64, int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, movement
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.class_labels import class_labels
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.joining import concat, stack
 from mindgrad.ops.losses import checked_reduction, summarized

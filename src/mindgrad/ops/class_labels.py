@@ -6,9 +6,9 @@ time, the loss is NaN, as for every index (``docs/supported_python.md``).
 
 from __future__ import annotations
 
+from mindgrad.core.arrays.index_checks import OutOfRangeError, known
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import comparison
-from mindgrad.ops.index_checks import OutOfRangeError, known
 from mindgrad.ops.operands import choose
 
 __all__ = ["class_labels", "refuse_labels"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, rectifiers
@@ -16,7 +17,6 @@ from mindgrad.ops.activation import log_softmax, logsigmoid, number, real_operan
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.class_labels import class_labels, refuse_labels
 from mindgrad.ops.cumulative import cumprod
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements, take
 from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, summarized
 from mindgrad.ops.matrices import one_hot

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import indexing, layout, matrices
 from mindgrad.ops.arguments import of_two_axes, whole_number
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.registry import public
 

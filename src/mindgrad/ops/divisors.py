@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, comparison, indexing, rounding
 from mindgrad.ops.define import also_named
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import promoted
 from mindgrad.ops.registry import public
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, layout, linalg, math, rounding
@@ -17,7 +18,6 @@ from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye
 from mindgrad.ops.extremes import amax
 from mindgrad.ops.flow import stop_gradient
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.linalg import matrix_operand
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import sum as sum_of

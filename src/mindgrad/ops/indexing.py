@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known, places, places_nd, read_along
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor, scalar_tensor
 from mindgrad.core.primitives import arithmetic, indexing, static_slices, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
-from mindgrad.ops.index_checks import known, places, places_nd, read_along
 from mindgrad.ops.layout import ravel
 from mindgrad.ops.operands import (
     broadcast_shapes,

@@ -6,7 +6,6 @@ Public functions convert their arguments here, so an operator receives tensors o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,9 @@ from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor, sc
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.static_slices import concatenate
-from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.core.trace import references
+from mindgrad.core.trace.operands import broadcast_shapes, broadcast_to, broadcast_together, cast
 from mindgrad.frontend import state
 
 __all__ = [
@@ -177,11 +177,6 @@ def _check(
         raise type(error)(named) from None
 
 
-def cast(x: Tensor, dtype: DType) -> Tensor:
-    """Convert ``x`` to ``dtype``."""
-    return x if (x._type or x.type).dtype is dtype else apply(convert, x, dtype=dtype)
-
-
 def inexact(x: Tensor) -> Tensor:
     """Convert ints and Booleans to float32; return other types unchanged."""
     return x if (x._type or x.type).dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
@@ -190,40 +185,6 @@ def inexact(x: Tensor) -> Tensor:
 def truth(x: Any, operator: str) -> Tensor:
     """Convert ``x`` to Bool: whether each element is nonzero."""
     return cast(operand(x, operator), bool_)
-
-
-def broadcast_shapes(operator: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the common shape by NumPy's broadcasting rules.
-
-    Raises:
-        ValueError: If the shapes do not broadcast.
-    """
-    rank = max(map(len, shapes))
-    sizes = [1] * rank
-    for shape in shapes:
-        for position, size in enumerate(shape, rank - len(shape)):
-            if size != sizes[position] and size != 1:
-                if sizes[position] != 1:
-                    listed = " and ".join(map(str, shapes))
-                    raise ValueError(
-                        f"For '{operator}', the shapes {listed} do not broadcast: from the right, "
-                        f"each pair of sizes must be equal, or one of them must be 1, but axis "
-                        f"{position - rank} has {sizes[position]} and {size}."
-                    )
-                sizes[position] = size
-    return tuple(sizes)
-
-
-def broadcast_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Broadcast ``x`` to ``shape``."""
-    own = x.type.shape
-    if own == shape:
-        return x
-    return apply(broadcast_in_dim, x, **_at_the_right(own, shape))
-
-
-def _at_the_right(own: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
-    return {"shape": shape, "dims": tuple(range(len(shape) - len(own), len(shape)))}
 
 
 def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
@@ -249,30 +210,9 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     return tensors
 
 
-def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
-    """Broadcast ``tensors`` to one shape.
-
-    Raises:
-        ValueError: If the shapes do not broadcast.
-    """
-    spread = _spread(operator, *[t._type or t.type for t in tensors])
-    broadcast = list(tensors)
-    for position, parameters in spread:
-        broadcast[position] = apply(broadcast_in_dim, tensors[position], **parameters)
-    return broadcast
-
-
 def _anchor(xs: Sequence[Any]) -> Tensor | None:
     """Return the first tensor among ``xs`` that is not a number."""
     return next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
-
-
-@lru_cache(maxsize=4096)
-def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]]]:
-    """For each operand that needs a broadcast: its position and the parameters for it."""
-    shapes = [each.shape for each in types]
-    shape = broadcast_shapes(operator, *shapes)
-    return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
 
 
 def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool = False) -> Tensor:

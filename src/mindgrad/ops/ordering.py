@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import arithmetic, reduction, sorting, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, operand, promoted

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import read_along
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import arithmetic, static_slices, structural
 from mindgrad.ops.arguments import sizes, whole_number
-from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import DType, as_dtype, float32, float64, int64, promote
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import arithmetic
 from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops.arguments import varargs, whole_number
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import (

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import read_along
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import structural
 from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
-from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import atleast_1d, expand_dims, ravel, reshape
 from mindgrad.ops.operands import broadcast_to, operand

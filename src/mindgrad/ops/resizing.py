@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import read_along
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import one_or_more, whole_number
-from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.operands import cast
 from mindgrad.ops.pool_windows import adaptive_avg, mixed
 from mindgrad.ops.reduction import flag, widened

@@ -18,6 +18,7 @@ import numpy as np
 from mindgrad.common.generator import state_of_generator
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import (
     DType,
     as_dtype,
@@ -40,7 +41,6 @@ from mindgrad.core.trace import references
 from mindgrad.frontend.programs.donation import window
 from mindgrad.ops import creation
 from mindgrad.ops.arguments import sizes, whole_number
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import as_dtype, bool_, float64, int32, int64, uint64
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -18,7 +19,6 @@ from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops import activation, cumulative, extremes, indexing, matrices, ordering, padding
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.flow import stop_gradient
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public

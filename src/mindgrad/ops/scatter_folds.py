@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known, read_along
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
@@ -21,7 +22,6 @@ from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import indexing
 from mindgrad.core.trace import references
 from mindgrad.ops import arithmetic, comparison, extremes, joining, layout
-from mindgrad.ops.index_checks import known, read_along
 from mindgrad.ops.operands import broadcast_to, cast, choose, full_tensor
 from mindgrad.ops.ordering import argsort, searchsorted
 from mindgrad.solvers import iterate

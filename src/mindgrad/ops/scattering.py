@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known, places, places_nd, side_by_side
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -20,7 +21,6 @@ from mindgrad.core.trace import references
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.getitem import updated
-from mindgrad.ops.index_checks import known, places, places_nd, side_by_side
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.ops.registry import public

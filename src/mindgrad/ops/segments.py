@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import OutOfRangeError, known
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import comparison, creation, extremes, indexing, joining, layout, reduction, scattering
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.index_checks import OutOfRangeError, known
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
 

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad.core.arrays.subscript import unknown_mask_error
 from mindgrad.core.base.location import user_frame
 from mindgrad.core.base.refusal import SourceLocation, location_of
 from mindgrad.core.ir.primitive import Primitive
@@ -25,7 +26,6 @@ from mindgrad.core.ir.scope import apply, identity
 from mindgrad.core.ir.tensor import Tensor, scalar_tensor
 from mindgrad.core.primitives import arithmetic, reduction
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
-from mindgrad.ops.subscript import unknown_mask_error
 
 __all__ = ["Selection", "selected"]
 

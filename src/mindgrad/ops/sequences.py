@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import (
@@ -22,7 +23,6 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.class_labels import class_labels
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand, promoted
 from mindgrad.ops.registry import public
 

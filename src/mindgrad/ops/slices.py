@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import slicing, static_slices
 from mindgrad.ops.arguments import one_or_more, sizes, whole_number
 from mindgrad.ops.getitem import getitem
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.registry import public

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int64
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, creation, indexing, joining, layout, math, ordering
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, cast, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.segments import unsorted_segment_max, unsorted_segment_sum

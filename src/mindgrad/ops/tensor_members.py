@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.foreign_names import REMEDIES, advice
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir import dtype as types
 from mindgrad.core.ir.array_conversion import is_other_array
 from mindgrad.core.ir.tensor import Tensor
@@ -29,7 +30,6 @@ from mindgrad.ops import (
     scattering,
 )
 from mindgrad.ops.conversion import cast
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import is_selection, operand
 from mindgrad.ops.registry import public
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.dtype import DType, complex64, complex128, float32, float64
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.scope import apply, as_it_is, innermost, lifted
@@ -16,7 +17,6 @@ from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.structural import broadcast_in_dim, stop_gradient
 from mindgrad.core.trace import references
 from mindgrad.core.trace.closed_program import trace
-from mindgrad.core.trace.record import inline_here
 from mindgrad.frontend import effect_log, user_calls
 from mindgrad.frontend.control.runtime import RUNTIME
 from mindgrad.frontend.mode import is_graph_mode

@@ -20,13 +20,13 @@ import numpy as np
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.control.batches import batched_graph
 from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives.linalg import solve
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.trace.closed_program import trace
-from mindgrad.core.trace.record import inline_here
 from mindgrad.frontend import effect_log, user_calls
 from mindgrad.solvers.iterate import Value, Values, repeat
 from mindgrad.solvers.real_parts import Unknowns

@@ -18,6 +18,7 @@ from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import DType, int32
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.scope import apply, lifted
 from mindgrad.core.ir.tensor import Tensor
@@ -25,7 +26,6 @@ from mindgrad.core.primitives.complexes import conj
 from mindgrad.core.primitives.static_slices import concatenate, reverse
 from mindgrad.core.trace import references
 from mindgrad.core.trace.custom import CustomDerivative
-from mindgrad.core.trace.record import inline_here
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.control.loops import scanned

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -19,7 +20,6 @@ from mindgrad.core.primitives.complexes import imag, real
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import convert
 from mindgrad.core.trace.closed_program import trace
-from mindgrad.core.trace.record import inline_here
 from mindgrad.solvers.iterate import Function, Value, Values
 
 __all__ = ["Unknowns", "from_real", "in_real_parts", "real_of"]

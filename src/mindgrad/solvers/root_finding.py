@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.core.control.implicit import jacobian_system
+from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives.piecewise import maximum
-from mindgrad.core.trace.record import inline_here
 from mindgrad.solvers.iterate import Function, Value, chosen, held, repeat
 from mindgrad.solvers.linear_solvers import LinearSolver, dot
 

@@ -10,13 +10,14 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from mindgrad.core.base.location import Located
+from mindgrad.core.base.location import Located, user_location
+from mindgrad.core.ir.build import building
 from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable
 from mindgrad.core.ir.rules import Array, Stored
-from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.scope import GraphScope, apply, held_constant, innermost
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 
-__all__ = ["evaluate", "inline"]
+__all__ = ["evaluate", "inline", "inline_here"]
 
 
 def evaluate(graph: Graph, inputs: Sequence[Array]) -> list[Array]:
@@ -68,3 +69,17 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
         else:
             values[equation.outputs[0]] = result
     return [read(atom) for atom in graph.outputs]
+
+
+def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Apply ``graph`` to ``tensors`` in the innermost scope."""
+    scope = innermost()
+    if not isinstance(scope, GraphScope):
+        return inline(graph, tensors)
+    atoms = [scope.atom(t) for t in held_constant(tensors)]
+    with building(scope.builder):
+        # equations without a source line, such as the initial cotangent, get the line of the gradient call
+        scope.builder.source = user_location()
+        outputs = scope.builder.inline(graph, atoms)
+        scope.builder.source = None
+        return [scope.tensor(atom) for atom in outputs]

@@ -53,6 +53,7 @@ and ``p`` a partial derivative. The fields are:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -64,8 +65,23 @@ from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["PURE", "REGISTRY", "Algebra", "Effects", "InnerGraphs", "Lazy", "Primitive"]
 
+
+class _Registry(dict[str, "Primitive"]):
+    """Primitives by name. A lookup of an unknown name imports all primitives first.
+
+    Rules of primitives look up other primitives by name if their modules would import each other.
+    """
+
+    def __missing__(self, name: str) -> Primitive:
+        import_module("..catalog", __package__)
+        primitive = self.get(name)
+        if primitive is None:
+            raise KeyError(name)
+        return primitive
+
+
 #: maps the name of each primitive to the primitive
-REGISTRY: dict[str, Primitive] = {}
+REGISTRY: dict[str, Primitive] = _Registry()
 
 
 class Effects(NamedTuple):

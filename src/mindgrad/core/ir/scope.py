@@ -4,7 +4,7 @@
     Recorder       an operator runs immediately, and the call is recorded   (gradient in eager mode)
     GraphScope     an operator becomes an equation, and does not run        (compiled function)
 
-In eager mode, a call of a function can be deferred (``eager.deferral``). The deferred call then receives the
+In eager mode, a call of a function can be deferred (``ir.deferral``). The deferred call then receives the
 operators instead of these scopes. A gradient inside it has a :class:`DeferredScope`.
 
 Every gradient call opens a new scope. The *level* of a scope is its nesting depth. An operator belongs to the
@@ -22,7 +22,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -32,9 +32,12 @@ from mindgrad.core.ir.graph import Atom, Equation, Variable
 from mindgrad.core.ir.kernels import run_kernel
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Atoms, Kernel, Results, Statics, Stored
+from mindgrad.core.ir.rules import Atoms, Results, Statics, Stored
 from mindgrad.core.ir.tensor import Tensor, assign, make_tensor
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.deferral import Deferral
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is", "constant_block",
@@ -55,23 +58,6 @@ ConstantBlock = tuple[int, Callable[[Tensor], Tensor] | None]
 
 #: the class of a scope
 S = TypeVar("S", bound="Scope")
-
-
-class Deferral(Protocol):
-    """A deferred eager call, which receives the operators of its thread (``eager``)."""
-
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics, /) -> Results: ...
-    def requested(self, pending: PendingArray, /) -> Stored: ...
-    def lifted(self, tensor: Tensor, /) -> Tensor: ...
-    def detached(self, tensor: Tensor, /) -> Tensor: ...
-    def stores(self, parameter: Tensor, /) -> None: ...
-    def new_scope(self) -> DeferredScope: ...
-    def opens(self, scope: DeferredScope, tensors: Sequence[Tensor], /) -> list[Tensor]: ...
-    def closes(self, scope: DeferredScope, /) -> None: ...
-    def returns(self, scope: DeferredScope, recorded: object, /) -> None: ...
-    def recording(self, scope: DeferredScope, /) -> tuple[Scope, list[Tensor]] | None: ...
-    @property
-    def finishes(self) -> Kernel: ...
 
 
 class _Local(threading.local):
@@ -339,7 +325,8 @@ class GraphScope(Scope):
 
     Attributes:
         captures: pairs of an input variable and the tensor from outside that it represents.
-        parameters: references that became inputs (only in the outermost scope).
+        parameters: dict that maps inputs to the references that became these inputs (only in the outermost
+            scope).
         dependencies: objects whose Python attributes were read while the function was traced.
         differentiated: the functions that were differentiated inside the scope; ``transforms.zero_gradients``
             reads them.
@@ -356,7 +343,7 @@ class GraphScope(Scope):
         self._values_are_inputs = values_are_inputs
         self.builder = Builder()
         self.captures: list[tuple[Variable, Tensor]] = []
-        self.parameters: list[Tensor] = []
+        self.parameters: dict[Variable, Tensor] = {}
         self.dependencies: dict[int, tuple[object, int]] = {}
         self.differentiated: list[tuple[Sequence[Equation], Atoms, list[tuple[Variable, Tensor]]]] = []
         self._captured: dict[tuple[int, Hashable], tuple[Atom, Stored, Stored]] = {}

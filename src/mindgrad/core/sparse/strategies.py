@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.api.pullback import forward_rule, reverse_rule
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Constant, Equation, Graph, all_equations
@@ -37,6 +36,7 @@ from mindgrad.core.sparse.strategy import Places, Way
 from mindgrad.core.transforms.apply_rule import step
 from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import linearize
+from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 from mindgrad.core.transforms.transpose import pull_cotangents
 
 __all__ = ["best_way"]

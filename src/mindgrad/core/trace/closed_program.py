@@ -23,12 +23,15 @@ from typing import NamedTuple
 
 from mindgrad.core.base.tree import flatten
 from mindgrad.core.ir.build import building
-from mindgrad.core.ir.graph import Atom, Graph, Variable
+from mindgrad.core.ir.graph import Graph, Variable
 from mindgrad.core.ir.rules import Stored, Tree
 from mindgrad.core.ir.scope import GraphScope, opened
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.trace import references
+from mindgrad.core.trace import (
+    graph_recording,  # noqa: F401 - derivatives inside a trace need it
+    references,
+)
 
 __all__ = ["ClosedProgram", "trace"]
 
@@ -70,11 +73,8 @@ def trace(
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
         # if no other graph is being traced around this graph, the references that it reads are its inputs
-        operands: dict[Atom, Tensor] = {
-            scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
-        }
+        operands: dict[Variable, Tensor] = {**scope.parameters, **dict(scope.captures)}
     scope.close_program()
-    operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
     # clear the scope: tensors keep their scope alive, which would keep the references alive

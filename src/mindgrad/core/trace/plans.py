@@ -16,9 +16,9 @@ from itertools import zip_longest
 
 import numpy as np
 
-from mindgrad.core.backend.host_arrays import is_infinite
 from mindgrad.core.base.collection import only_young_garbage
 from mindgrad.core.base.location import Located
+from mindgrad.core.ir.array_facts import is_infinite
 from mindgrad.core.ir.build import SET_LATER, Builder, building
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.graph import INFINITE, UNIFORM, Atom, Equation, Variable, silent

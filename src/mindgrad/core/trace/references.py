@@ -39,7 +39,7 @@ def read(reference: Tensor) -> Tensor:
     if isinstance(root, GraphScope):
         symbol = root.symbol(reference.type)
         root.bindings[key] = symbol
-        root.parameters.append(reference)
+        root.parameters[symbol._atom] = reference
         return symbol
     return reference
 

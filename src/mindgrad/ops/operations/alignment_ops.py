@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.api.gradient import grad
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import (
@@ -20,7 +21,6 @@ from mindgrad.ops import (
     scattering,
 )
 from mindgrad.ops.alignments import ctc_loss
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.joining import concat, stack
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import boolean, operation

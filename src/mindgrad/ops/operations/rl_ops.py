@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import float32, int32
 from mindgrad.ops import clipping, comparison, creation, flow, indexing, layout, ordering
 from mindgrad.ops.arithmetic import add
 from mindgrad.ops.getitem import setitem
-from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import Attribute, anything, boolean, integer, operation
 from mindgrad.ops.random import rand, randint

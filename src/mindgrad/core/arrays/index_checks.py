@@ -16,7 +16,7 @@ from mindgrad.core.ir.dtype import int32, int64, promote
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import arithmetic, indexing, static_slices, structural
-from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
+from mindgrad.core.trace.operands import broadcast_shapes, broadcast_to, cast, operand
 
 __all__ = [
     "OutOfRangeError", "known", "places", "places_nd", "read_along", "read_at", "side_by_side", "write_at",

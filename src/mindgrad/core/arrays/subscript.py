@@ -12,14 +12,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad.core.arrays.index_checks import Places, known, places
 from mindgrad.core.base.refusal import SourceLocation, refuse
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import static_slices, structural
 from mindgrad.core.trace import references
-from mindgrad.ops.index_checks import Places, known, places
-from mindgrad.ops.operands import broadcast_shapes, cast, operand
+from mindgrad.core.trace.operands import broadcast_shapes, cast, operand
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 

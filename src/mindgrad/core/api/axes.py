@@ -139,7 +139,7 @@ def size_of(
     """Return the number of batch elements, and the batch axis of each leaf.
 
     The batch axis of a leaf that all batch elements share is ``None``. If the function is an ensemble of
-    ``ensemble_size`` Cells, batch axes must have this size.
+    ``ensemble_size`` functions, batch axes must have this size.
 
     Raises:
         RuntimeError: If a batch axis is out of bounds or belongs to a number, batch sizes differ, or no

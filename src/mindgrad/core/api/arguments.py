@@ -1,0 +1,239 @@
+"""Inputs and outputs of differentiated functions: trees of tensors and floats.
+
+A float input has double precision and, like a Python number, does not change the dtype of a tensor with which
+it is combined. Its derivative is a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.base.tree import differences, flatten, paths, unflatten
+from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.trace import frontend, references
+from mindgrad.core.trace.numbers import as_python
+from mindgrad.core.trace.record import Recorded, record
+
+__all__ = ["Inputs", "Run", "is_real", "like_tree", "positions_of", "recorded_run", "tensor_of"]
+
+
+def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[int]:
+    """Return ``argnums`` as nonnegative positions of ``count`` arguments."""
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    if any(isinstance(k, bool) or not isinstance(k, int) for k in numbers):
+        raise TypeError(f"For '{owner}', argnums must be an int or a tuple of ints, but got {argnums!r}.")
+    if any(not -count <= k < count for k in numbers):
+        raise ValueError(
+            f"For '{owner}', argnums is {argnums!r}, but the function was called with {count} positional "
+            "arguments. Pass the differentiated arguments by position."
+        )
+    positions = [k % count for k in numbers]
+    if not numbers or len(set(positions)) < len(positions):
+        raise ValueError(f"For '{owner}', argnums must name each argument once, but got {argnums!r}.")
+    return positions
+
+
+def tensor_of(leaf: Any) -> Tensor | None:
+    """Convert a leaf to a tensor; return ``None`` if it has no derivative."""
+    if isinstance(leaf, Tensor):
+        tensor = references.read(leaf) if leaf.is_parameter else leaf
+    elif isinstance(leaf, (float, np.floating)) and not isinstance(leaf, np.ndarray):
+        return make_number(make_tensor(np.asarray(leaf, np.float64)))
+    elif isinstance(leaf, (complex, np.ndarray)):
+        tensor = Tensor(np.asarray(leaf))
+    else:
+        return None
+    return tensor if tensor.dtype.is_inexact else None
+
+
+class Inputs:
+    """The differentiated inputs of one call.
+
+    Args:
+        owner: name of the public function, such as ``"grad"``, for error messages.
+        args: the arguments of the differentiated function.
+        positions: indices of the differentiated arguments.
+
+    Attributes:
+        tensors: one tensor for each differentiated leaf. A float is a :class:`Number`.
+
+    Raises:
+        TypeError: If a leaf other than ``None`` is neither a floating-point tensor nor a float.
+    """
+
+    __slots__ = ("_args", "_leaves", "_positions", "_structure", "tensors")
+
+    def __init__(self, owner: str, args: Sequence[Any], positions: Sequence[int]) -> None:
+        self._args, self._positions = args, positions
+        leaves, self._structure = flatten(tuple([args[k] for k in positions]))
+        tensors = [None if leaf is None else tensor_of(leaf) for leaf in leaves]
+        for index, leaf in enumerate(leaves):
+            if leaf is not None and tensors[index] is None:
+                raise TypeError(_without_derivative(owner, leaf, paths(self._structure)[index], positions))
+        self._leaves = tensors
+        self.tensors = [t for t in tensors if t is not None]
+
+    def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
+        """Return all arguments of the function, with ``traced`` instead of ``tensors``."""
+        args = list(self._args)
+        for position, part in zip(self._positions, self._filled(traced), strict=True):
+            args[position] = part
+        return args
+
+    def trees(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
+        """Return one container for each differentiated argument, filled with ``tensors``."""
+        return as_python(self._filled(tensors))
+
+    def nested(self, parts: Sequence[Any]) -> tuple[Any, ...]:
+        """Return one container for each differentiated argument, filled with ``parts``."""
+        following = iter(parts)
+        return unflatten(self._structure, [x if x is None else next(following) for x in self._leaves])
+
+    def values(self) -> tuple[Any, ...]:
+        """Return the differentiated arguments, with arrays converted to tensors."""
+        return self._filled(self.tensors)
+
+    def _filled(self, tensors: Sequence[Any]) -> Any:
+        following = iter(tensors)
+        filled = [None if x is None else _typed(next(following), x) for x in self._leaves]
+        return unflatten(self._structure, filled)
+
+
+def _typed(tensor: Tensor, like: Tensor) -> Tensor:
+    return make_number(tensor) if type(like) is Number and not tensor.shape else tensor
+
+
+def _without_derivative(owner: str, leaf: Any, path: str, positions: Sequence[int]) -> str:
+    """Describe a leaf that cannot be differentiated."""
+    index, _, subpath = path[1:].partition("]")
+    kind = f"a tensor of dtype {leaf.dtype}" if hasattr(leaf, "dtype") else f"of type {type(leaf).__name__}"
+    fix = f"Pass {float(leaf)!r}" if type(leaf) is int else "Pass floats or floating-point tensors"
+    return (
+        f"For '{owner}', argument {positions[int(index)]}{subpath and ' at ' + subpath} is {kind}, which has "
+        f"no derivative. {fix}, or choose other arguments with argnums."
+    )
+
+
+class Run(NamedTuple):
+    """One recorded run of a function.
+
+    Attributes:
+        inputs: the differentiated inputs.
+        recorded: the recording. Its result is the pair of output and ``aux``.
+        outputs: the tensors of the output, in the scope of the recording.
+    """
+
+    inputs: Inputs
+    recorded: Recorded
+    outputs: list[Tensor]
+
+    def result(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
+        """Return output and ``aux`` as tensors of the enclosing scope."""
+        return as_python(self.recorded.result(tensors))
+
+
+def recorded_run(
+    owner: str,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    argnums: int | Sequence[int],
+    has_aux: bool = False,
+    accept: Callable[[str, Any], None] | None = None,
+) -> Run:
+    """Run ``function`` in a scope that records its operators.
+
+    Args:
+        owner: name of the public function, such as ``"grad"``, for error messages.
+        function: the function to differentiate.
+        args, kwargs: its arguments.
+        argnums: the differentiated positional arguments.
+        has_aux: whether ``function`` returns a pair of output and data that are not differentiated.
+        accept: function that checks the output, and raises an error.
+
+    Raises:
+        TypeError: If an input or a leaf of the output is neither a tensor nor a number.
+    """
+    if not callable(function):
+        raise TypeError(f"For '{owner}', the first argument must be a function, but got {function!r}.")
+    inputs = Inputs(owner, args, positions_of(owner, argnums, len(args)))
+    count = 0
+
+    def call(*traced: Tensor) -> tuple[Any, Any]:
+        nonlocal count
+        result, aux = frontend.call(function, *inputs.arguments(traced), **kwargs), None
+        if has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise TypeError(
+                    f"For '{owner}', with has_aux=True, the function must return a pair (output, aux)."
+                )
+            result, aux = result
+        if accept is not None:
+            accept(owner, result)
+        leaves, structure = flatten(result)
+        count = len(leaves)
+        return unflatten(structure, [_output(owner, leaf) for leaf in leaves]), aux
+
+    recorded = record(call, inputs.tensors)
+    return Run(inputs, recorded, [x for x in recorded.leaves[:count] if isinstance(x, Tensor)])
+
+
+def _output(owner: str, leaf: Any) -> Any:
+    """Convert a leaf of the output to a tensor."""
+    if isinstance(leaf, Tensor):
+        return leaf
+    if leaf is None:
+        return None
+    if isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic)):
+        return tensor_of(leaf) or Tensor(leaf)
+    raise TypeError(
+        f"For '{owner}', the function must return tensors and numbers, or containers of them, but "
+        f"returned {leaf!r}."
+    )
+
+
+def is_real(x: Any) -> bool:
+    """Return whether ``x`` is a floating-point tensor or a float."""
+    return x.dtype.is_float if isinstance(x, Tensor) else isinstance(x, (float, np.floating))
+
+
+def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
+    """Return the tensors of ``tree``, which must have the structure of ``like``.
+
+    Numbers in ``tree`` are converted to the dtype of their counterpart.
+
+    Raises:
+        TypeError: If structures differ.
+        ValueError: If shapes differ.
+    """
+    leaves, structure = flatten(tree)
+    expected, form = flatten(like)
+    if differences(form, structure):
+        raise TypeError(
+            f"For '{owner}', the structure of {name} must have the leaves {_listed(form, name)}, but it has "
+            f"{_listed(structure, name)}."
+        )
+    tensors = []
+    for leaf, other, path in zip(leaves, expected, paths(structure, name), strict=True):
+        if other is None:
+            continue
+        target: Any = other if isinstance(other, Tensor) else tensor_of(other)
+        shape = np.shape(leaf) if not isinstance(leaf, Tensor) else leaf.shape
+        if shape != target.shape:
+            raise ValueError(f"For '{owner}', {path} has shape {shape}, but must have shape {target.shape}.")
+        vector = references.read(leaf) if isinstance(leaf, Tensor) else Tensor(leaf, target.dtype)
+        if vector.dtype is not target.dtype:
+            raise TypeError(
+                f"For '{owner}', {path} has dtype {vector.dtype}, but must have dtype {target.dtype}."
+            )
+        tensors.append(vector)
+    return tensors
+
+
+def _listed(structure: Any, name: str) -> str:
+    """Return the first leaves of a structure, such as ``x['a'], x['b']``."""
+    listed = paths(structure, name)
+    return ", ".join(listed[:6]) + ", ..." * (len(listed) > 6) if listed else "none"

@@ -1,0 +1,212 @@
+"""``hessian`` and ``hvp``: second derivatives, and products with them.
+
+    hessian(f)(x) = ∇²f(x)        hvp(f)(x, v) = ∇²f(x) v
+
+The Hessian is the forward-mode Jacobian of the reverse-mode Jacobian. Products do not form a matrix: forward
+over reverse mode costs a small multiple of the function. The Gauss–Newton matrix Jᵀ ∇²ℓ J is the Hessian of
+ℓ ∘ f without the second derivatives of f.
+
+The functions below the public ones are rules: functions of (builder, xs, ys, vectors) that emit derivatives,
+for ``record.transformed``. Each rule transforms a complete graph. Therefore the graph of the gradient is
+finished before a rule differentiates it again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+from mindgrad.core.api.arguments import like_tree, recorded_run
+from mindgrad.core.api.jacobian import arranged, blocks_of
+from mindgrad.core.control.lazy_hessian import lazy_hessian
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.memo import memoized
+from mindgrad.core.passes.mode_choice import extract_function_of_vector
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.trace.graph_recording import SHORTCUTS
+from mindgrad.core.trace.numbers import block
+from mindgrad.core.trace.record import transformed
+from mindgrad.core.transforms.apply_rule import between, step
+from mindgrad.core.transforms.jacobians import by_columns, by_rows
+from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+
+__all__ = [
+    "forward_over_reverse", "gauss_newton", "generalized", "hessian", "hessian_rule", "hvp",
+    "reverse_over_reverse",
+]  # fmt: skip
+
+Rule = Callable[..., list[Any]]
+
+
+def hessian(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Return a function that computes the Hessian of ``function``.
+
+    Args:
+        function: function of floating-point Tensors, floats, NumPy arrays, or containers of them.
+        argnums: the positional argument, or the arguments, to differentiate with respect to. Default: ``0``.
+        has_aux: whether ``function`` returns a pair ``(output, aux)``. Default: ``False``.
+
+    Returns:
+        Callable: function of the same arguments. It returns a tensor of shape ``(*output.shape,
+        *input.shape, *input.shape)``. For containers, the Hessian is nested by output, input, and input.
+
+    Raises:
+        TypeError: If a differentiated argument has no derivative.
+        ValueError: If ``argnums`` does not name positional arguments of the call.
+
+    >>> from mindgrad.core import hessian, numpy as np
+    >>> print(hessian(lambda x: np.sum(x * x * x))(np.array([1.0, 2.0])))
+    [[ 6.  0.]
+     [ 0. 12.]]
+    """
+
+    @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        run = recorded_run("hessian", function, args, kwargs, argnums, has_aux)
+        outputs, derivatives = transformed(run.recorded, hessian_rule, (), run.outputs)
+        operands = run.inputs.tensors
+        triples = product(run.outputs, operands, operands)
+        parts = [block(t, *triple) for t, triple in zip(derivatives, triples, strict=True)]
+        for _ in range(2):
+            parts = [
+                arranged(run, parts[k : k + len(operands)], argnums)
+                for k in range(0, len(parts), len(operands) or 1)
+            ]
+        output, aux = run.result(outputs)
+        nested = blocks_of(run, output, parts)
+        return (nested, aux) if has_aux else nested
+
+    return compute
+
+
+def hvp(
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> Any:
+    """Compute the Hessian–vector product in forward over reverse mode.
+
+    Args:
+        function: function with a scalar output.
+        primals: tuple or list of the arguments of ``function``.
+        tangents: tuple or list of directions, with the structures and types of the arguments.
+        has_aux: whether ``function`` returns a pair ``(output, aux)``. Default: ``False``.
+
+    Returns:
+        tuple: one product for each argument, or ``(products, aux)`` with ``has_aux``.
+
+    Raises:
+        TypeError: If an argument has no derivative, or the structure or dtype of a tangent differs from its
+            argument.
+        ValueError: If the shape of a tangent differs from its argument.
+
+    >>> from mindgrad.core import hvp
+    >>> hvp(lambda x, y: x * x * y, (2.0, 3.0), (1.0, 0.0))
+    (6.0, 4.0)
+    """
+    run = recorded_run("hvp", function, tuple(primals), {}, range(len(primals)), has_aux)
+    vectors = like_tree("hvp", "tangents", tuple(tangents), run.inputs.values())
+    outputs, products = transformed(run.recorded, forward_over_reverse, vectors, run.outputs)
+    found = run.inputs.trees(products)
+    return (found, run.result(outputs)[1]) if has_aux else found
+
+
+def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+    return reverse_rule(builder, xs, ys, [None] * len(ys))
+
+
+def hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+    graph, needed = between(builder, xs, ys)
+    jacobian = step(graph, len(needed), by_rows)
+    return builder.inline(step(jacobian, len(needed), by_columns), [*needed, *xs])
+
+
+@memoized
+def _whole(program: Graph, argnum: int) -> Graph:
+    """Return a graph of the Hessian of ``program`` with respect to input ``argnum``.
+
+    ``control.lazy_hessian`` calls it to expand its equation.
+    """
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(program.inputs)
+        outputs = builder.inline(program, inputs)
+        return builder.close(hessian_rule(builder, [inputs[argnum]], outputs, ()))
+
+
+def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
+    """Emit the Hessian as one ``lazy_hessian`` equation, which is expanded later.
+
+    If only its trace or diagonal is used, a rewrite replaces the equation by cheaper derivatives. Returns
+    ``None`` if the graph is not a function of one vector.
+    """
+    decomposition = extract_function_of_vector(builder, xs, ys)
+    if decomposition is None:
+        return None
+    program, operands, argnum = decomposition
+    return [lazy_hessian(*operands, program=program, argnum=argnum, whole=_whole)]
+
+
+SHORTCUTS[hessian_rule] = _deferred
+
+
+@cache
+def _along(rule: Rule) -> Rule:
+    """Return the rule that applies ``rule`` to the gradient, with the vectors ``vs``."""
+
+    def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
+        graph, needed = between(builder, xs, ys)
+        gradient = step(graph, len(needed), _gradient)
+        return builder.inline(step(gradient, len(needed), rule, vs), [*needed, *xs, *vs])
+
+    return along
+
+
+forward_over_reverse = _along(forward_rule)
+reverse_over_reverse = _along(reverse_rule)
+
+
+def gauss_newton(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
+    graph, needed = between(builder, xs, ys)
+    pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
+    return _pulled(builder, graph, [*needed, *xs], len(needed), pushed)
+
+
+def _pulled(
+    builder: Builder, graph: Graph, inputs: Sequence[Any], constants: int, cts: Sequence[Any]
+) -> list[Any]:
+    return builder.inline(step(graph, constants, reverse_rule, cts), [*inputs, *cts])
+
+
+@cache
+def generalized(count: int) -> Rule:
+    """Return the rule of Gauss–Newton products, for runs of a model and its loss.
+
+    The outputs ``ys`` of such a run are ``count`` results of the model, ``count`` inputs of the loss, which
+    are copies of these results without a derivative, and the loss.
+    """
+
+    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
+        outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
+        graph, needed = between(builder, xs, outputs)
+        pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
+        # a model output that occurs twice is one variable of the loss, and a constant output has no tangent
+        moving = {
+            s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
+        }
+        loss, others = between(builder, list(moving), losses)
+        curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(moving))
+        # evaluate ∇²ℓ at the model outputs instead of their detached copies, so that the product can be
+        # differentiated again
+        at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
+        curved = builder.inline(curvature, [*others, *at, *along])
+        cotangent_of = dict(zip(moving, curved, strict=True))
+        cotangents = [cotangent_of.pop(s, None) for s in loss_inputs]
+        cts = [zeros(y.type) if ct is None else ct for y, ct in zip(outputs, cotangents, strict=True)]
+        return _pulled(builder, graph, [*needed, *xs], len(needed), cts)
+
+    return rule

@@ -1,0 +1,190 @@
+"""``jit``: trace a function once for each type of its arguments.
+
+    jit(f)(x) = f(x)
+
+A call looks up its graph by the structure of the arguments, the types of tensors, arrays, and floats, and
+the values of all other arguments, which are *static*. Inside a trace or a derivative, the graph is applied
+operator by operator, so ``jit`` can be nested with ``grad`` and ``vmap`` in any order.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.evaluate import inline_here
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.pending import resolved
+from mindgrad.core.ir.scope import as_it_is, current_deferral, innermost, lifted, open_scopes
+from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.trace import frontend, references
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.core.trace.executor import compiled
+from mindgrad.core.trace.numbers import as_python
+
+__all__ = ["jit"]
+
+
+class _Program(NamedTuple):
+    """A traced function.
+
+    Attributes:
+        graph: graph of the dynamic arguments and the captured references, in the order of ``inputs``.
+        inputs: for each input of ``graph``, the index of a dynamic argument, or the captured tensor.
+        leaves: leaves of the pair (result, values of the written references). A tensor stands for the next
+            output of ``graph``.
+        structure: container structure of this pair.
+        written: references that the function writes.
+        run: the compiled graph.
+    """
+
+    graph: Graph
+    inputs: list[Any]
+    leaves: list[Any]
+    structure: Any
+    written: list[Any]
+    run: Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def jit(
+    function: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Callable[..., Any]:
+    """Return a function that computes ``function`` as one compiled graph.
+
+    Tensors, NumPy arrays, floats, and complex numbers in the arguments are inputs of the graph. Ints,
+    Booleans, strings, ``None``, and other hashable objects are static: the function is traced again for each
+    new value. The function must be pure. Values that it reads from outside are constants of the graph, except
+    references (``trace.references``).
+
+    Args:
+        function: function of containers of tensors and numbers.
+        static_argnums: positional arguments that are static. Default: ``()``.
+        static_argnames: keyword arguments that are static. Default: ``()``.
+
+    Returns:
+        Callable: function of the same arguments and with the same results.
+
+    Raises:
+        TypeError: In a call, if a static argument is not hashable.
+        CompileError: In a call, if the function needs the value of a tensor, such as the condition of ``if``.
+
+    >>> from mindgrad.core import jit, numpy as np
+    >>> print(jit(lambda x: np.sum(x * x))(np.array([1.0, 2.0])))
+    5.0
+    """
+    positions = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    programs: dict[Any, _Program] = {}
+    lock = threading.RLock()
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        fixed = {k % len(args) for k in positions if -len(args) <= k < len(args)}
+        leaves, structure = flatten((args, kwargs))
+        static_leaves = _static_leaves(args, kwargs, fixed, names)
+        dynamic = [
+            None if is_static else _dynamic(x) for x, is_static in zip(leaves, static_leaves, strict=True)
+        ]
+        key = structure, tuple([_key(x, operands) for x, operands in zip(leaves, dynamic, strict=True)])
+        operands = [x for x in dynamic if x is not None]
+        with lock:
+            try:
+                program = programs.get(key)
+            except TypeError as error:
+                raise TypeError(f"For 'jit', static arguments must be hashable: {error}.") from None
+            if program is None:
+                program = _traced(function, leaves, structure, dynamic, operands)
+                if not any(isinstance(x, Tensor) and x.is_traced for x in program.inputs):
+                    programs[key] = program
+        return _applied(program, operands)
+
+    return call
+
+
+def _static_leaves(args: Any, kwargs: dict[str, Any], fixed: set[int], names: Sequence[str]) -> list[bool]:
+    """Return for each leaf of the arguments whether it belongs to a static argument."""
+    return [
+        is_static
+        for tree, is_static in [
+            *[(x, k in fixed) for k, x in enumerate(args)],
+            *[(x, k in names) for k, x in kwargs.items()],
+        ]
+        for _ in flatten(tree)[0]
+    ]
+
+
+def _dynamic(leaf: Any) -> Tensor | None:
+    """Convert a leaf to an input of the graph; return ``None`` for a static value."""
+    if isinstance(leaf, Tensor):
+        return lifted(references.read(leaf))
+    if isinstance(leaf, np.ndarray):
+        return Tensor(leaf)
+    if isinstance(leaf, (float, complex, np.inexact)):
+        kind = np.complex128 if isinstance(leaf, (complex, np.complexfloating)) else np.float64
+        return make_number(make_tensor(np.asarray(leaf, kind)))
+    return None
+
+
+def _key(leaf: Any, tensor: Tensor | None) -> Any:
+    return (type(leaf), leaf) if tensor is None else (tensor.type, type(tensor) is Number)
+
+
+def _traced(
+    function: Callable[..., Any],
+    leaves: Sequence[Any],
+    structure: Any,
+    dynamic: Sequence[Tensor | None],
+    operands: Sequence[Tensor],
+) -> _Program:
+    """Trace ``function`` on symbols instead of the tensors ``operands``."""
+    written: list[Any] = []
+
+    def run(*symbols: Tensor) -> Any:
+        following = iter(symbols)
+        filled = [
+            leaf if x is None else make_number(next(following)) if type(x) is Number else next(following)
+            for leaf, x in zip(leaves, dynamic, strict=True)
+        ]
+        args, kwargs = unflatten(structure, filled)
+        result = frontend.call(function, *args, **kwargs)
+        scope: Any = innermost()
+        written.extend(scope.written.values())
+        return result, [scope.bindings[id(x)] for x in written]
+
+    program = trace(run, [x.type for x in operands])
+    captured = iter(program.graph.inputs[len(operands) :])
+    inputs = [*range(len(operands)), *[program.captured[variable] for variable in captured]]
+    leaves = [x if type(x) is Number else as_it_is(x) if isinstance(x, Tensor) else x for x in program.leaves]
+    run_graph = compiled(program.graph)
+    return _Program(program.graph, inputs, leaves, program.structure, written, run_graph)
+
+
+def _applied(program: _Program, given: Sequence[Tensor]) -> Any:
+    """Run a traced function, or record its operators in the enclosing function."""
+    operands = [given[x] if isinstance(x, int) else lifted(references.read(x)) for x in program.inputs]
+    if open_scopes() or current_deferral() is not None:
+        outputs = inline_here(program.graph, operands)
+    else:
+        outputs = [make_tensor(array) for array in program.run([_array(t) for t in operands])]
+    following = iter(outputs)
+    filled = [
+        make_number(next(following)) if type(x) is Number else next(following) if isinstance(x, Tensor) else x
+        for x in program.leaves
+    ]
+    result, values = unflatten(program.structure, filled)
+    for reference, value in zip(program.written, values, strict=True):
+        references.write(reference, value)
+    return as_python(result)
+
+
+def _array(tensor: Tensor) -> Any:
+    """Return the array of ``tensor`` without a copy between host and device."""
+    array = resolved(tensor._array)
+    return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array

@@ -1,0 +1,186 @@
+"""``laplacian``: differential operators in one collapsed pass.
+
+    laplacian(f)(x) = Σ_d ∂²f/∂x_d²
+
+``x`` has shape ``(…, D)``: the last axis holds the coordinates of a point, the leading axes count the points.
+Each point has a separate value. Second derivatives are summed over the directions while they are computed
+(``transforms.forward_laplacian``). This costs about D + 2 evaluations of the function, without a Hessian.
+
+The functions below the public one are rules: functions of (builder, xs, ys, extras) that emit derivatives,
+for ``record.transformed``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.core.api.arguments import Run, recorded_run
+from mindgrad.core.api.jacobian import blocks_of
+from mindgrad.core.ir.build import current
+from mindgrad.core.passes.direction_batches import Directions, spread, summed
+from mindgrad.core.primitives.batching import moved, placed
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
+from mindgrad.core.trace.record import transformed
+from mindgrad.core.transforms.apply_rule import between, directional
+from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.jacobians import identity
+from mindgrad.core.transforms.rules import forward_rule
+from mindgrad.core.transforms.sample_independence import mixing
+from mindgrad.core.transforms.taylor import taylor
+
+__all__ = ["along_direction", "divergence_rule", "laplacian", "on_points", "summed_directions"]
+
+Rule = Callable[..., list[Any]]
+
+
+def laplacian(function: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """Return a function that computes the Laplacian ``Σ_d ∂²f/∂x_d²`` of ``function``.
+
+    Args:
+        function: function of points. It maps a tensor of shape ``(…, D)`` to a tensor of shape ``(…)``,
+            ``(…, 1)``, or ``(…, K)`` for K functions. Leading axes count the points.
+        argnums: the positional argument that contains the points. Default: ``0``.
+
+    Returns:
+        Callable: function of the same arguments. It returns the Laplacian at each point.
+
+    Raises:
+        TypeError: If the points or the output are not real floating-point tensors.
+        ValueError: If the output has no value for each point, or a value depends on several points.
+
+    >>> from mindgrad.core import laplacian, numpy as np
+    >>> print(laplacian(lambda x: np.sum(x**3, -1))(np.array([[1.0, 2.0], [0.0, 1.0]])))
+    [18.  6.]
+    """
+    rule = on_points("laplacian", summed_directions("unit"))
+
+    @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        run = recorded_run("laplacian", function, args, kwargs, argnums)
+        _check_points(run)
+        outputs, derivatives = transformed(run.recorded, rule, (), run.outputs)
+        return blocks_of(run, run.result(outputs)[0], derivatives)
+
+    return compute
+
+
+def _check_points(run: Run) -> None:
+    x, *others = run.inputs.tensors
+    if others or not x.dtype.is_float or any(not y.dtype.is_float for y in run.outputs):
+        raise TypeError("For 'laplacian', the points and the output must be real floating-point tensors.")
+    if not x.ndim or not x.shape[-1]:
+        raise ValueError(
+            f"For 'laplacian', the last axis of the points must hold coordinates, but got shape {x.shape}."
+        )
+    for y in run.outputs:
+        if y.shape[: x.ndim - 1] != x.shape[:-1]:
+            raise ValueError(
+                f"For 'laplacian', the function must return a value for each point: for points of shape "
+                f"{x.shape}, a tensor of shape {x.shape[:-1]}, but got {y.shape}."
+            )
+
+
+def _as_directions(matrix: Any, axis: int) -> Any:
+    """Move the columns (``axis`` −1) or rows (−2) of matrices to the first axis."""
+    return moved(matrix, len(matrix.shape) + axis, 0)
+
+
+@lru_cache(maxsize=64)
+def on_points(owner: str, rule: Rule) -> Rule:
+    """Return ``rule`` with a check that outputs of different points are independent."""
+
+    def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        for x in xs:
+            for y in ys:
+                found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
+                if found is not None:
+                    raise ValueError(_points_are_mixed(owner, x, found))
+        return rule(builder, xs, ys, extras)
+
+    return checked
+
+
+@lru_cache(maxsize=8)
+def summed_directions(form: str, is_whole: bool = False) -> Rule:
+    """Return the rule that sums second derivatives over directions.
+
+    ``form`` selects the directions. ``"unit"``: the coordinate axes. ``"factor"``: the columns of the factor.
+    Otherwise: the coordinate axes, weighted by the diagonal or paired with rows of the coefficient matrix.
+    """
+
+    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        equations = list(builder.equations)
+        results = []
+        for x in xs:
+            found = summed(builder, equations, x, ys, _directions(form, x, *extras), is_whole)
+            results += [_per_point(each, x) for each in found]
+        return results
+
+    return rule
+
+
+def _per_point(y: Any, x: Any) -> Any:
+    """Remove a trailing axis of size one, for outputs with one value per point."""
+    lead = x.shape[:-1]
+    return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
+
+
+@lru_cache(maxsize=64)
+def along_direction(order: int) -> Rule:
+    """Return the rule for the derivative of order ``order`` along one direction."""
+
+    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        (x,), (v,) = xs, extras
+        if v.shape != x.shape:
+            v = broadcast_in_dim(v, shape=x.shape, dims=(len(x.shape) - 1,))
+        program, needed = between(builder, [x], ys)
+        series = taylor(program, [len(needed)], order)
+        found = current().inline(series, [*needed, x, v, *[zeros(x.type)] * (order - 1)])[len(ys) :]
+        return [_per_point(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
+
+    return rule
+
+
+def _directions(form: str, x: Any, operand: Any = None) -> Directions:
+    if form == "factor":
+        return Directions(_as_directions(operand, -1))
+    unit = identity(x.type.with_shape(x.shape[-1:]))
+    if form == "unit":
+        return Directions(unit)
+    if len(operand.shape) == 1:
+        return Directions(unit, weights=operand)
+    return Directions(unit, _as_directions(operand, -2))
+
+
+def divergence_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+    """Compute Σ_d v_d · (J v_d), by default for the unit vectors v_d."""
+    results = []
+    for x in xs:
+        rows = _as_directions(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
+        directions = spread(rows, x)
+        graph, needed = directional(builder, forward_rule, [x], ys, [x.type], is_forward=True)
+        size = directions.shape[0]
+        pushed, places = push_batch(graph, [*needed, directions], [*[None] * len(needed), 0], size)
+        for y, t, at in zip(ys, pushed, places, strict=True):
+            if at is None:  # this output of ``fn`` does not depend on the input
+                results.append(zeros(y.type.with_shape(y.shape[:-1])))
+                continue
+            results.append(reduce_sum(placed(size, t, at, 0) * directions, axes=(0, len(y.shape))))
+    return results
+
+
+def _points_are_mixed(owner: str, x: Any, equation: Any) -> str:
+    """Return the error message for an equation that combines values of several points."""
+    location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
+    return (
+        f"For '{owner}', each output value must depend on one point only, but for an input of shape "
+        f"{x.shape}, points are mixed by '{equation.primitive.name}'{location}, as batch normalization does "
+        f"in training. Apply '{owner}' to the function of one point, and map it over the points: "
+        f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
+    )

@@ -1,0 +1,126 @@
+"""``taylor``: Taylor coefficients of a function along a line.
+
+    f(x + s v) = Σ_k c_k sᵏ
+
+For order K, propagating Taylor series through the function (``transforms.taylor``) costs O(K²) evaluations
+of the function, while nested derivatives cost 2ᴷ. All operators, branches, and loops are supported.
+
+The functions below the public one are rules: functions of (builder, xs, ys, extras) that emit derivatives,
+for ``record.transformed``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from mindgrad.core.api.arguments import like_tree, recorded_run
+from mindgrad.core.api.jacobian import blocks_of
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.primitives.kinds import ones
+from mindgrad.core.primitives.static_slices import concatenate, slice_axis
+from mindgrad.core.primitives.structural import reshape
+from mindgrad.core.trace.record import transformed
+from mindgrad.core.transforms.apply_rule import between
+from mindgrad.core.transforms.taylor import taylor as series_of
+
+__all__ = ["along_line", "last_derivative", "scaled_coefficients", "taylor"]
+
+
+def taylor(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], order: int) -> Any:
+    """Compute the Taylor coefficients of ``function`` along a line.
+
+    The coefficients c are defined by ``f(x + s v) = c₀ + c₁ s + … + c_K sᴷ + O(sᴷ⁺¹)``.
+
+    Args:
+        function: function of floating-point Tensors, floats, NumPy arrays, or containers of them.
+        primals: tuple or list of the arguments x of ``function``.
+        tangents: tuple or list of directions v, with the structures and types of the arguments.
+        order: the order K, at least 0.
+
+    Returns:
+        Tensor, or structure of Tensors: coefficients of shape ``(K + 1, *output.shape)``, in the structure of
+        the output. The derivatives are ``c_k · k!``.
+
+    Raises:
+        TypeError: If ``order`` is not an int, an argument has no derivative, or the structure or dtype of a
+            tangent differs from its argument.
+        ValueError: If ``order`` is negative, or the shape of a tangent differs from its argument.
+
+    >>> from mindgrad.core import taylor
+    >>> print(taylor(lambda x: 1 / (1 - x), (0.0,), (1.0,), 4))
+    [1. 1. 1. 1. 1.]
+    """
+    if isinstance(order, bool) or not isinstance(order, int):
+        raise TypeError(f"For 'taylor', the order must be an int, but got {order!r}.")
+    if order < 0:
+        raise ValueError(f"For 'taylor', the order must not be negative, but got {order}.")
+    run = recorded_run("taylor", function, tuple(primals), {}, range(len(primals)))
+    vectors = like_tree("taylor", "tangents", tuple(tangents), run.inputs.values())
+    _, results = transformed(run.recorded, along_line(order), vectors, run.outputs)
+    count = len(run.outputs)
+    return blocks_of(run, run.result(results[:count])[0], results[count:])
+
+
+def _coefficients(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Sequence[Any]], order: int
+) -> tuple[Sequence[Any], list[list[Any]]]:
+    """Return the values and Taylor coefficients 1, …, K of ``ys``.
+
+    ``series`` are the coefficients of ``xs``.
+    """
+    graph, needed = between(builder, xs, ys)
+    active = range(len(needed), len(needed) + len(xs))
+    program = series_of(graph, active, order, len(series[0]))
+    outputs = builder.inline(program, [*needed, *xs, *[c for row in series for c in row]])
+    values, coefficients = outputs[: len(ys)], outputs[len(ys) :]
+    return values, [list(coefficients[k * order : (k + 1) * order]) for k in range(len(ys))]
+
+
+def _stacked(atoms: Sequence[Any]) -> Any:
+    rows = [reshape(atom, shape=(1, *atom.shape)) for atom in atoms]
+    return concatenate(*rows, axis=0) if len(rows) > 1 else rows[0]
+
+
+@cache
+def scaled_coefficients(order: int) -> Callable[..., list[Any]]:
+    """Return the rule of ``jet``: derivatives are Taylor coefficients times k!."""
+
+    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Any]) -> list[Any]:
+        given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
+        values, found = _coefficients(builder, xs, ys, given, order)
+        scaled = [_stacked([c * float(math.factorial(k)) for k, c in enumerate(each, 1)]) for each in found]
+        return [*values, *scaled]
+
+    return rule
+
+
+def _row(rows: Any, index: int) -> Any:
+    return reshape(slice_axis(rows, 0, index, index + 1), shape=rows.shape[1:])
+
+
+@cache
+def last_derivative(order: int) -> Callable[..., list[Any]]:
+    """Return the rule of ``derivative``, which returns only the highest order."""
+
+    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+        values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
+        return [*values, *[each[-1] * float(math.factorial(order)) for each in found]]
+
+    return rule
+
+
+@cache
+def along_line(order: int) -> Callable[..., list[Any]]:
+    """Return the rule of ``taylor``, for a curve that is a line."""
+
+    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
+        series = [[v] for v in directions] or [[ones(x.type)] for x in xs]
+        if not order:
+            return [*ys, *[_stacked([y]) for y in ys]]
+        values, coefficients = _coefficients(builder, xs, ys, series, order)
+        return [*values, *[_stacked([y, *row]) for y, row in zip(values, coefficients, strict=True)]]
+
+    return rule

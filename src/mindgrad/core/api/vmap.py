@@ -1,0 +1,139 @@
+"""``vmap``: map a function over an axis of its arguments.
+
+    vmap(f)(x)[i] = f(x[i])
+
+The function is traced once for one element, and its graph is converted to a graph of the whole batch
+(``transforms.batch``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.api.axes import check_axes, leaf_axes, position, size_of
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import inline_here
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.scope import innermost, lifted, outermost_program
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.passes.derivative_fusion import fuse_derivatives
+from mindgrad.core.primitives.batching import placed
+from mindgrad.core.trace import frontend, references
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.core.trace.numbers import as_python
+from mindgrad.core.transforms.batch import push_batch
+
+__all__ = ["batched", "vmap"]
+
+
+def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+    """Return a function that applies ``function`` to each element of a batch.
+
+    Args:
+        function: function of containers of tensors and numbers.
+        in_axes: the batch axis of each positional argument: an int, ``None`` for an argument that all
+            elements share, or a tuple with one entry for each argument. Entries may be nested like the
+            arguments. Keyword arguments are shared. Default: ``0``.
+        out_axes: the batch axis of the output, or a container of axes. Default: ``0``.
+
+    Returns:
+        Callable: function of the batched arguments.
+
+    Raises:
+        RuntimeError: If no argument has a batch axis, sizes of batch axes differ, or an axis is out of
+            bounds. Also if ``function`` writes a reference.
+
+    >>> from mindgrad.core import vmap, numpy as np
+    >>> x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0])
+    >>> print(vmap(np.dot, (0, None))(x, y))
+    [12. 34.]
+    """
+    check_axes("in_axes", in_axes)
+    check_axes("out_axes", out_axes)
+
+    @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten(args)
+        leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
+        leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
+        args = unflatten(structure, leaves)
+        size, places = size_of(leaves, _axes_of(in_axes, args))
+        along = [(lifted(x), k) for x, k in zip(leaves, places, strict=True) if k is not None]
+
+        def element(*symbols: Tensor) -> Any:
+            following = iter(symbols)
+            filled = [x if k is None else next(following) for x, k in zip(leaves, places, strict=True)]
+            result = frontend.call(function, *unflatten(structure, filled), **kwargs)
+            scope: Any = innermost()
+            if scope.written:
+                raise RuntimeError(
+                    "For 'vmap', the function writes a reference, with a value for each element."
+                )
+            return result
+
+        types = [x.type.with_shape(x.shape[:k] + x.shape[k + 1 :]) for x, k in along]
+        program = trace(element, types, values_are_inputs=outermost_program() is None)
+        inputs = program.graph.inputs
+        captured = [lifted(references.read(program.captured[v])) for v in inputs[len(along) :]]
+        axes = [*[k for _, k in along], *[None] * len(captured)]
+        labeled = leaf_axes("out_axes", out_axes, unflatten(program.structure, program.leaves), "the result")
+        chosen = [axis for y, axis in zip(program.leaves, labeled, strict=True) if isinstance(y, Tensor)]
+        operands = [*[x for x, _ in along], *captured]
+        graph = fuse_derivatives(program.graph) if is_rewriting() else program.graph
+        following = iter(inline_here(batched(graph, operands, axes, size, chosen), operands))
+        results = [next(following) if isinstance(y, Tensor) else y for y in program.leaves]
+        return as_python(unflatten(program.structure, results))
+
+    return mapped
+
+
+def _axes_of(in_axes: Any, args: Sequence[Any]) -> list[tuple[str, int | None]]:
+    """Return the path and batch axis of each leaf of the arguments."""
+    axes = list(in_axes) if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
+    if len(axes) != len(args):
+        raise RuntimeError(
+            f"For 'vmap', the length of 'in_axes' must be the number of arguments, but it has {len(axes)} "
+            f"elements, {in_axes!r}, and the number of arguments is {len(args)}."
+        )
+    return [
+        each
+        for k, (axis, x) in enumerate(zip(axes, args, strict=True))
+        for each in leaf_axes("in_axes", axis, x, f"argument {k}")
+    ]
+
+
+def batched(
+    graph: Graph,
+    operands: Sequence[Tensor],
+    axes: Sequence[int | None],
+    size: int,
+    out_axes: Sequence[tuple[str, int | None]],
+) -> Graph:
+    """Convert ``graph`` to a graph of a batch, with output axes ``out_axes``."""
+    builder = Builder()
+    with building(builder):
+        inputs = [
+            builder.input(x.type, tainted=v.tainted) for x, v in zip(operands, graph.inputs, strict=True)
+        ]
+        outputs, dimensions = push_batch(graph, inputs, axes, size)
+        batched = []
+        for y, dimension, (label, axis) in zip(outputs, dimensions, out_axes, strict=True):
+            if axis is not None:
+                rank = len(y.shape) + (dimension is None)
+                shape = y.shape if dimension is None else y.shape[:dimension] + y.shape[dimension + 1 :]
+                batched.append(placed(size, y, dimension, position("out_axes", label, axis, rank, shape)))
+                continue
+            if dimension is not None:
+                raise RuntimeError(
+                    f"For 'vmap', the 'out_axes' of {label} is None, but {label} depends on a mapped "
+                    f"argument: there is one value for each of {size} elements. Give the axis of the output "
+                    "that holds these values."
+                )
+            batched.append(y)
+        return builder.close(batched)

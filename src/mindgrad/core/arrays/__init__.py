@@ -1,0 +1,1 @@
+"""Indexing of tensors: ``x[index]``, and copies with changed elements."""

@@ -1,0 +1,161 @@
+"""Creation of arrays."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.dtype import as_dtype, float32, int64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.numpy.elementwise import add, multiply, subtract
+from mindgrad.core.numpy.shapes import Shape, broadcast_to, ravel, sizes_of
+from mindgrad.core.primitives import structural
+from mindgrad.core.trace.operands import (
+    cast,
+    inexact,
+    operand,
+    promoted,
+)
+
+__all__ = [
+    "arange", "array", "asarray", "astype", "copy", "empty", "empty_like", "eye", "full", "full_like",
+    "geomspace", "identity", "indices", "linspace", "logspace", "meshgrid", "ones", "ones_like", "tri",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def array(object: Any, dtype: Any = None) -> Tensor:
+    """Convert numbers, nested lists, arrays, and tensors to a tensor."""
+    if isinstance(object, (builtins.bool, int, float, complex)):
+        return Tensor(object, dtype)
+    x = operand(object, "array")
+    if isinstance(object, Tensor) and type(x) is not Tensor:  # a traced number
+        x = make_tensor(x._array, x._type, x._scope, x._atom)
+        return cast(x, Tensor(object.sample()).dtype if dtype is None else as_dtype(dtype))  # type: ignore[attr-defined]
+    return x if dtype is None else cast(x, as_dtype(dtype))
+
+
+asarray = array
+
+
+def astype(x: Any, dtype: Any) -> Tensor:
+    """Convert ``x`` to element type ``dtype``."""
+    return cast(operand(x, "astype"), as_dtype(dtype))
+
+
+def copy(a: Any) -> Tensor:
+    """Return ``a`` as a tensor. Tensors are immutable."""
+    return array(a)
+
+
+def full(shape: Shape, fill_value: Any, dtype: Any = None) -> Tensor:
+    """Create a tensor whose elements equal ``fill_value``."""
+    return broadcast_to(array(fill_value, dtype), sizes_of(shape))
+
+
+def zeros(shape: Shape, dtype: Any = float32) -> Tensor:
+    """Create a tensor of zeros; float32 by default."""
+    return _filled(0, sizes_of(shape), dtype)
+
+
+def ones(shape: Shape, dtype: Any = float32) -> Tensor:
+    """Create a tensor of ones; float32 by default."""
+    return _filled(1, sizes_of(shape), dtype)
+
+
+empty = zeros
+
+
+def _filled(number: int, shape: tuple[int, ...], dtype: Any) -> Tensor:
+    type_ = tensor_type(dtype, shape)
+    return make_tensor(np.full(shape, number, type_.dtype.numpy), type_)
+
+
+def zeros_like(a: Any, dtype: Any = None) -> Tensor:
+    """Create zeros of the shape and element type of ``a``."""
+    x = operand(a, "zeros_like")
+    return _filled(0, x.shape, x.dtype if dtype is None else dtype)
+
+
+def ones_like(a: Any, dtype: Any = None) -> Tensor:
+    """Create ones of the shape and element type of ``a``."""
+    x = operand(a, "ones_like")
+    return _filled(1, x.shape, x.dtype if dtype is None else dtype)
+
+
+empty_like = zeros_like
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+    """Create a tensor like ``a`` whose elements equal ``fill_value``."""
+    x = operand(a, "full_like")
+    return full(x.shape, fill_value, x.dtype if dtype is None else dtype)
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+    """Create evenly spaced numbers; int64 for ints, float32 for floats."""
+    numbers = np.arange(start) if stop is None else np.arange(start, stop, step)
+    return Tensor(numbers, _dtype_of(numbers, dtype))
+
+
+def _dtype_of(numbers: np.ndarray, dtype: Any) -> Any:
+    return dtype if dtype is not None else int64 if numbers.dtype.kind in "iu" else float32
+
+
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Tensor:
+    """Create ``num`` evenly spaced numbers from ``start`` to ``stop``."""
+    fractions = np.arange(num) / builtins.max(num - 1 if endpoint else num, 1)
+    if not isinstance(start, Tensor) and not isinstance(stop, Tensor):
+        return Tensor(start + (stop - start) * fractions, float32 if dtype is None else dtype)
+    first, last = (inexact(x) for x in promoted("linspace", start, stop))
+    steps = Tensor(fractions, first.dtype if dtype is None else dtype)
+    return add(multiply(first, subtract(1, steps)), multiply(last, steps))
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None
+) -> Tensor:
+    """Create ``num`` numbers from base^start to base^stop with constant ratios."""
+    return Tensor(np.logspace(start, stop, num, endpoint, base), float32 if dtype is None else dtype)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Tensor:
+    """Create ``num`` numbers from ``start`` to ``stop`` with constant ratios."""
+    return Tensor(np.geomspace(start, stop, num, endpoint), float32 if dtype is None else dtype)
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
+    """Create a matrix with ones on diagonal ``k``, and zeros elsewhere."""
+    return Tensor(np.eye(N, M, k), dtype)
+
+
+def identity(n: int, dtype: Any = float32) -> Tensor:
+    """Create the identity matrix of size ``n``."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
+    """Create a matrix with ones at and below diagonal ``k``, and zeros elsewhere."""
+    return Tensor(np.tri(N, M, k), dtype)
+
+
+def indices(dimensions: Sequence[int], dtype: Any = int64) -> Tensor:
+    """Create the indices of a grid, of shape ``(len(dimensions), *dimensions)``."""
+    return Tensor(np.indices(sizes_of(dimensions)), dtype)
+
+
+def meshgrid(*xi: Any, indexing: str = "xy") -> list[Tensor]:
+    """Create coordinate arrays of the grid of 1-D arrays ``xi``."""
+    xs = [operand(x, "meshgrid") for x in xi]
+    swapped = indexing == "xy" and len(xs) > 1
+    order = [1, 0, *range(2, len(xs))] if swapped else list(range(len(xs)))
+    sizes = tuple([xs[k].size for k in order])
+    return [
+        apply(structural.broadcast_in_dim, ravel(x), shape=sizes, dims=(order.index(k),))
+        for k, x in enumerate(xs)
+    ]

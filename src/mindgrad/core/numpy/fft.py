@@ -1,0 +1,113 @@
+"""Discrete Fourier transforms. Results of float32 input are complex64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.dtype import complex64, complex128, float64
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.numpy.creation import array
+from mindgrad.core.numpy.movement import pad, roll, take
+from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
+from mindgrad.core.primitives import fourier
+from mindgrad.core.trace.operands import applied, cast, inexact, operand
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "rfft",
+    "rfftfreq",
+]  # fmt: skip
+
+
+def _complex(a: Any, name: str) -> Tensor:
+    x = inexact(operand(a, name))
+    return x if x.dtype.kind == "complex" else cast(x, complex128 if x.dtype is float64 else complex64)
+
+
+def _sized(x: Tensor, n: int | None, axis: int) -> Tensor:
+    """Cut ``x`` to ``n`` elements along ``axis``, or add zeros."""
+    size = x.shape[axis]
+    if n is None or n == size:
+        return x
+    if n < size:
+        return take(x, list(range(n)), axis)
+    return pad(x, [(0, n - size if k == axis else 0) for k in range(x.ndim)])
+
+
+def _transformed(name: str, a: Any, axes: Axis, inverse: bool, n: int | None = None) -> Any:
+    x = _complex(a, name)
+    along = axes_of(name, axes, x.ndim)
+    if n is not None:
+        x = _sized(x, n, along[0])
+    return applied(fourier.fft, x, axes=along, inverse=inverse)
+
+
+def fft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+    """Compute the Fourier transform along ``axis``."""
+    return _transformed("fft", a, axis, False, n)
+
+
+def ifft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+    """Compute the inverse Fourier transform along ``axis``."""
+    return _transformed("ifft", a, axis, True, n)
+
+
+def fft2(a: Any, axes: Sequence[int] = (-2, -1)) -> Any:
+    """Compute the Fourier transform along two axes."""
+    return _transformed("fft2", a, axes, False)
+
+
+def ifft2(a: Any, axes: Sequence[int] = (-2, -1)) -> Any:
+    """Compute the inverse Fourier transform along two axes."""
+    return _transformed("ifft2", a, axes, True)
+
+
+def fftn(a: Any, axes: Axis = None) -> Any:
+    """Compute the Fourier transform along ``axes``."""
+    return _transformed("fftn", a, axes, False)
+
+
+def ifftn(a: Any, axes: Axis = None) -> Any:
+    """Compute the inverse Fourier transform along ``axes``."""
+    return _transformed("ifftn", a, axes, True)
+
+
+def rfft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+    """Compute the nonnegative frequencies of the Fourier transform of real numbers."""
+    x = inexact(operand(a, "rfft"))
+    axis = axis_of("rfft", axis, x.ndim)
+    return applied(fourier.rfft, _sized(x, n, axis), axis=axis)
+
+
+def irfft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+    """Invert :func:`rfft`; the result has ``n`` real numbers."""
+    x = _complex(a, "irfft")
+    axis = axis_of("irfft", axis, x.ndim)
+    n = 2 * (x.shape[axis] - 1) if n is None else n
+    return applied(fourier.irfft, _sized(x, n // 2 + 1, axis), axis=axis, length=n)
+
+
+def fftfreq(n: int, d: float = 1.0) -> Tensor:
+    """Return the frequencies of :func:`fft`."""
+    return array(np.fft.fftfreq(n, d), np.float32)
+
+
+def rfftfreq(n: int, d: float = 1.0) -> Tensor:
+    """Return the frequencies of :func:`rfft`."""
+    return array(np.fft.rfftfreq(n, d), np.float32)
+
+
+def fftshift(x: Any, axes: Axis = None) -> Any:
+    """Move the zero frequency to the center."""
+    x = operand(x, "fftshift")
+    along = axes_of("fftshift", axes, x.ndim)
+    return roll(x, [x.shape[k] // 2 for k in along], along)
+
+
+def ifftshift(x: Any, axes: Axis = None) -> Any:
+    """Invert :func:`fftshift`."""
+    x = operand(x, "ifftshift")
+    along = axes_of("ifftshift", axes, x.ndim)
+    return roll(x, [-(x.shape[k] // 2) for k in along], along)

@@ -1,0 +1,135 @@
+"""Sums of products: ``matmul``, ``einsum``, ``tensordot``, and polynomials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.numpy.elementwise import add, conjugate, multiply, subtract
+from mindgrad.core.numpy.movement import diagonal, pad, take
+from mindgrad.core.numpy.reductions import sum
+from mindgrad.core.numpy.shapes import moveaxis, ravel, reshape, stack
+from mindgrad.core.primitives.einsum import einsum_plan, matmul_plan
+from mindgrad.core.trace.operands import operand, promoted
+
+__all__ = [
+    "convolve", "cross", "dot", "einsum", "inner", "kron", "matmul", "outer", "polyval", "tensordot", "trace",
+    "vdot",
+]  # fmt: skip
+
+
+def matmul(x1: Any, x2: Any) -> Any:
+    """Compute the matrix product; axes before the last two broadcast."""
+    a, b = promoted("matmul", x1, x2)
+    return matmul_plan(a.shape, b.shape)((a, b), apply)
+
+
+def einsum(subscripts: str, *operands: Any) -> Any:
+    """Compute sums of products in Einstein notation, such as ``"ij,jk->ik"``."""
+    tensors = promoted("einsum", *operands)
+    return einsum_plan(subscripts, tuple([x.shape for x in tensors]))(tensors, apply)
+
+
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
+    """Sum products over the last axes of ``a`` and the first axes of ``b``.
+
+    ``axes`` is their number, or a pair of lists of axes.
+    """
+    x, y = promoted("tensordot", a, b)
+    if isinstance(axes, int):
+        left, right = list(range(x.ndim - axes, x.ndim)), list(range(axes))
+    else:
+        left, right = ([each] if isinstance(each, int) else list(each) for each in axes)
+    left, right = [k % x.ndim for k in left], [k % y.ndim for k in right]
+    free_axes = [k for k in range(x.ndim) if k not in left]
+    others = [k for k in range(y.ndim) if k not in right]
+    count = math.prod(x.shape[k] for k in left)
+    rows = reshape(moveaxis(x, left, range(len(free_axes), x.ndim)), (-1, count))
+    columns = reshape(moveaxis(y, right, range(len(right))), (count, -1))
+    return reshape(matmul(rows, columns), [*[x.shape[k] for k in free_axes], *[y.shape[k] for k in others]])
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Sum products over the last axis of ``a`` and the second-to-last axis of ``b``."""
+    x, y = operand(a, "dot"), operand(b, "dot")
+    if not x.ndim or not y.ndim:
+        return multiply(x, y)
+    return tensordot(x, y, ([x.ndim - 1], [max(y.ndim - 2, 0)]))
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """Sum products of all elements, with the complex conjugate of ``a``."""
+    return matmul(ravel(conjugate(a)), ravel(b))
+
+
+def inner(a: Any, b: Any) -> Any:
+    """Sum products over the last axes."""
+    x, y = operand(a, "inner"), operand(b, "inner")
+    return tensordot(x, y, ([x.ndim - 1], [y.ndim - 1])) if x.ndim and y.ndim else multiply(x, y)
+
+
+def outer(a: Any, b: Any) -> Any:
+    """Multiply each element of ``a`` by each element of ``b``."""
+    return multiply(reshape(ravel(a), (-1, 1)), ravel(b))
+
+
+def kron(a: Any, b: Any) -> Any:
+    """Compute the Kronecker product."""
+    x, y = promoted("kron", a, b)
+    rank = max(x.ndim, y.ndim)
+    left, right = ((1,) * (rank - v.ndim) + v.shape for v in (x, y))
+    x = reshape(x, [n for size in left for n in (size, 1)])
+    y = reshape(y, [n for size in right for n in (1, size)])
+    return reshape(multiply(x, y), [m * n for m, n in zip(left, right, strict=True)])
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Sum a diagonal."""
+    return sum(diagonal(a, offset, axis1, axis2), -1)
+
+
+def cross(a: Any, b: Any, axis: int = -1) -> Any:
+    """Compute the cross product of vectors of size 3 along ``axis``."""
+    x, y = (moveaxis(v, axis, -1) for v in promoted("cross", a, b))
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise ValueError(
+            f"For 'cross', the vectors must have size 3, but the shapes are {x.shape} and {y.shape}."
+        )
+    (a0, a1, a2), (b0, b1, b2) = ([take(v, k, -1) for k in range(3)] for v in (x, y))
+    pairs = ((a1, b2, a2, b1), (a2, b0, a0, b2), (a0, b1, a1, b0))
+    return moveaxis(stack([subtract(multiply(p, q), multiply(r, s)) for p, q, r, s in pairs], -1), -1, axis)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """Compute the convolution of 1-D tensors.
+
+    ``mode`` is ``"full"``, ``"same"``, or ``"valid"``.
+    """
+    x, y = promoted("convolve", a, v)
+    if x.size < y.size:
+        x, y = y, x
+    full = _windows_product(pad(x, y.size - 1), y)
+    if mode == "full":
+        return full
+    count = x.size if mode == "same" else x.size - y.size + 1
+    start = (full.size - count) // 2
+    return take(full, list(range(start, start + count)), 0)
+
+
+def _windows_product(x: Tensor, y: Tensor) -> Any:
+    """Return Σ_j x_{i+j} y_{n−1−j} for each window of ``x``."""
+    size = y.size
+    at = [[i + size - 1 - j for j in range(size)] for i in range(x.size - size + 1)]
+    return matmul(take(x, at, 0), y)
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """Evaluate the polynomial with coefficients ``p``, highest power first, at ``x``."""
+    coefficients, x = promoted("polyval", p, x)
+    value = multiply(x, 0)
+    for k in range(coefficients.size):
+        value = add(multiply(value, x), take(coefficients, k, 0))
+    return value

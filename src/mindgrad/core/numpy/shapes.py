@@ -1,0 +1,240 @@
+"""Functions that change the shapes of tensors, join tensors, or split them."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, SupportsIndex
+
+from mindgrad.core.arrays.getitem import element
+from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
+from mindgrad.core.primitives import static_slices, structural
+from mindgrad.core.trace.operands import (
+    applied,
+    broadcast_shapes,
+    broadcast_together,
+    operand,
+    promoted,
+)
+from mindgrad.core.trace.operands import broadcast_to as _broadcast_to
+
+__all__ = [
+    "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays",
+    "broadcast_to", "column_stack", "concatenate", "dsplit", "dstack", "expand_dims", "hsplit", "hstack",
+    "moveaxis", "ndim", "ravel", "reshape", "rollaxis", "shape", "size", "split", "squeeze", "stack",
+    "swapaxes", "transpose", "vsplit", "vstack",
+]  # fmt: skip
+
+Shape = SupportsIndex | Sequence[SupportsIndex]
+
+
+def sizes_of(shape: Shape) -> tuple[int, ...]:
+    """Return a shape as a tuple; an int is the size of one axis."""
+    return (operator.index(shape),) if isinstance(shape, SupportsIndex) else tuple(map(operator.index, shape))
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Return the sizes of the axes of ``a``."""
+    return operand(a, "shape").shape
+
+
+def ndim(a: Any) -> int:
+    """Return the number of axes of ``a``."""
+    return operand(a, "ndim").ndim
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """Return the number of elements of ``a``, or the size of ``axis``."""
+    x = operand(a, "size")
+    return x.size if axis is None else x.shape[axis]
+
+
+def reshape(a: Any, shape: Shape) -> Any:
+    """Change the shape of ``a``; one size may be −1."""
+    x, sizes = operand(a, "reshape"), sizes_of(shape)
+    if -1 in sizes:
+        known_size = math.prod(n for n in sizes if n != -1)
+        if not known_size or x.size % known_size or sizes.count(-1) > 1:
+            raise ValueError(f"For 'reshape', shape {x.shape} does not fit {sizes}.")
+        sizes = tuple([x.size // known_size if n == -1 else n for n in sizes])
+    return applied(structural.reshape, x, shape=sizes)
+
+
+def ravel(a: Any) -> Any:
+    """Return the elements of ``a`` as a 1-D tensor."""
+    return reshape(a, -1) if operand(a, "ravel").size else reshape(a, 0)
+
+
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+    """Permute the axes of ``a``; ``None`` reverses them."""
+    x = operand(a, "transpose")
+    order = range(x.ndim)[::-1] if axes is None else axes_of("transpose", axes, x.ndim)
+    return applied(structural.transpose, x, permutation=tuple(order))
+
+
+def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+    """Move axes to new positions."""
+    x = operand(a, "moveaxis")
+    sources, targets = axes_of("moveaxis", source, x.ndim), axes_of("moveaxis", destination, x.ndim)
+    order = [k for k in range(x.ndim) if k not in sources]
+    for target, k in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, k)
+    return transpose(x, order)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """Move ``axis`` backwards until it is before axis ``start``."""
+    x = operand(a, "rollaxis")
+    axis, start = axis % x.ndim, start + x.ndim if start < 0 else start
+    return moveaxis(x, axis, start - 1 if start > axis else start)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Exchange two axes."""
+    x = operand(a, "swapaxes")
+    order = list(range(x.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return transpose(x, order)
+
+
+def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
+    """Insert axes of size 1."""
+    x = operand(a, "expand_dims")
+    count = x.ndim + (1 if isinstance(axis, int) else len(axis))
+    axes, sizes = axes_of("expand_dims", axis, count), iter(x.shape)
+    return reshape(x, [1 if k in axes else next(sizes) for k in range(count)])
+
+
+def squeeze(a: Any, axis: Axis = None) -> Any:
+    """Remove axes of size 1."""
+    x = operand(a, "squeeze")
+    axes = [k for k, n in enumerate(x.shape) if n == 1] if axis is None else axes_of("squeeze", axis, x.ndim)
+    if builtins.any(x.shape[k] != 1 for k in axes):
+        raise ValueError(
+            f"For 'squeeze', only axes of size 1 can be removed, but shape {x.shape} has axis {axis}."
+        )
+    return reshape(x, [n for k, n in enumerate(x.shape) if k not in axes])
+
+
+def broadcast_to(array: Any, shape: Shape) -> Any:
+    """Broadcast ``array`` to ``shape``."""
+    x, sizes = operand(array, "broadcast_to"), sizes_of(shape)
+    if broadcast_shapes("broadcast_to", x.shape, sizes) != sizes:
+        raise ValueError(f"For 'broadcast_to', shape {x.shape} does not broadcast to {sizes}.")
+    return _broadcast_to(x, sizes)
+
+
+def broadcast_arrays(*args: Any) -> list[Any]:
+    """Broadcast tensors to one shape."""
+    return broadcast_together("broadcast_arrays", *[operand(x, "broadcast_arrays") for x in args])
+
+
+def _at_least(name: str, count: int, place: Callable[[tuple[int, ...]], tuple[int, ...]], xs: Any) -> Any:
+    tensors = [operand(x, name) for x in xs]
+    found = [x if x.ndim >= count else reshape(x, place(x.shape)) for x in tensors]
+    return found[0] if len(found) == 1 else found
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Add an axis to scalars."""
+    return _at_least("atleast_1d", 1, lambda s: (1,), arys)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Add leading axes until there are two."""
+    return _at_least("atleast_2d", 2, lambda s: (1,) * (2 - len(s)) + s, arys)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Add axes until there are three, as NumPy does."""
+    forms: dict[int, Callable[..., tuple[int, ...]]] = {
+        0: lambda: (1, 1, 1), 1: lambda n: (1, n, 1), 2: lambda m, n: (m, n, 1)
+    }  # fmt: skip
+    return _at_least("atleast_3d", 3, lambda s: forms[len(s)](*s), arys)
+
+
+# -- joining and splitting -----------------------------------------------------------------------------
+
+
+def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+    """Join tensors along an existing axis."""
+    xs = promoted("concatenate", *arrays)
+    if axis is None:
+        xs, axis = [ravel(x) for x in xs], 0
+    return (
+        xs[0]
+        if len(xs) == 1
+        else applied(static_slices.concatenate, *xs, axis=axis_of("concatenate", axis, xs[0].ndim))
+    )
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """Join tensors along a new axis."""
+    return concatenate([expand_dims(x, axis) for x in promoted("stack", *arrays)], axis)
+
+
+def vstack(tup: Sequence[Any]) -> Any:
+    """Join tensors along the first axis; 1-D tensors become rows."""
+    return concatenate([atleast_2d(x) for x in tup], 0)
+
+
+def hstack(tup: Sequence[Any]) -> Any:
+    """Join tensors along the second axis, or the first axis of 1-D tensors."""
+    xs = [atleast_1d(x) for x in tup]
+    return concatenate(xs, 0 if xs[0].ndim == 1 else 1)
+
+
+def dstack(tup: Sequence[Any]) -> Any:
+    """Join tensors along the third axis."""
+    return concatenate([atleast_3d(x) for x in tup], 2)
+
+
+def column_stack(tup: Sequence[Any]) -> Any:
+    """Join 1-D tensors as columns of a matrix."""
+    xs = [operand(x, "column_stack") for x in tup]
+    return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in xs], 1)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """Join ``arr`` and ``values``; without ``axis``, both are flattened."""
+    return concatenate([arr, values], axis)
+
+
+def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
+    """Split into equal parts, or before the given indices."""
+    x = operand(ary, "split")
+    count = x.shape[axis]
+    if isinstance(indices_or_sections, int) and count % indices_or_sections:
+        raise ValueError(f"For 'split', size {count} is not a multiple of {indices_or_sections}.")
+    return array_split(x, indices_or_sections, axis)
+
+
+def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
+    """Split into nearly equal parts, or before the given indices."""
+    x = operand(ary, "array_split")
+    axis, count = axis_of("array_split", axis, x.ndim), x.shape[axis]
+    if isinstance(indices_or_sections, int):
+        size, longer = divmod(count, indices_or_sections)
+        bounds = [k * size + builtins.min(k, longer) for k in range(indices_or_sections + 1)]
+    else:
+        bounds = [0, *indices_or_sections, count]
+    before = (slice(None),) * axis
+    return [element(x, (*before, slice(a, b))) for a, b in pairwise(bounds)]
+
+
+def hsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[Any]:
+    """Split along the second axis, or the first axis of a 1-D tensor."""
+    return split(ary, indices_or_sections, 1 if operand(ary, "hsplit").ndim > 1 else 0)
+
+
+def vsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[Any]:
+    """Split along the first axis."""
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[Any]:
+    """Split along the third axis."""
+    return split(ary, indices_or_sections, 2)

@@ -1,0 +1,183 @@
+"""Transform the recording of a function that is being traced.
+
+    finish_graph(G, transform)(x) = (G(x), transform(G)(x)), emitted into the enclosing graph
+
+``trace.record`` calls :func:`finish_graph` for recordings that are graphs. The graph is rewritten before it
+is transformed, because the derivative inherits cheaper equations. A *shortcut* of a transformation has
+the same arguments and results, and is cheaper for some graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import inline_here
+from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.scope import GraphScope, innermost
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.passes.broadcast_elimination import shrink_inputs
+from mindgrad.core.passes.derivative_fusion import fuse_derivatives
+from mindgrad.core.passes.forward_loops import pull_through_loops
+from mindgrad.core.passes.mode_choice import pull_by_series, push_series
+from mindgrad.core.passes.pipeline import before_derivative
+from mindgrad.core.passes.shift_invariance import has_shifts, stop_shifts
+from mindgrad.core.primitives.kinds import is_zero, ones
+from mindgrad.core.trace.record import register_graph_finisher
+from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
+
+__all__ = ["SHORTCUTS", "finish_graph", "note_derivative"]
+
+
+def _pulled(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
+    """Emit ``J(x)ᵀ ct`` by forward mode; return ``None`` if reverse mode is cheaper."""
+    if any(y.type.dtype.kind != "float" for y in ys):
+        return None
+    given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
+    along = pull_by_series(builder, xs, ys, given)
+    return pull_through_loops(builder, xs, ys, given) if along is None else along
+
+
+#: maps a transformation to its shortcut. A shortcut is called first, with a graph in which inner derivatives
+#: are single equations that are not expanded yet (``control.taylor_coefficients``). If it returns ``None``,
+#: the transformation is called
+SHORTCUTS: dict[Callable[..., list[Any]], Callable[..., list[Any] | None]] = {
+    forward_rule: push_series,
+    reverse_rule: _pulled,
+}
+
+
+def finish_graph(
+    scope: GraphScope,
+    inputs: Sequence[Tensor],
+    transform: Any,
+    extras: Sequence[Tensor | None],
+    chosen: Sequence[Tensor],
+    primals: list[Tensor],
+    applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Transform the graph in ``scope``, and apply the result in the enclosing scope.
+
+    See ``trace.record.finish`` for the arguments and results.
+    """
+    builder = scope.builder
+    rule: Any = transform.transform if isinstance(transform, Unchecked) else transform
+    shortcut = SHORTCUTS.get(rule)
+    equations = list(builder.equations)
+    with building(builder):
+        xs = [t._atom for t in inputs]
+        ys = [scope.atom(t) for t in chosen]
+        vectors = [None if e is None else scope.atom(e) for e in extras]
+        primal_atoms = [scope.atom(t) for t in primals]
+    captured = [tensor for _, tensor in scope.captures]
+    function = xs, ys
+    if is_rewriting() and has_shifts(builder.equations):
+        builder, (xs, ys, vectors, primal_atoms) = _rewritten(
+            builder, (xs, ys, vectors, primal_atoms), stop_shifts
+        )
+    graph = None
+    if shortcut is not None and is_rewriting():
+        graph = _by_shortcut(builder, shortcut, xs, ys, vectors, primal_atoms)
+    is_short = graph is not None
+    if graph is None:
+        builder, (xs, ys, vectors, primal_atoms) = _improved(
+            builder, (xs, ys, vectors, primal_atoms), captured
+        )
+        with building(builder):
+            graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
+    produced = graph.outputs[len(primals) :]
+    # after the shortcut, derivatives are not expanded yet, so ``produced`` does not show a zero derivative
+    is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
+    if produced:
+        note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
+    else:
+        scope.close_program()
+    outside = (applied or inline_here)(graph, captured)
+    return outside[: len(primals)], outside[len(primals) :]
+
+
+def note_derivative(
+    scope: GraphScope, equations: Sequence[Any], xs: Sequence[Any], ys: Sequence[Any], is_suspect: bool
+) -> None:
+    """Record in the enclosing graph that the function of ``scope`` was differentiated.
+
+    If ``is_suspect`` is true, a derivative may be zero. If the cause are operators such as comparisons, a
+    warning names them.
+    """
+    if is_suspect:
+        warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
+    outer = innermost()
+    if isinstance(outer, GraphScope):
+        nested = smooth_atoms(scope) if scope.differentiated else []
+        outer.differentiated.append((equations, [*ys, *nested], scope.captures))
+
+
+def _by_shortcut(
+    builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
+) -> Graph | None:
+    """Build a graph of the ``primal`` values and the derivative by ``shortcut``.
+
+    Returns ``None`` if ``shortcut`` does. A trace records a differentiated function at each call. If two
+    recordings are equal, they share one graph.
+    """
+    scope = innermost()
+    derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
+    program = builder.close([*xs, *ys, *primal])
+    numbers = {v: k for k, v in enumerate(program.inputs)}
+    # extras come from outside the recording, so they are inputs or constants
+    of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in vectors])
+    key = (shortcut, len(xs), len(ys), of_given, program.key())
+    if key not in derived:
+        with building(builder):
+            produced = shortcut(builder, xs, ys, vectors)
+        # also store ``program``, because it keeps the constants alive whose ``id`` is part of the key
+        derived[key] = program, None if produced is None else builder.close([*primal, *produced])
+    return derived[key][1]
+
+
+def _improved(
+    builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
+) -> tuple[Builder, tuple[list[Any], ...]]:
+    """Apply the rewrites before differentiation; return a new builder and its atoms.
+
+    A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
+    tensor, the smaller tensor replaces the broadcast in ``captured``.
+    """
+
+    def improved(graph: Graph) -> Graph:
+        if is_rewriting():
+            active = set(groups[0])
+            outer = [
+                None if v in active else _outer_atom(t) for v, t in zip(graph.inputs, captured, strict=True)
+            ]
+            graph, smaller = shrink_inputs(fuse_derivatives(graph), outer)
+            for at, atom in smaller.items():
+                captured[at] = captured[at]._scope.tensor(atom)
+        return before_derivative(graph)
+
+    return _rewritten(builder, groups, improved)
+
+
+def _rewritten(
+    builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
+) -> tuple[Builder, tuple[list[Any], ...]]:
+    """Apply ``rewrite`` to a builder's graph; return a new builder and its atoms."""
+    closed = builder.close([atom for group in groups for atom in group if atom is not None])
+    better = rewrite(closed)
+    if better is closed:
+        return builder, groups
+    derived = Builder()
+    with building(derived):
+        inputs = derived.inputs_like(better.inputs)
+        following = iter(derived.inline(better, inputs))
+    return derived, tuple([None if a is None else next(following) for a in group] for group in groups)
+
+
+def _outer_atom(tensor: Tensor) -> Any:
+    return tensor._atom if isinstance(tensor._scope, GraphScope) and not tensor.is_parameter else None
+
+
+register_graph_finisher(finish_graph)

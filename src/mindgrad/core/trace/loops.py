@@ -1,0 +1,383 @@
+"""Branches and loops: ``cond``, ``while_loop``, ``fori_loop``, and ``scan``.
+
+Each traces its functions to graphs (``trace.closed_program``) and applies one primitive of ``core.control``,
+in eager mode and inside ``jit``. All are differentiable to any order.
+
+Operands and carries are containers of tensors, arrays, and numbers. The functions receive a number as a
+traced number, which does not change the element type of a tensor with which it is combined.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.core.base.tree import flatten, paths, unflatten
+from mindgrad.core.control.cond import cond as cond_primitive
+from mindgrad.core.control.scan import scan as scan_primitive
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import bool_, promote, promote_scalar
+from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.scope import apply, as_it_is, innermost, lifted, outermost_program
+from mindgrad.core.ir.tensor import Number, Tensor, make_number
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.arithmetic import add, less
+from mindgrad.core.primitives.structural import convert
+from mindgrad.core.trace import frontend, references
+from mindgrad.core.trace.closed_program import ClosedProgram, trace
+from mindgrad.core.trace.numbers import as_python
+from mindgrad.core.trace.operands import cast, operand
+
+__all__ = ["cond", "fori_loop", "scan", "while_loop"]
+
+
+def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
+    """Apply ``true_fun`` if ``pred`` is true, and ``false_fun`` otherwise.
+
+    Args:
+        pred: scalar tensor or number; nonzero means true.
+        true_fun, false_fun: functions of the operands that return containers of equal structure and types.
+        *operands: containers of tensors and numbers.
+
+    Returns:
+        The result of the function that ran.
+
+    Raises:
+        TypeError: If the results of the functions differ in structure or types, or ``pred`` is not a scalar.
+
+    >>> from mindgrad.core import cond, grad
+    >>> grad(lambda x: cond(x > 1, lambda x: x * x, lambda x: -x, x))(3.0)
+    6.0
+    """
+    test = cast(operand(pred, "cond"), bool_)
+    if test.shape:
+        raise TypeError(f"For 'cond', the predicate must be a scalar, but has shape {test.shape}.")
+    arguments = _Tree("cond", operands)
+    sides = [_Traced("cond", f, arguments) for f in (true_fun, false_fun)]
+    types = _common_types(*sides)
+    graphs, captured = _joined([side.converted(types) for side in sides], sides)
+    results = apply(cond_primitive, test, *captured, *arguments.tensors, true=graphs[0], false=graphs[1])
+    are_numbers = [all(pair) for pair in zip(*[side.are_numbers for side in sides], strict=True)]
+    return _rebuilt(sides[0].structure, results, are_numbers, sides[0].absent)
+
+
+def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
+    """Run ``carry = body_fun(carry)`` while ``cond_fun(carry)`` is true.
+
+    Reverse mode saves some carries and recomputes the others (``control.checkpoints``).
+
+    Args:
+        cond_fun: function of the carry that returns a scalar.
+        body_fun: function of the carry that returns the next carry, of equal structure and types.
+        init_val: the first carry: a container of tensors and numbers.
+
+    Returns:
+        The last carry.
+
+    Raises:
+        TypeError: If ``body_fun`` changes the structure or types of the carry, or the condition is not a
+            scalar.
+
+    >>> from mindgrad.core import grad, while_loop
+    >>> grad(lambda x: while_loop(lambda y: y < 100, lambda y: y * y, x))(3.0)  # ((x²)²)² = x⁸
+    17496.0
+    """
+    carry = _Tree("while_loop", init_val)
+    body = _body_of(carry, lambda: _Traced("while_loop", body_fun, carry, unpack=False))
+    test = _Traced("while_loop", lambda c: _scalar_test(cond_fun(c)), carry, unpack=False)
+    (condition, step), captured = _joined(
+        [test.converted([v.type for v in test.program.graph.outputs]), body.converted(carry.types)],
+        [test, body],
+    )
+    operands = [*captured, *carry.tensors]
+    results = apply(while_, *operands, condition=condition, body=step, consts=len(captured))
+    return _rebuilt(carry.structure, results, carry.are_numbers)
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
+    """Run ``carry = body_fun(i, carry)`` for i from ``lower`` to ``upper`` − 1.
+
+    Args:
+        lower, upper: ints, or integer tensors.
+        body_fun: function of the index and the carry that returns the next carry.
+        init_val: the first carry: a container of tensors and numbers.
+
+    Returns:
+        The last carry.
+
+    Raises:
+        TypeError: If ``body_fun`` changes the structure or types of the carry.
+
+    >>> from mindgrad.core import fori_loop
+    >>> fori_loop(0, 4, lambda i, total: total + i, 0)
+    6
+    """
+    first, last = operand(lower, "fori_loop"), operand(upper, "fori_loop")
+    last = make_number(cast(last, first.dtype)) if type(first) is Number else cast(last, first.dtype)
+    increment = cast(operand(1, "fori_loop"), first.dtype)
+
+    def following(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        index, value = carry
+        after = apply(add, index, increment)
+        return (make_number(after) if type(index) is Number else after), body_fun(index, value)
+
+    return while_loop(lambda carry: apply(less, carry[0], last), following, (first, init_val))[1]
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Run ``carry, y = f(carry, x)`` for each slice x, and stack the values y.
+
+    Args:
+        f: function of the carry and a slice that returns the next carry, of equal structure and types, and a
+            container of tensors and numbers.
+        init: the first carry: a container of tensors and numbers.
+        xs: container of tensors with one slice for each iteration along axis 0. ``None``: ``f`` receives
+            ``None``.
+        length: number of iterations. ``None``: the size of axis 0 of ``xs``.
+        reverse: whether to run from the last slice to the first.
+
+    Returns:
+        tuple: the last carry, and the stacked values.
+
+    Raises:
+        TypeError: If ``f`` does not return a pair, or changes the structure or types of the carry.
+        ValueError: If sizes of axis 0 differ, or neither ``xs`` nor ``length`` is given.
+
+    >>> from mindgrad.core import scan, numpy as np
+    >>> last, sums = scan(lambda total, x: (total + x, total + x), 0.0, np.array([1.0, 2.0, 3.0]))
+    >>> print(last, sums)
+    6.0 [1. 3. 6.]
+    """
+    carry, scanned = _Tree("scan", init), _Tree("scan", xs, keeps_none=True)
+    count = _length(scanned, length)
+
+    def pair(state: Any, x: Any) -> tuple[Any, Any]:
+        result = f(state, x)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise TypeError(f"For 'scan', the function must return (carry, y), but returned {result!r}.")
+        return result
+
+    def traced() -> _Traced:
+        slices = _Tree("scan", (init, xs), keeps_none=True)
+        slices.types = [*carry.types, *[t.with_shape(t.shape[1:]) for t in scanned.types]]
+        slices.are_numbers = [*carry.are_numbers, *[False] * len(scanned.types)]
+        return _Traced("scan", pair, slices)
+
+    body = _body_of(carry, traced, is_pair=True)
+    parts = len(carry.types)
+    types = [*carry.types, *[v.type for v in body.program.graph.outputs[parts:]]]
+    (graph,), captured = _joined([body.converted(types)], [body])
+    results = apply(
+        scan_primitive, *captured, *carry.tensors, *scanned.tensors,
+        body=graph, length=count, consts=len(captured), carries=parts, reverse=bool(reverse),
+    )  # fmt: skip
+    are_numbers = [*carry.are_numbers, *[False] * (len(results) - parts)]
+    return _rebuilt(body.structure, results, are_numbers, body.absent)  # type: ignore[no-any-return]
+
+
+def _length(scanned: _Tree, length: int | None) -> int:
+    sizes = {t.shape[0] if t.shape else None for t in scanned.types}
+    if length is not None:
+        sizes.add(operator.index(length))
+    if len(sizes) != 1 or None in sizes:
+        raise ValueError(
+            "For 'scan', each tensor of xs must have the same size along axis 0, which is the length, but "
+            f"got sizes {sorted(map(str, sizes))}."
+        )
+    (count,) = sizes
+    return int(count)  # type: ignore[arg-type]
+
+
+def _scalar_test(result: Any) -> Tensor:
+    test = cast(operand(result, "while_loop"), bool_)
+    if test.shape:
+        raise TypeError(f"For 'while_loop', the condition must be a scalar, but has shape {test.shape}.")
+    return test
+
+
+class _Tree:
+    """A container of operands, as tensors.
+
+    Attributes:
+        structure: the container structure.
+        tensors, types: the tensors of the leaves, and their types.
+        are_numbers: whether each leaf is a number.
+    """
+
+    def __init__(self, owner: str, tree: Any, keeps_none: bool = False) -> None:
+        self.leaves, self.structure = flatten(tree)
+        present = [x for x in self.leaves if x is not None or not keeps_none]
+        self.tensors = [lifted(operand(x, owner)) for x in present]
+        self.types = [t.type for t in self.tensors]
+        self.are_numbers = [type(t) is Number for t in self.tensors]
+
+    def filled(self, symbols: Sequence[Tensor]) -> Any:
+        """Return the container with symbols instead of its leaves."""
+        following = zip(symbols, self.are_numbers, strict=True)
+        values: list[Any] = []
+        for leaf in self.leaves:
+            if leaf is None and len(self.types) < len(self.leaves):
+                values.append(None)
+                continue
+            symbol, is_number = next(following)
+            values.append(make_number(symbol) if is_number else symbol)
+        return unflatten(self.structure, values)
+
+    def follow(self, types: Sequence[TensorType], are_numbers: Sequence[bool]) -> bool:
+        """Replace numbers that become scalar tensors; return whether there are any."""
+        changed = False
+        for k, (type_, is_number) in enumerate(zip(types, are_numbers, strict=False)):
+            number = self.tensors[k]
+            if isinstance(number, Number) and not is_number and not type_.shape:
+                dtype = promote_scalar(type_.dtype, number.sample())
+                self.tensors[k], self.are_numbers[k] = cast(as_it_is(number), dtype), False
+                self.types[k], changed = type_.with_dtype(dtype), True
+        return changed
+
+
+class _Traced:
+    """A function of the leaves of a :class:`_Tree`, traced to a graph.
+
+    Attributes:
+        program: the traced function.
+        structure: container structure of its result.
+        are_numbers: whether each tensor of the result is a number.
+        absent: whether each leaf of the result is ``None`` instead of a tensor.
+    """
+
+    def __init__(
+        self, owner: str, function: Callable[..., Any], operands: _Tree, unpack: bool = True
+    ) -> None:
+        self.owner = owner
+        self.are_numbers: list[bool] = []
+        self.absent: list[bool] = []
+        self.structure: Any = None
+
+        def run(*symbols: Tensor) -> list[Tensor]:
+            arguments = operands.filled(symbols)
+            call = function if unpack else lambda *c: function(c[0])
+            result = frontend.call(call, *(arguments if unpack else (arguments,)))
+            leaves, self.structure = flatten(result)
+            tensors = [None if x is None else operand(x, owner) for x in leaves]
+            self.are_numbers = [type(t) is Number for t in tensors if t is not None]
+            self.absent = [t is None for t in tensors]
+            scope: Any = innermost()
+            if scope.written:
+                raise RuntimeError(
+                    f"For '{owner}', the function writes a reference. Return the value instead."
+                )
+            return [t for t in tensors if t is not None]
+
+        with frontend.isolated():
+            self.program: ClosedProgram = trace(
+                run, operands.types, values_are_inputs=outermost_program() is None
+            )
+
+    def converted(self, types: Sequence[TensorType]) -> Graph:
+        """Return the graph with the dtypes of ``types`` instead of its output dtypes."""
+        graph = self.program.graph
+        if [y.type for y in graph.outputs] == list(types):
+            return graph
+        builder = Builder()
+        with building(builder):
+            outputs = builder.inline(graph, builder.inputs_like(graph.inputs))
+            return builder.close(
+                [y if y.type is t else convert(y, dtype=t.dtype) for y, t in zip(outputs, types, strict=True)]
+            )
+
+
+def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False) -> _Traced:
+    """Trace the body of a loop, and check that it returns a carry like ``carry``.
+
+    If a number of the carry becomes a scalar tensor, the loop starts with a tensor, and the body is traced
+    again. With ``is_pair``, the result of the body is a pair, and its first element is the next carry.
+
+    Raises:
+        TypeError: If structures or types differ.
+    """
+    while True:
+        body = traced()
+        structure = body.structure[-1][0] if is_pair else body.structure
+        if structure != carry.structure:
+            raise TypeError(
+                f"For '{body.owner}', the function must return a carry of the same structure, with leaves "
+                f"{paths(carry.structure, 'carry')}, but returned {paths(structure, 'carry')}."
+            )
+        after = [y.type for y in body.program.graph.outputs[: len(carry.types)]]
+        if not carry.follow(after, body.are_numbers):
+            break
+    for before, now, is_number, path in zip(
+        carry.types, after, body.are_numbers, paths(carry.structure, "carry"), strict=False
+    ):
+        is_same = now is before or (is_number and promote(now.dtype, before.dtype) is before.dtype)
+        if not is_same or now.shape != before.shape:
+            raise TypeError(
+                f"For '{body.owner}', {path} has type {before} before an iteration, and {now} after it. "
+                "Convert one of them with astype."
+            )
+    return body
+
+
+def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
+    """Return the types of the results of two branches. A number takes the dtype of the second result."""
+    if first.structure != second.structure or first.absent != second.absent:
+        raise TypeError(
+            f"For 'cond', the results of the functions must have the same structure, but have the leaves "
+            f"{paths(first.structure, 'result')} and {paths(second.structure, 'result')}."
+        )
+    types = []
+    leaves = zip(paths(first.structure, "result"), first.absent, strict=True)
+    listed = [path for path, is_absent in leaves if not is_absent]
+    pairs = zip(first.program.graph.outputs, second.program.graph.outputs, strict=True)
+    for k, (a, b) in enumerate(pairs):
+        numbers = first.are_numbers[k], second.are_numbers[k]
+        if a.type is b.type or (numbers[1] and not a.shape and not numbers[0]):
+            types.append(a.type)
+        elif numbers[0] and not b.shape and not numbers[1]:
+            types.append(b.type)
+        elif all(numbers):
+            types.append(a.type.with_dtype(promote(a.dtype, b.dtype)))
+        else:
+            raise TypeError(
+                f"For 'cond', {listed[k]} has type {a.type} in one function, and "
+                f"{b.type} in the other. Convert one of them with astype."
+            )
+    return types
+
+
+def _joined(graphs: Sequence[Graph], sides: Sequence[_Traced]) -> tuple[list[Graph], list[Tensor]]:
+    """Give ``graphs`` common inputs: captured tensors, then arguments."""
+    tensors: dict[int, Tensor] = {}
+    for side in sides:
+        tensors.update((id(t), t) for t in side.program.captured.values())
+    joined = []
+    for graph, side in zip(graphs, sides, strict=True):
+        captured = list(side.program.captured.values())
+        count = len(graph.inputs) - len(captured)
+        own = {id(t): v for t, v in zip(captured, graph.inputs[count:], strict=True)}
+        inputs = [own[key] if key in own else Variable(t.type) for key, t in tensors.items()]
+        whole = Graph([*inputs, *graph.inputs[:count]], graph.equations, graph.outputs)
+        joined.append(retained(whole) if outermost_program() is None else whole)
+    return joined, [lifted(references.read(t)) for t in tensors.values()]
+
+
+def _rebuilt(
+    structure: Any,
+    results: Sequence[Tensor],
+    are_numbers: Sequence[bool],
+    absent: Sequence[bool] | None = None,
+) -> Any:
+    """Return the container of the results, with numbers as Python numbers."""
+    values = [make_number(t) if is_number else t for t, is_number in zip(results, are_numbers, strict=True)]
+    following = iter(values)
+    filled = values if absent is None else [None if is_absent else next(following) for is_absent in absent]
+    return as_python(unflatten(structure, filled))

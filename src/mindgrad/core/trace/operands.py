@@ -1,0 +1,190 @@
+"""Convert operands: numbers and arrays to tensors of one element type and shape.
+
+A Python number becomes a :class:`Number`: a scalar (0-D) tensor with the precision of Python's numbers, which
+does not change the element type of a tensor with which it is combined. A result of numbers alone is a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.array_conversion import is_other_array
+from mindgrad.core.ir.dtype import DType, complex128, float64, promote, promote_scalar
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.static_slices import concatenate
+from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
+from mindgrad.core.trace import references
+
+__all__ = [
+    "applied", "broadcast_shapes", "broadcast_to", "broadcast_together", "cast", "inexact", "operand",
+    "pointwise", "promoted",
+]  # fmt: skip
+
+Shape = tuple[int, ...]
+
+#: types of Python numbers with the NumPy types of their values; ``bool`` is a subclass of ``int``
+_PRECISION = ((bool, np.bool_), (int, np.int64), (float, np.float64), (complex, np.complex128))
+
+
+def operand(x: Any, operator: str) -> Tensor:
+    """Convert ``x`` to a tensor.
+
+    Raises:
+        TypeError: If ``x`` cannot be converted to a tensor.
+    """
+    if isinstance(x, Tensor):
+        return references.read(x) if x.is_parameter else x
+    for kind, dtype in _PRECISION:
+        if isinstance(x, kind):
+            return make_number(make_tensor(np.asarray(x, dtype)))
+    if isinstance(x, (np.ndarray, np.generic)) or is_other_array(x):
+        return Tensor(x)
+    if isinstance(x, (list, tuple)):
+        return _stacked(x, operator)
+    raise TypeError(
+        f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
+    )
+
+
+def _stacked(x: Sequence[Any], operator: str) -> Tensor:
+    """Convert a nested list of numbers and tensors to one tensor."""
+    if not _has_tensor(x):
+        return Tensor(x)
+    rows = promoted(operator, *x)
+    return apply(concatenate, *[apply(reshape, row, shape=(1, *row.shape)) for row in rows], axis=0)
+
+
+def _has_tensor(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(map(_has_tensor, x))
+    return isinstance(x, Tensor)
+
+
+def cast(x: Tensor, dtype: DType) -> Tensor:
+    """Convert ``x`` to element type ``dtype``."""
+    return x if (x._type or x.type).dtype is dtype else apply(convert, x, dtype=dtype)
+
+
+def inexact(x: Tensor) -> Tensor:
+    """Convert integers and Booleans to floats; return other types unchanged."""
+    dtype = x.type.dtype
+    if dtype.is_inexact:
+        return x
+    return make_number(cast(x, float64)) if type(x) is Number else cast(x, promote_scalar(dtype, 1.0))
+
+
+def broadcast_shapes(operator: str, *shapes: Shape) -> Shape:
+    """Return the common shape by NumPy's broadcasting rules.
+
+    Raises:
+        ValueError: If the shapes do not broadcast.
+    """
+    rank = max(map(len, shapes))
+    sizes = [1] * rank
+    for shape in shapes:
+        for position, size in enumerate(shape, rank - len(shape)):
+            if size != sizes[position] and size != 1:
+                if sizes[position] != 1:
+                    listed = " and ".join(map(str, shapes))
+                    raise ValueError(
+                        f"For '{operator}', the shapes {listed} do not broadcast: from the right, "
+                        f"each pair of sizes must be equal, or one of them must be 1, but axis "
+                        f"{position - rank} has {sizes[position]} and {size}."
+                    )
+                sizes[position] = size
+    return tuple(sizes)
+
+
+def broadcast_to(x: Tensor, shape: Shape) -> Tensor:
+    """Broadcast ``x`` to ``shape``."""
+    own = x.type.shape
+    if own == shape:
+        return x
+    return apply(broadcast_in_dim, x, **_at_the_right(own, shape))
+
+
+def _at_the_right(own: Shape, shape: Shape) -> dict[str, Any]:
+    return {"shape": shape, "dims": tuple(range(len(shape) - len(own), len(shape)))}
+
+
+def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
+    """Broadcast ``tensors`` to one shape.
+
+    Raises:
+        ValueError: If the shapes do not broadcast.
+    """
+    spread = _spread(operator, *[t._type or t.type for t in tensors])
+    broadcast = list(tensors)
+    for position, parameters in spread:
+        broadcast[position] = apply(broadcast_in_dim, tensors[position], **parameters)
+    return broadcast
+
+
+@lru_cache(maxsize=4096)
+def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]]]:
+    """For each operand that needs a broadcast: its position and the parameters for it."""
+    shapes = [each.shape for each in types]
+    shape = broadcast_shapes(operator, *shapes)
+    return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
+
+
+def promoted(operator: str, *xs: Any, float_only: bool = False) -> list[Tensor]:
+    """Convert ``xs`` to tensors of one element type.
+
+    If all are numbers, they remain numbers. With ``float_only``, integers are converted to floats.
+    """
+    tensors = [x if type(x) is Tensor else operand(x, operator) for x in xs]
+    dtype: Any = None
+    for t in tensors:
+        if type(t) is not Number:
+            own = (t._type or t.type).dtype
+            dtype = own if dtype is None else promote(dtype, own)
+    if dtype is not None:
+        for t in tensors:
+            if type(t) is Number:
+                dtype = promote_scalar(dtype, t.sample())
+        if float_only and not dtype.is_inexact:
+            dtype = promote_scalar(dtype, 1.0)
+        return [cast(t, dtype) for t in tensors]
+    for t in tensors:
+        dtype = t.type.dtype if dtype is None else promote(dtype, t.type.dtype)
+    if float_only and not dtype.is_inexact:
+        dtype = float64
+    return [make_number(cast(t, complex128 if dtype.kind == "complex" else dtype)) for t in tensors]
+
+
+def applied(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
+    """Apply a primitive after its type rule has checked types, shapes, and parameters.
+
+    The result of numbers is a number, if it is a scalar.
+
+    Raises:
+        TypeError, ValueError: If the primitive does not accept the operands or parameters.
+    """
+    _check(primitive, tuple([t._type or t.type for t in tensors]), tuple(parameters.items()))
+    result = apply(primitive, *tensors, **parameters)
+    if type(tensors[0]) is Number and not primitive.multiple and all(type(t) is Number for t in tensors):
+        return result if result.shape else make_number(result)
+    return result
+
+
+@lru_cache(maxsize=4096)
+def _check(primitive: Primitive, types: tuple[TensorType, ...], parameters: tuple[Any, ...]) -> None:
+    primitive.type_rule(*types, **dict(parameters))
+
+
+def pointwise(
+    operator: str, primitive: Primitive, *xs: Any, float_only: bool = False, **parameters: Any
+) -> Any:
+    """Apply a pointwise primitive after promotion and broadcasting."""
+    tensors = promoted(operator, *xs, float_only=float_only)
+    if len(tensors) > 1:
+        tensors = broadcast_together(operator, *tensors)
+    return applied(primitive, *tensors, **parameters)
