@@ -16,7 +16,7 @@ from mindgrad.core.ir.tensor import Tensor
 __all__ = ["check_axes", "frozen", "leaf_axes", "mapped", "position", "size_of", "thawed"]
 
 
-def frozen(axes: Any) -> Hashable:
+def frozen(axes: object) -> Hashable:
     """Convert lists and dicts in ``axes`` to tuples, to use them as a cache key."""
     if isinstance(axes, dict):
         return (dict, *[(name, frozen(each)) for name, each in axes.items()])
@@ -25,7 +25,7 @@ def frozen(axes: Any) -> Hashable:
     return axes
 
 
-def thawed(axes: Any) -> Any:
+def thawed(axes: object) -> Any:
     """Convert the result of :func:`frozen` back to axes, with tuples instead of lists."""
     if not isinstance(axes, tuple):
         return axes
@@ -34,7 +34,7 @@ def thawed(axes: Any) -> Any:
     return tuple(map(thawed, axes))
 
 
-def check_axes(name: str, axes: Any) -> None:
+def check_axes(name: str, axes: object) -> None:
     """Raise ``RuntimeError`` unless ``axes`` contains ints and ``None`` only."""
     if isinstance(axes, (tuple, list, dict)):
         if not axes:
@@ -51,7 +51,7 @@ def check_axes(name: str, axes: Any) -> None:
         )
 
 
-def mapped(axes: Any) -> bool:
+def mapped(axes: object) -> bool:
     """Return whether ``axes`` contains a batch axis, not only ``None``."""
     if isinstance(axes, (tuple, list, dict)):
         return any(map(mapped, axes.values() if isinstance(axes, dict) else axes))
@@ -97,19 +97,19 @@ def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int
     ]
 
 
-def _parts(tree: Any, path: str) -> list[tuple[str, Any]] | None:
+def _parts(tree: object, path: str) -> list[tuple[str, Any]] | None:
     """Return the children of ``tree`` with their paths, or ``None`` for a leaf."""
     if isinstance(tree, dict):
         return [(f"{path}[{key!r}]", child) for key, child in tree.items()]
     if isinstance(tree, (tuple, list)):
         return [(f"{path}[{index}]", child) for index, child in enumerate(tree)]
-    kind: Any = type(tree)
+    kind: object = type(tree)
     if is_record(kind):
         return [(f"{path}.{name}", child) for name, child in attributes_of(tree).items()]
     return None
 
 
-def _said(tree: Any) -> str:
+def _said(tree: object) -> str:
     if isinstance(tree, Tensor):
         return f"a Tensor of shape {tree.shape}"
     if isinstance(tree, (tuple, list, dict)):
@@ -117,7 +117,7 @@ def _said(tree: Any) -> str:
     return f"a {type(tree).__name__}"
 
 
-def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
+def position(name: str, label: str, axis: int, rank: int, shape: object) -> int:
     """Return ``axis`` as a nonnegative index.
 
     Raises:

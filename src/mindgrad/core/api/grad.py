@@ -49,7 +49,7 @@ def grad(
     compute = _value_and_grad("grad", function, argnums, has_aux)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: object, **kwargs: object) -> Any:
         _, aux, gradients = compute(args, kwargs)
         return (gradients, aux) if has_aux else gradients
 
@@ -81,7 +81,7 @@ def value_and_grad(
     compute = _value_and_grad("value_and_grad", function, argnums, has_aux)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+    def value_and_gradient(*args: object, **kwargs: object) -> Any:
         value, aux, gradients = compute(args, kwargs)
         return ((value, aux) if has_aux else value), gradients
 
@@ -101,7 +101,7 @@ def _value_and_grad(
     return compute
 
 
-def _check_scalar(owner: str, output: Any) -> None:
+def _check_scalar(owner: str, output: object) -> None:
     """Raise ``TypeError`` unless ``output`` is a real scalar."""
     leaves, _ = flatten(output)
     if len(leaves) != 1 or leaves[0] is not output:

@@ -67,7 +67,7 @@ def hessian(
     """
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
-    def compute(*args: Any, **kwargs: Any) -> Any:
+    def compute(*args: object, **kwargs: object) -> Any:
         run = recorded_run("hessian", function, args, kwargs, argnums, has_aux)
         outputs, derivatives = transformed(run.recorded, hessian_rule, (), run.outputs)
         operands = run.inputs.tensors

@@ -105,7 +105,7 @@ def arranged(run: Run, blocks: Sequence[Any], argnums: int | Sequence[int]) -> A
     return trees[0] if isinstance(argnums, int) else trees
 
 
-def blocks_of(run: Run, output: Any, rows: Sequence[Any]) -> Any:
+def blocks_of(run: Run, output: object, rows: Sequence[Any]) -> Any:
     """Arrange ``rows``, one for each output tensor, in the structure of ``output``."""
     leaves, structure = flatten(output)
     following = iter(rows)

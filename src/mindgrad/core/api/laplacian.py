@@ -61,7 +61,7 @@ def laplacian(function: Callable[..., Any], argnums: int = 0) -> Callable[..., A
     rule = on_points("laplacian", summed_directions("unit"))
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
-    def compute(*args: Any, **kwargs: Any) -> Any:
+    def compute(*args: object, **kwargs: object) -> Any:
         run = recorded_run("laplacian", function, args, kwargs, argnums)
         _check_points(run)
         outputs, derivatives = transformed(run.recorded, rule, (), run.outputs)

@@ -21,7 +21,7 @@ from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 __all__ = ["jvp", "linearize", "vjp"]
 
 
-def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(function: Callable[..., Any], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
     """Compute the output of ``function`` and its vector–Jacobian product.
 
     Args:
@@ -49,7 +49,7 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> t
     output, aux = run.result(replay.outputs)
     like = _outputs(run)
 
-    def pullback(cotangent: Any) -> tuple[Any, ...]:
+    def pullback(cotangent: object) -> tuple[Any, ...]:
         return run.inputs.trees(replay(like_tree("vjp", "cotangent", cotangent, like)))
 
     return (output, pullback, aux) if has_aux else (output, pullback)
@@ -88,7 +88,7 @@ def jvp(
     return (output, derivative, aux) if has_aux else (output, derivative)
 
 
-def linearize(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(function: Callable[..., Any], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
     """Compute the output of ``function`` and its linear approximation.
 
     Args:
@@ -115,7 +115,7 @@ def linearize(function: Callable[..., Any], *primals: Any, has_aux: bool = False
     output, aux = run.result(replay.outputs)
     like = run.inputs.values()
 
-    def pushforward(*tangents: Any) -> Any:
+    def pushforward(*tangents: object) -> Any:
         return _like_output(run, replay(like_tree("linearize", "tangents", tangents, like)))
 
     return (output, pushforward, aux) if has_aux else (output, pushforward)
@@ -134,11 +134,11 @@ def _like_output(run: Run, tensors: Sequence[Tensor]) -> Any:
     return as_python(unflatten(structure, filled))
 
 
-def _typed(tensor: Tensor, like: Any) -> Tensor:
+def _typed(tensor: Tensor, like: object) -> Tensor:
     return make_number(tensor) if type(like) is Number else tensor
 
 
-def _check_sequences(owner: str, **given: Any) -> None:
+def _check_sequences(owner: str, **given: object) -> None:
     for name, value in given.items():
         if not isinstance(value, (tuple, list)):
             raise TypeError(

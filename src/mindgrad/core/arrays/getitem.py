@@ -33,7 +33,7 @@ _READ, _WRITE = "getitem", "setitem"
 # --- reading: x[index] -----------------------------------------------------------------------------
 
 
-def element(x: Tensor, index: Any, select: Callable[[Tensor, Tensor], Any] | None = None) -> Any:
+def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], Any] | None = None) -> Any:
     """Read ``x[index]`` as NumPy does.
 
     Args:
@@ -134,7 +134,7 @@ def _placed(x: Tensor, subscript: Subscript) -> Tensor:
 # --- writing: x[index] = value ---------------------------------------------------------------------
 
 
-def updated(x: Any, index: Any, value: Any) -> Tensor:
+def updated(x: object, index: object, value: object) -> Tensor:
     """Return a copy of ``x`` in which ``x[index]`` is ``value``.
 
     Args:
@@ -182,7 +182,7 @@ def _put_back(x: Tensor, part: Tensor, subscript: Subscript) -> Tensor:
     return _put(x, subscript, _reshaped(part, subscript.taken_shape()))
 
 
-def _value(value: Any, x: Tensor) -> Tensor:
+def _value(value: object, x: Tensor) -> Tensor:
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
         value = stacked([cast(operand(each, _WRITE), x.dtype) for each in value])
     number = value.item() if isinstance(value, np.generic) else value

@@ -105,7 +105,7 @@ def _filled(number: int, like: Tensor) -> Tensor:
     return make_tensor(np.full(like.shape, number, like.dtype.numpy))
 
 
-def places_nd(indices: Any, sizes: Sequence[int], operator: str) -> Tensor:
+def places_nd(indices: object, sizes: Sequence[int], operator: str) -> Tensor:
     """Check nonnegative indices of shape (…, k) into k axes with ``sizes``.
 
     Raises:

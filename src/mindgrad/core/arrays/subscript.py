@@ -132,7 +132,7 @@ def _items(index: Any) -> list[Any]:
     return [_item(each) for each in (index if is_tuple else (index,))]
 
 
-def _item(item: Any) -> Any:
+def _item(item: object) -> Any:
     if item is None or item is Ellipsis or isinstance(item, (int, slice)):
         return np.asarray(item) if isinstance(item, bool) else item
     if isinstance(item, Tensor):
@@ -180,7 +180,7 @@ def stacked(parts: list[Tensor]) -> Tensor:
     return wide[0] if len(wide) == 1 else apply(static_slices.concatenate, *wide, axis=0)
 
 
-def _refused(item: Any) -> Any:
+def _refused(item: object) -> Any:
     description = f"of type {type(item).__name__}"
     if isinstance(item, (np.ndarray, Tensor)):
         description = f"with elements of type {item.dtype}"
@@ -190,7 +190,7 @@ def _refused(item: Any) -> Any:
     )
 
 
-def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
+def resolve(index: object, shape: tuple[int, ...]) -> Subscript:
     """Resolve ``index`` against ``shape``.
 
     Raises:
@@ -252,13 +252,13 @@ def _consumes(item: Any) -> int:
     return len(item.shape) if _is_mask(item) else 1
 
 
-def _is_mask(item: Any) -> bool:
+def _is_mask(item: object) -> bool:
     if isinstance(item, Tensor):
         return item.dtype is bool_
     return isinstance(item, np.ndarray) and item.dtype.kind == "b"
 
 
-def _take(subscript: Subscript, item: Any, axis: int, shape: tuple[int, ...], count: int) -> int:
+def _take(subscript: Subscript, item: object, axis: int, shape: tuple[int, ...], count: int) -> int:
     """Add one entry of the index, starting at ``axis``; return the next axis."""
     if item is None:
         subscript.new.append(_axes_so_far(subscript))

@@ -65,7 +65,7 @@ class Tensor(TensorMembers):
      [0. 1.]]
 
     See Also:
-        :func:`mindgrad.tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Static`,
+        :func:`mindgrad.tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Parameter`,
         :func:`mindgrad.mutable`
     """
 

@@ -29,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def array(object: Any, dtype: Any = None) -> Tensor:
+def array(object: object, dtype: object = None) -> Tensor:
     """Convert numbers, nested lists, arrays, and tensors to a tensor."""
     if isinstance(object, (builtins.bool, int, float, complex)):
         return Tensor(object, dtype)
@@ -43,27 +43,27 @@ def array(object: Any, dtype: Any = None) -> Tensor:
 asarray = array
 
 
-def astype(x: Any, dtype: Any) -> Tensor:
+def astype(x: object, dtype: object) -> Tensor:
     """Convert ``x`` to element type ``dtype``."""
     return cast(operand(x, "astype"), as_dtype(dtype))
 
 
-def copy(a: Any) -> Tensor:
+def copy(a: object) -> Tensor:
     """Return ``a`` as a tensor. Tensors are immutable."""
     return array(a)
 
 
-def full(shape: Shape, fill_value: Any, dtype: Any = None) -> Tensor:
+def full(shape: Shape, fill_value: object, dtype: object = None) -> Tensor:
     """Create a tensor whose elements equal ``fill_value``."""
     return broadcast_to(array(fill_value, dtype), sizes_of(shape))
 
 
-def zeros(shape: Shape, dtype: Any = float32) -> Tensor:
+def zeros(shape: Shape, dtype: object = float32) -> Tensor:
     """Create a tensor of zeros; float32 by default."""
     return _filled(0, sizes_of(shape), dtype)
 
 
-def ones(shape: Shape, dtype: Any = float32) -> Tensor:
+def ones(shape: Shape, dtype: object = float32) -> Tensor:
     """Create a tensor of ones; float32 by default."""
     return _filled(1, sizes_of(shape), dtype)
 
@@ -71,18 +71,18 @@ def ones(shape: Shape, dtype: Any = float32) -> Tensor:
 empty = zeros
 
 
-def _filled(number: int, shape: tuple[int, ...], dtype: Any) -> Tensor:
+def _filled(number: int, shape: tuple[int, ...], dtype: object) -> Tensor:
     type_ = tensor_type(dtype, shape)
     return make_tensor(np.full(shape, number, type_.dtype.numpy), type_)
 
 
-def zeros_like(a: Any, dtype: Any = None) -> Tensor:
+def zeros_like(a: object, dtype: object = None) -> Tensor:
     """Create zeros of the shape and element type of ``a``."""
     x = operand(a, "zeros_like")
     return _filled(0, x.shape, x.dtype if dtype is None else dtype)
 
 
-def ones_like(a: Any, dtype: Any = None) -> Tensor:
+def ones_like(a: object, dtype: object = None) -> Tensor:
     """Create ones of the shape and element type of ``a``."""
     x = operand(a, "ones_like")
     return _filled(1, x.shape, x.dtype if dtype is None else dtype)
@@ -91,7 +91,7 @@ def ones_like(a: Any, dtype: Any = None) -> Tensor:
 empty_like = zeros_like
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+def full_like(a: object, fill_value: object, dtype: object = None) -> Tensor:
     """Create a tensor like ``a`` whose elements equal ``fill_value``."""
     x = operand(a, "full_like")
     return full(x.shape, fill_value, x.dtype if dtype is None else dtype)
@@ -103,7 +103,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Te
     return Tensor(numbers, _dtype_of(numbers, dtype))
 
 
-def _dtype_of(numbers: np.ndarray, dtype: Any) -> Any:
+def _dtype_of(numbers: np.ndarray, dtype: object) -> Any:
     return dtype if dtype is not None else int64 if numbers.dtype.kind in "iu" else float32
 
 
@@ -129,27 +129,27 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     return Tensor(np.geomspace(start, stop, num, endpoint), float32 if dtype is None else dtype)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: object = float32) -> Tensor:
     """Create a matrix with ones on diagonal ``k``, and zeros elsewhere."""
     return Tensor(np.eye(N, M, k), dtype)
 
 
-def identity(n: int, dtype: Any = float32) -> Tensor:
+def identity(n: int, dtype: object = float32) -> Tensor:
     """Create the identity matrix of size ``n``."""
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: object = float32) -> Tensor:
     """Create a matrix with ones at and below diagonal ``k``, and zeros elsewhere."""
     return Tensor(np.tri(N, M, k), dtype)
 
 
-def indices(dimensions: Sequence[int], dtype: Any = int64) -> Tensor:
+def indices(dimensions: Sequence[int], dtype: object = int64) -> Tensor:
     """Create the indices of a grid, of shape ``(len(dimensions), *dimensions)``."""
     return Tensor(np.indices(sizes_of(dimensions)), dtype)
 
 
-def meshgrid(*xi: Any, indexing: str = "xy") -> list[Tensor]:
+def meshgrid(*xi: object, indexing: str = "xy") -> list[Tensor]:
     """Create coordinate arrays of the grid of 1-D arrays ``xi``."""
     xs = [operand(x, "meshgrid") for x in xi]
     swapped = indexing == "xy" and len(xs) > 1

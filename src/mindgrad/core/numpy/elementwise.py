@@ -49,21 +49,21 @@ __all__ = [
 
 
 def _unary(name: str, primitive: Primitive, meaning: str) -> Callable[[Any], Any]:
-    def function(x: Any) -> Any:
+    def function(x: object) -> Any:
         return applied(primitive, inexact(operand(x, name)))
 
     return _named(function, name, meaning)
 
 
 def _binary(name: str, primitive: Primitive, meaning: str, float_only: bool = False) -> Callable[..., Any]:
-    def function(x1: Any, x2: Any) -> Any:
+    def function(x1: object, x2: object) -> Any:
         return pointwise(name, primitive, x1, x2, float_only=float_only)
 
     return _named(function, name, meaning)
 
 
 def _logical(name: str, primitive: Primitive, meaning: str) -> Callable[..., Any]:
-    def function(x1: Any, x2: Any) -> Any:
+    def function(x1: object, x2: object) -> Any:
         return applied(primitive, *broadcast_together(name, _truth(x1, name), _truth(x2, name)))
 
     return _named(function, name, meaning)
@@ -75,7 +75,7 @@ def _named(function: Callable[..., Any], name: str, meaning: str) -> Callable[..
     return function
 
 
-def _truth(x: Any, name: str) -> Tensor:
+def _truth(x: object, name: str) -> Tensor:
     return cast(operand(x, name), bool_)
 
 
@@ -103,7 +103,7 @@ logaddexp = _binary("logaddexp", special.logaddexp, "Compute log(exp(x1) + exp(x
 float_power = _binary("float_power", powers.pow, "Compute x1 to the power x2 as floats.", float_only=True)
 
 
-def power(x1: Any, x2: Any) -> Any:
+def power(x1: object, x2: object) -> Any:
     """Compute x1 to the power x2."""
     if isinstance(x2, int) and not isinstance(x2, bool):
         base = operand(x1, "power")
@@ -115,27 +115,27 @@ def power(x1: Any, x2: Any) -> Any:
 pow = power
 
 
-def negative(x: Any) -> Any:
+def negative(x: object) -> Any:
     """Compute −x."""
     return applied(arithmetic.neg, operand(x, "negative"))
 
 
-def positive(x: Any) -> Any:
+def positive(x: object) -> Any:
     """Return x."""
     return operand(x, "positive")
 
 
-def reciprocal(x: Any) -> Any:
+def reciprocal(x: object) -> Any:
     """Compute 1 / x."""
     return applied(elementwise.reciprocal, inexact(operand(x, "reciprocal")))
 
 
-def square(x: Any) -> Any:
+def square(x: object) -> Any:
     """Compute x²."""
     return multiply(x, x)
 
 
-def absolute(x: Any) -> Any:
+def absolute(x: object) -> Any:
     """Compute |x|; real for complex numbers."""
     return applied(piecewise.abs, operand(x, "absolute"))
 
@@ -143,12 +143,12 @@ def absolute(x: Any) -> Any:
 abs = fabs = absolute
 
 
-def sign(x: Any) -> Any:
+def sign(x: object) -> Any:
     """Compute −1, 0, or 1 according to the sign of x."""
     return applied(piecewise.sign, operand(x, "sign"))
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(a: object, a_min: object = None, a_max: object = None) -> Any:
     """Limit the elements of ``a`` to [a_min, a_max]; ``None`` means no limit."""
     a = operand(a, "clip")
     if a_min is not None:
@@ -156,28 +156,28 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
     return a if a_max is None else minimum(a, a_max)
 
 
-def copysign(x1: Any, x2: Any) -> Any:
+def copysign(x1: object, x2: object) -> Any:
     """Compute |x1| with the sign of x2."""
     return where(signbit(x2), negative(absolute(x1)), absolute(x1))
 
 
-def heaviside(x1: Any, x2: Any) -> Any:
+def heaviside(x1: object, x2: object) -> Any:
     """Compute 0 for x1 < 0, x2 for x1 = 0, and 1 for x1 > 0."""
     x1, x2 = promoted("heaviside", x1, x2)
     return where(equal(x1, 0), x2, cast(greater(x1, 0), x2.dtype))
 
 
-def ldexp(x1: Any, x2: Any) -> Any:
+def ldexp(x1: object, x2: object) -> Any:
     """Compute x1 · 2^x2."""
     return multiply(x1, exp2(x2))
 
 
-def fmax(x1: Any, x2: Any) -> Any:
+def fmax(x1: object, x2: object) -> Any:
     """Compute the larger of x1 and x2; NaN only if both are NaN."""
     return where(isnan(x1), x2, where(isnan(x2), x1, maximum(x1, x2)))
 
 
-def fmin(x1: Any, x2: Any) -> Any:
+def fmin(x1: object, x2: object) -> Any:
     """Compute the smaller of x1 and x2; NaN only if both are NaN."""
     return where(isnan(x1), x2, where(isnan(x2), x1, minimum(x1, x2)))
 
@@ -207,17 +207,17 @@ arccosh = _unary("arccosh", elementwise.acosh, "Compute the inverse hyperbolic c
 arctanh = _unary("arctanh", elementwise.atanh, "Compute the inverse hyperbolic tangent.")
 
 
-def logaddexp2(x1: Any, x2: Any) -> Any:
+def logaddexp2(x1: object, x2: object) -> Any:
     """Compute log2(2^x1 + 2^x2)."""
     return divide(logaddexp(multiply(x1, math.log(2)), multiply(x2, math.log(2))), math.log(2))
 
 
-def degrees(x: Any) -> Any:
+def degrees(x: object) -> Any:
     """Convert radians to degrees."""
     return multiply(x, 180 / math.pi)
 
 
-def radians(x: Any) -> Any:
+def radians(x: object) -> Any:
     """Convert degrees to radians."""
     return multiply(x, math.pi / 180)
 
@@ -225,7 +225,7 @@ def radians(x: Any) -> Any:
 rad2deg, deg2rad = degrees, radians
 
 
-def sinc(x: Any) -> Any:
+def sinc(x: object) -> Any:
     """Compute sin(πx) / (πx), and 1 at 0."""
     x = inexact(operand(x, "sinc"))
     is_zero = equal(x, 0)
@@ -237,19 +237,19 @@ def sinc(x: Any) -> Any:
 # -- complex numbers -------------------------------------------------------------------------------------
 
 
-def real(val: Any) -> Any:
+def real(val: object) -> Any:
     """Return the real part."""
     x = operand(val, "real")
     return applied(complexes.real, x) if x.dtype.kind == "complex" else x
 
 
-def imag(val: Any) -> Any:
+def imag(val: object) -> Any:
     """Return the imaginary part."""
     x = operand(val, "imag")
     return applied(complexes.imag, x) if x.dtype.kind == "complex" else multiply(x, 0)
 
 
-def conjugate(x: Any) -> Any:
+def conjugate(x: object) -> Any:
     """Return the complex conjugate."""
     x = operand(x, "conjugate")
     return applied(complexes.conj, x) if x.dtype.kind == "complex" else x
@@ -258,7 +258,7 @@ def conjugate(x: Any) -> Any:
 conj = conjugate
 
 
-def angle(z: Any) -> Any:
+def angle(z: object) -> Any:
     """Compute the angle of a complex number, in radians."""
     return arctan2(imag(z), real(z))
 
@@ -267,7 +267,7 @@ def angle(z: Any) -> Any:
 
 
 def _rounding(name: str, primitive: Primitive, meaning: str) -> Callable[[Any], Any]:
-    def function(x: Any) -> Any:
+    def function(x: object) -> Any:
         tensor = operand(x, name)
         return applied(primitive, tensor) if tensor.dtype.is_inexact else tensor
 
@@ -280,7 +280,7 @@ trunc = _rounding("trunc", piecewise.trunc, "Round towards zero.")
 rint = _rounding("rint", piecewise.round, "Round to the nearest integer, and halves to even integers.")
 
 
-def round(a: Any, decimals: int = 0) -> Any:
+def round(a: object, decimals: int = 0) -> Any:
     """Round to ``decimals`` decimal places."""
     return rint(a) if not decimals else divide(rint(multiply(a, 10.0**decimals)), 10.0**decimals)
 
@@ -303,13 +303,13 @@ logical_or = _logical("logical_or", logic.logical_or, "Return whether one of the
 logical_xor = _logical("logical_xor", logic.logical_xor, "Return whether exactly one element is nonzero.")
 
 
-def logical_not(x: Any) -> Any:
+def logical_not(x: object) -> Any:
     """Return whether each element is zero."""
     return applied(logic.logical_not, _truth(x, "logical_not"))
 
 
 def _of_bits(name: str, of_bools: Primitive, of_ints: Primitive, meaning: str) -> Callable[..., Any]:
-    def function(x1: Any, x2: Any) -> Any:
+    def function(x1: object, x2: object) -> Any:
         a, b = broadcast_together(name, *promoted(name, x1, x2))
         return applied(of_bools if a.dtype is bool_ else of_ints, a, b)
 
@@ -323,7 +323,7 @@ left_shift = _binary("left_shift", logic.shift_left, "Compute x1 << x2.")
 right_shift = _binary("right_shift", logic.shift_right, "Compute x1 >> x2.")
 
 
-def bitwise_not(x: Any) -> Any:
+def bitwise_not(x: object) -> Any:
     """Compute ~x; the negation of Booleans."""
     x = operand(x, "bitwise_not")
     return applied(logic.logical_not if x.dtype is bool_ else logic.bitwise_not, x)
@@ -332,7 +332,7 @@ def bitwise_not(x: Any) -> Any:
 invert = bitwise_not
 
 
-def signbit(x: Any) -> Any:
+def signbit(x: object) -> Any:
     """Return whether each element is negative, also for −0."""
     x = operand(x, "signbit")
     below = less(x, 0)
@@ -341,17 +341,17 @@ def signbit(x: Any) -> Any:
     return logical_or(below, less(divide(1.0, where(equal(x, 0), x, 1.0)), 0))
 
 
-def isposinf(x: Any) -> Any:
+def isposinf(x: object) -> Any:
     """Return whether each element is positive infinity."""
     return equal(x, math.inf)
 
 
-def isneginf(x: Any) -> Any:
+def isneginf(x: object) -> Any:
     """Return whether each element is negative infinity."""
     return equal(x, -math.inf)
 
 
-def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+def isclose(a: object, b: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Return whether |a − b| ≤ atol + rtol · |b| for each element."""
     close = logical_or(
         less_equal(absolute(subtract(a, b)), add(atol, multiply(rtol, absolute(b)))), equal(a, b)
@@ -359,7 +359,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
     return logical_or(close, logical_and(isnan(a), isnan(b))) if equal_nan else close
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: object, x: object = None, y: object = None) -> Any:
     """Select elements of ``x`` where ``condition`` is true, and of ``y`` elsewhere."""
     if x is None or y is None:
         raise TypeError(
@@ -370,7 +370,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return applied(arithmetic.select, condition, x, y)
 
 
-def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(x: object, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
     """Replace NaN and infinities; infinities by the largest numbers by default."""
     x = operand(x, "nan_to_num")
     if not x.dtype.is_inexact:

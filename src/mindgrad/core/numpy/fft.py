@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _complex(a: Any, name: str) -> Tensor:
+def _complex(a: object, name: str) -> Tensor:
     x = inexact(operand(a, name))
     return x if x.dtype.kind == "complex" else cast(x, complex128 if x.dtype is float64 else complex64)
 
@@ -36,7 +36,7 @@ def _sized(x: Tensor, n: int | None, axis: int) -> Tensor:
     return pad(x, [(0, n - size if k == axis else 0) for k in range(x.ndim)])
 
 
-def _transformed(name: str, a: Any, axes: Axis, inverse: bool, n: int | None = None) -> Any:
+def _transformed(name: str, a: object, axes: Axis, inverse: bool, n: int | None = None) -> Any:
     x = _complex(a, name)
     along = axes_of(name, axes, x.ndim)
     if n is not None:
@@ -44,44 +44,44 @@ def _transformed(name: str, a: Any, axes: Axis, inverse: bool, n: int | None = N
     return applied(fourier.fft, x, axes=along, inverse=inverse)
 
 
-def fft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+def fft(a: object, n: int | None = None, axis: int = -1) -> Any:
     """Compute the Fourier transform along ``axis``."""
     return _transformed("fft", a, axis, False, n)
 
 
-def ifft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+def ifft(a: object, n: int | None = None, axis: int = -1) -> Any:
     """Compute the inverse Fourier transform along ``axis``."""
     return _transformed("ifft", a, axis, True, n)
 
 
-def fft2(a: Any, axes: Sequence[int] = (-2, -1)) -> Any:
+def fft2(a: object, axes: Sequence[int] = (-2, -1)) -> Any:
     """Compute the Fourier transform along two axes."""
     return _transformed("fft2", a, axes, False)
 
 
-def ifft2(a: Any, axes: Sequence[int] = (-2, -1)) -> Any:
+def ifft2(a: object, axes: Sequence[int] = (-2, -1)) -> Any:
     """Compute the inverse Fourier transform along two axes."""
     return _transformed("ifft2", a, axes, True)
 
 
-def fftn(a: Any, axes: Axis = None) -> Any:
+def fftn(a: object, axes: Axis = None) -> Any:
     """Compute the Fourier transform along ``axes``."""
     return _transformed("fftn", a, axes, False)
 
 
-def ifftn(a: Any, axes: Axis = None) -> Any:
+def ifftn(a: object, axes: Axis = None) -> Any:
     """Compute the inverse Fourier transform along ``axes``."""
     return _transformed("ifftn", a, axes, True)
 
 
-def rfft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+def rfft(a: object, n: int | None = None, axis: int = -1) -> Any:
     """Compute the nonnegative frequencies of the Fourier transform of real numbers."""
     x = inexact(operand(a, "rfft"))
     axis = axis_of("rfft", axis, x.ndim)
     return applied(fourier.rfft, _sized(x, n, axis), axis=axis)
 
 
-def irfft(a: Any, n: int | None = None, axis: int = -1) -> Any:
+def irfft(a: object, n: int | None = None, axis: int = -1) -> Any:
     """Invert :func:`rfft`; the result has ``n`` real numbers."""
     x = _complex(a, "irfft")
     axis = axis_of("irfft", axis, x.ndim)
@@ -99,14 +99,14 @@ def rfftfreq(n: int, d: float = 1.0) -> Tensor:
     return array(np.fft.rfftfreq(n, d), np.float32)
 
 
-def fftshift(x: Any, axes: Axis = None) -> Any:
+def fftshift(x: object, axes: Axis = None) -> Any:
     """Move the zero frequency to the center."""
     x = operand(x, "fftshift")
     along = axes_of("fftshift", axes, x.ndim)
     return roll(x, [x.shape[k] // 2 for k in along], along)
 
 
-def ifftshift(x: Any, axes: Axis = None) -> Any:
+def ifftshift(x: object, axes: Axis = None) -> Any:
     """Invert :func:`fftshift`."""
     x = operand(x, "ifftshift")
     along = axes_of("ifftshift", axes, x.ndim)

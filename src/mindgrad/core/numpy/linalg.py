@@ -23,16 +23,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _matrix(a: Any, name: str) -> Tensor:
+def _matrix(a: object, name: str) -> Tensor:
     return inexact(operand(a, name))
 
 
-def inv(a: Any) -> Any:
+def inv(a: object) -> Any:
     """Compute the inverse."""
     return applied(primitives.inverse, _matrix(a, "inv"))
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: object, b: object) -> Any:
     """Solve ``a @ x = b``."""
     a, b = promoted("solve", a, b, float_only=True)
     if b.ndim == 1:
@@ -40,57 +40,57 @@ def solve(a: Any, b: Any) -> Any:
     return applied(primitives.solve, a, b)
 
 
-def det(a: Any) -> Any:
+def det(a: object) -> Any:
     """Compute the determinant."""
     return applied(determinant.det, _matrix(a, "det"))
 
 
-def slogdet(a: Any) -> Any:
+def slogdet(a: object) -> Any:
     """Compute the sign and the logarithm of the absolute value of the determinant."""
     return applied(determinant.slogdet, _matrix(a, "slogdet"))
 
 
-def cholesky(a: Any) -> Any:
+def cholesky(a: object) -> Any:
     """Compute the lower triangular L with ``a = L @ L.conj().T``."""
     return applied(primitives.cholesky, _matrix(a, "cholesky"))
 
 
-def qr(a: Any) -> Any:
+def qr(a: object) -> Any:
     """Compute the orthonormal Q and the upper triangular R with ``a = Q @ R``."""
     return applied(primitives.qr, _matrix(a, "qr"))
 
 
-def eigh(a: Any) -> Any:
+def eigh(a: object) -> Any:
     """Compute the ascending eigenvalues, and eigenvectors, of a Hermitian matrix."""
     return applied(eigh_svd.eigh, _matrix(a, "eigh"))
 
 
-def eigvalsh(a: Any) -> Any:
+def eigvalsh(a: object) -> Any:
     """Compute the eigenvalues of a Hermitian matrix, in ascending order."""
     return applied(eigh_svd.eigvalsh, _matrix(a, "eigvalsh"))
 
 
-def eig(a: Any) -> Any:
+def eig(a: object) -> Any:
     """Compute the complex eigenvalues and eigenvectors."""
     return applied(general_eig.eig, _matrix(a, "eig"))
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: object) -> Any:
     """Compute the complex eigenvalues."""
     return applied(general_eig.eigvals, _matrix(a, "eigvals"))
 
 
-def svd(a: Any) -> Any:
+def svd(a: object) -> Any:
     """Compute U, s, and Vᴴ with ``a = U @ diag(s) @ Vᴴ``, of the smaller size."""
     return applied(eigh_svd.svd, _matrix(a, "svd"))
 
 
-def svdvals(a: Any) -> Any:
+def svdvals(a: object) -> Any:
     """Compute the singular values, in descending order."""
     return applied(eigh_svd.svdvals, _matrix(a, "svdvals"))
 
 
-def pinv(a: Any, rcond: float = 1e-15) -> Any:
+def pinv(a: object, rcond: float = 1e-15) -> Any:
     """Compute the pseudoinverse.
 
     Singular values below ``rcond`` times the largest count as zero.
@@ -101,16 +101,16 @@ def pinv(a: Any, rcond: float = 1e-15) -> Any:
     return matmul(_adjoint(vh) * expand_dims(inverse, -2), _adjoint(u))
 
 
-def _adjoint(x: Any) -> Any:
+def _adjoint(x: object) -> Any:
     return conjugate(swapaxes(x, -1, -2))
 
 
-def lstsq(a: Any, b: Any) -> Any:
+def lstsq(a: object, b: object) -> Any:
     """Compute the ``x`` of least norm that minimizes the norm of ``a @ x − b``."""
     return dot(pinv(a), b)
 
 
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a: object, n: int) -> Any:
     """Compute the power ``n`` of a square matrix."""
     x = _matrix(a, "matrix_power")
     x, n = (inv(x), -n) if n < 0 else (x, n)
@@ -163,7 +163,7 @@ def _euclidean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return reshape(found, [1 if k in axes else n for k, n in enumerate(x.shape)]) if keepdims else found
 
 
-def _of_vector(x: Any, ord: float, axis: int, keepdims: bool) -> Any:
+def _of_vector(x: object, ord: float, axis: int, keepdims: bool) -> Any:
     sizes = absolute(x)
     if math.isinf(ord):
         return (max if ord > 0 else min)(sizes, axis, keepdims)
@@ -172,7 +172,7 @@ def _of_vector(x: Any, ord: float, axis: int, keepdims: bool) -> Any:
     return power(sum(power(sizes, float(ord)), axis, keepdims=keepdims), 1.0 / ord)
 
 
-def cond(x: Any) -> Any:
+def cond(x: object) -> Any:
     """Compute the ratio of the largest to the smallest singular value."""
     s = svdvals(x)
     return divide(max(s, -1), min(s, -1))

@@ -42,23 +42,23 @@ __all__ = [
 ]  # fmt: skip
 
 
-def flip(m: Any, axis: Axis = None) -> Any:
+def flip(m: object, axis: Axis = None) -> Any:
     """Reverse the order of elements along ``axis``."""
     x = operand(m, "flip")
     return applied(static_slices.reverse, x, axes=tuple(sorted(axes_of("flip", axis, x.ndim))))
 
 
-def flipud(m: Any) -> Any:
+def flipud(m: object) -> Any:
     """Reverse the order of rows."""
     return flip(m, 0)
 
 
-def fliplr(m: Any) -> Any:
+def fliplr(m: object) -> Any:
     """Reverse the order of columns."""
     return flip(m, 1)
 
 
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """Rotate by 90 degrees ``k`` times, in the plane of two axes."""
     x = operand(m, "rot90")
     for _ in range(k % 4):
@@ -66,7 +66,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return x
 
 
-def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
+def roll(a: object, shift: int | Sequence[int], axis: Axis = None) -> Any:
     """Shift elements cyclically along ``axis``."""
     x = operand(a, "roll")
     if axis is None:
@@ -90,7 +90,7 @@ def tile(A: Any, reps: Shape) -> Any:
     return reshape(spread, [m * n for m, n in zip(counts, x.shape, strict=True)])
 
 
-def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
+def repeat(a: object, repeats: int | Sequence[int], axis: int | None = None) -> Any:
     """Repeat elements along ``axis``."""
     x = operand(a, "repeat")
     if axis is None:
@@ -98,7 +98,7 @@ def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     return take(x, np.repeat(np.arange(x.shape[axis]), repeats), axis)
 
 
-def take(a: Any, indices: Any, axis: int | None = None) -> Any:
+def take(a: object, indices: object, axis: int | None = None) -> Any:
     """Read elements at ``indices`` along ``axis``."""
     x = operand(a, "take")
     if axis is None:
@@ -108,13 +108,13 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     return read_along(x, places(at, x.shape[axis], "take", axis), axis)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int) -> Any:
+def take_along_axis(arr: object, indices: object, axis: int) -> Any:
     """Read elements along ``axis`` at ``indices``, which has the axes of ``arr``."""
     x = operand(arr, "take_along_axis")
     return applied(indexing.gather, x, _coordinates(x, indices, axis), axes=tuple(range(x.ndim)))
 
 
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int) -> Any:
+def put_along_axis(arr: object, indices: object, values: object, axis: int) -> Any:
     """Return a copy of ``arr`` with ``values`` at ``indices`` along ``axis``."""
     x = operand(arr, "put_along_axis")
     at = _coordinates(x, indices, axis)
@@ -122,7 +122,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int) -> Any:
     return applied(indexing.scatter_set, x, at, new, axes=tuple(range(x.ndim)))
 
 
-def _coordinates(x: Tensor, indices: Any, axis: int) -> Tensor:
+def _coordinates(x: Tensor, indices: object, axis: int) -> Tensor:
     """Return the coordinates of elements at ``indices`` along a new last axis."""
     axis = axis_of("take_along_axis", axis, x.ndim)
     column = places(indices, x.shape[axis], "take_along_axis", axis)
@@ -134,7 +134,7 @@ def _coordinates(x: Tensor, indices: Any, axis: int) -> Tensor:
     return side_by_side(columns, "take_along_axis")
 
 
-def delete(arr: Any, obj: int | Sequence[int], axis: int | None = None) -> Any:
+def delete(arr: object, obj: int | Sequence[int], axis: int | None = None) -> Any:
     """Return a copy of ``arr`` without the elements at ``obj`` along ``axis``."""
     x = operand(arr, "delete")
     if axis is None:
@@ -153,7 +153,7 @@ def pad(array: Any, pad_width: Any, constant_values: Any = 0) -> Any:
     return where(np.pad(np.ones(x.shape, bool), widths), padded, constant_values)
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return a diagonal along the last axis of the result."""
     x = moveaxis(a, (axis1, axis2), (-2, -1))
     rows, columns = x.shape[-2:]
@@ -162,7 +162,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return element(x, (Ellipsis, at - builtins.min(offset, 0), at + builtins.max(offset, 0)))
 
 
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: object, k: int = 0) -> Any:
     """Return a diagonal of a matrix, or a matrix with this diagonal."""
     x = operand(v, "diag")
     if x.ndim != 1:
@@ -171,19 +171,19 @@ def diag(v: Any, k: int = 0) -> Any:
     return updated(zeros((size, size), x.dtype), (at - builtins.min(k, 0), at + builtins.max(k, 0)), x)
 
 
-def tril(m: Any, k: int = 0) -> Any:
+def tril(m: object, k: int = 0) -> Any:
     """Replace the elements above diagonal ``k`` by zeros."""
     x = operand(m, "tril")
     return where(np.tri(x.shape[-2], x.shape[-1], k, bool), x, 0)
 
 
-def triu(m: Any, k: int = 0) -> Any:
+def triu(m: object, k: int = 0) -> Any:
     """Replace the elements below diagonal ``k`` by zeros."""
     x = operand(m, "triu")
     return where(np.tri(x.shape[-2], x.shape[-1], k - 1, bool), 0, x)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: object, N: int | None = None, increasing: bool = False) -> Any:
     """Create the matrix of powers of ``x``, with ``N`` columns."""
     x = operand(x, "vander")
     powers = [ones_like(x)]
@@ -192,7 +192,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return stack(powers if increasing else powers[::-1], -1)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+def diff(a: object, n: int = 1, axis: int = -1) -> Any:
     """Compute differences of neighbors along ``axis``, ``n`` times."""
     x = operand(a, "diff")
     before = (slice(None),) * axis_of("diff", axis, x.ndim)
@@ -213,7 +213,7 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     )
 
 
-def interp(x: Any, xp: Any, fp: Any) -> Any:
+def interp(x: object, xp: object, fp: object) -> Any:
     """Interpolate linearly between the points (xp, fp); ``xp`` must increase."""
     x, xp, fp = promoted("interp", x, xp, fp, float_only=True)
     count = sum(greater_equal(expand_dims(x, -1), xp), -1)
@@ -223,6 +223,6 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
     return add(y0, multiply(share, subtract(y1, y0)))
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: object) -> Any:
     """Return ``x`` as a constant, with derivative zero."""
     return applied(structural.stop_gradient, operand(x, "stop_gradient"))

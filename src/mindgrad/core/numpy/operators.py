@@ -79,7 +79,7 @@ _OPERANDS = (Tensor, bool, int, float, complex, np.ndarray, np.generic, list, tu
 
 
 def _operator(function: Callable[..., Any], is_reflected: bool = False) -> Callable[..., Any]:
-    def apply(x: Tensor, y: Any) -> Any:
+    def apply(x: Tensor, y: object) -> Any:
         if not isinstance(y, _OPERANDS) and not is_other_array(y):
             return NotImplemented
         return function(y, x) if is_reflected else function(x, y)
@@ -87,7 +87,7 @@ def _operator(function: Callable[..., Any], is_reflected: bool = False) -> Calla
     return apply
 
 
-def _read(x: Tensor, index: Any) -> Any:
+def _read(x: Tensor, index: object) -> Any:
     return element(operand(x, "getitem"), index)
 
 

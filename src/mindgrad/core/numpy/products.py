@@ -21,19 +21,19 @@ __all__ = [
 ]  # fmt: skip
 
 
-def matmul(x1: Any, x2: Any) -> Any:
+def matmul(x1: object, x2: object) -> Any:
     """Compute the matrix product; axes before the last two broadcast."""
     a, b = promoted("matmul", x1, x2)
     return matmul_plan(a.shape, b.shape)((a, b), apply)
 
 
-def einsum(subscripts: str, *operands: Any) -> Any:
+def einsum(subscripts: str, *operands: object) -> Any:
     """Compute sums of products in Einstein notation, such as ``"ij,jk->ik"``."""
     tensors = promoted("einsum", *operands)
     return einsum_plan(subscripts, tuple([x.shape for x in tensors]))(tensors, apply)
 
 
-def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
+def tensordot(a: object, b: object, axes: int | Sequence[Any] = 2) -> Any:
     """Sum products over the last axes of ``a`` and the first axes of ``b``.
 
     ``axes`` is their number, or a pair of lists of axes.
@@ -52,7 +52,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     return reshape(matmul(rows, columns), [*[x.shape[k] for k in free_axes], *[y.shape[k] for k in others]])
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: object, b: object) -> Any:
     """Sum products over the last axis of ``a`` and the second-to-last axis of ``b``."""
     x, y = operand(a, "dot"), operand(b, "dot")
     if not x.ndim or not y.ndim:
@@ -60,23 +60,23 @@ def dot(a: Any, b: Any) -> Any:
     return tensordot(x, y, ([x.ndim - 1], [max(y.ndim - 2, 0)]))
 
 
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: object, b: object) -> Any:
     """Sum products of all elements, with the complex conjugate of ``a``."""
     return matmul(ravel(conjugate(a)), ravel(b))
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: object, b: object) -> Any:
     """Sum products over the last axes."""
     x, y = operand(a, "inner"), operand(b, "inner")
     return tensordot(x, y, ([x.ndim - 1], [y.ndim - 1])) if x.ndim and y.ndim else multiply(x, y)
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: object, b: object) -> Any:
     """Multiply each element of ``a`` by each element of ``b``."""
     return multiply(reshape(ravel(a), (-1, 1)), ravel(b))
 
 
-def kron(a: Any, b: Any) -> Any:
+def kron(a: object, b: object) -> Any:
     """Compute the Kronecker product."""
     x, y = promoted("kron", a, b)
     rank = max(x.ndim, y.ndim)
@@ -86,12 +86,12 @@ def kron(a: Any, b: Any) -> Any:
     return reshape(multiply(x, y), [m * n for m, n in zip(left, right, strict=True)])
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Sum a diagonal."""
     return sum(diagonal(a, offset, axis1, axis2), -1)
 
 
-def cross(a: Any, b: Any, axis: int = -1) -> Any:
+def cross(a: object, b: object, axis: int = -1) -> Any:
     """Compute the cross product of vectors of size 3 along ``axis``."""
     x, y = (moveaxis(v, axis, -1) for v in promoted("cross", a, b))
     if x.shape[-1] != 3 or y.shape[-1] != 3:
@@ -103,7 +103,7 @@ def cross(a: Any, b: Any, axis: int = -1) -> Any:
     return moveaxis(stack([subtract(multiply(p, q), multiply(r, s)) for p, q, r, s in pairs], -1), -1, axis)
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+def convolve(a: object, v: object, mode: str = "full") -> Any:
     """Compute the convolution of 1-D tensors.
 
     ``mode`` is ``"full"``, ``"same"``, or ``"valid"``.
@@ -126,7 +126,7 @@ def _windows_product(x: Tensor, y: Tensor) -> Any:
     return matmul(take(x, at, 0), y)
 
 
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: object, x: object) -> Any:
     """Evaluate the polynomial with coefficients ``p``, highest power first, at ``x``."""
     coefficients, x = promoted("polyval", p, x)
     value = multiply(x, 0)

@@ -65,29 +65,29 @@ def _reduced(name: str, primitive: Primitive, x: Tensor, axis: Axis, keepdims: b
 _SAME_WITHOUT_AXES = {reduction.reduce_max, reduction.reduce_min, reduction.reduce_all, reduction.reduce_any}
 
 
-def _summable(x: Any, name: str, dtype: Any) -> Tensor:
+def _summable(x: object, name: str, dtype: object) -> Tensor:
     x = operand(x, name)
     if dtype is not None:
         return cast(x, as_dtype(dtype))
     return cast(x, int64) if x.dtype is bool_ else x
 
 
-def sum(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def sum(a: object, axis: Axis = None, dtype: object = None, keepdims: bool = False) -> Any:
     """Sum the elements along ``axis``."""
     return _reduced("sum", reduction.reduce_sum, _summable(a, "sum", dtype), axis, keepdims)
 
 
-def prod(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def prod(a: object, axis: Axis = None, dtype: object = None, keepdims: bool = False) -> Any:
     """Multiply the elements along ``axis``."""
     return _reduced("prod", reduction.reduce_prod, _summable(a, "prod", dtype), axis, keepdims)
 
 
-def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def max(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute the largest element along ``axis``."""
     return _reduced("max", reduction.reduce_max, operand(a, "max"), axis, keepdims)
 
 
-def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def min(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute the smallest element along ``axis``."""
     return _reduced("min", reduction.reduce_min, operand(a, "min"), axis, keepdims)
 
@@ -95,17 +95,17 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 amax, amin = max, min
 
 
-def all(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def all(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Return whether all elements along ``axis`` are nonzero."""
     return _reduced("all", reduction.reduce_all, cast(operand(a, "all"), bool_), axis, keepdims)
 
 
-def any(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def any(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Return whether an element along ``axis`` is nonzero."""
     return _reduced("any", reduction.reduce_any, cast(operand(a, "any"), bool_), axis, keepdims)
 
 
-def mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def mean(a: object, axis: Axis = None, dtype: object = None, keepdims: bool = False) -> Any:
     """Compute the mean along ``axis``."""
     x = inexact(_summable(a, "mean", dtype))
     return divide(sum(x, axis, keepdims=keepdims), math.prod(_sizes("mean", x, axis)))
@@ -115,7 +115,7 @@ def _sizes(name: str, x: Tensor, axis: Axis) -> list[int]:
     return [x.shape[k] for k in axes_of(name, axis, x.ndim)]
 
 
-def var(a: Any, axis: Axis = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+def var(a: object, axis: Axis = None, dtype: object = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """Compute the variance along ``axis``, with divisor ``n − ddof``."""
     x = inexact(_summable(a, "var", dtype))
     deviation = subtract(x, mean(x, axis, keepdims=True))
@@ -123,12 +123,12 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, ddof: int = 0, keepdims: b
     return divide(sum(squares, axis, keepdims=keepdims), math.prod(_sizes("var", x, axis)) - ddof)
 
 
-def std(a: Any, axis: Axis = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+def std(a: object, axis: Axis = None, dtype: object = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """Compute the standard deviation along ``axis``, with divisor ``n − ddof``."""
     return sqrt(var(a, axis, dtype, ddof, keepdims))
 
 
-def average(a: Any, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Any:
+def average(a: object, axis: Axis = None, weights: object = None, keepdims: bool = False) -> Any:
     """Compute the weighted mean along ``axis``. The shape of ``weights`` broadcasts to the shape of ``a``."""
     if weights is None:
         return mean(a, axis, keepdims=keepdims)
@@ -136,47 +136,47 @@ def average(a: Any, axis: Axis = None, weights: Any = None, keepdims: bool = Fal
     return divide(sum(multiply(a, weights), axis, keepdims=keepdims), total)
 
 
-def _ones_like(a: Any) -> Any:
+def _ones_like(a: object) -> Any:
     x = operand(a, "average")
     return equal(multiply(x, 0), multiply(x, 0))
 
 
-def ptp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def ptp(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute the range, maximum minus minimum, along ``axis``."""
     return subtract(max(a, axis, keepdims), min(a, axis, keepdims))
 
 
-def logsumexp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def logsumexp(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute log Σ exp(a) along ``axis`` without overflow."""
     return _reduced("logsumexp", reduction.logsumexp, inexact(operand(a, "logsumexp")), axis, keepdims)
 
 
-def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Count the nonzero elements along ``axis``."""
     return sum(not_equal(a, 0), axis, keepdims=keepdims)
 
 
-def nansum(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def nansum(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Sum the elements that are not NaN along ``axis``."""
     return sum(where(isnan(a), 0, a), axis, keepdims=keepdims)
 
 
-def nanmean(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def nanmean(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute the mean of the elements that are not NaN along ``axis``."""
     return divide(nansum(a, axis, keepdims), sum(equal(a, a), axis, keepdims=keepdims))
 
 
-def nanmax(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def nanmax(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute the largest element that is not NaN along ``axis``."""
     return max(where(isnan(a), -math.inf, a), axis, keepdims)
 
 
-def nanmin(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def nanmin(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute the smallest element that is not NaN along ``axis``."""
     return min(where(isnan(a), math.inf, a), axis, keepdims)
 
 
-def along(name: str, primitive: Primitive, a: Any, axis: int | None, **parameters: Any) -> Any:
+def along(name: str, primitive: Primitive, a: object, axis: int | None, **parameters: object) -> Any:
     """Apply a primitive along one axis; ``None`` means the flattened operand."""
     x = operand(a, name)
     if axis is None:
@@ -184,32 +184,32 @@ def along(name: str, primitive: Primitive, a: Any, axis: int | None, **parameter
     return applied(primitive, x, axis=axis_of(name, axis, x.ndim), **parameters)
 
 
-def argmax(a: Any, axis: int | None = None) -> Any:
+def argmax(a: object, axis: int | None = None) -> Any:
     """Compute the index of the largest element along ``axis``."""
     return along("argmax", reduction.argmax, a, axis)
 
 
-def argmin(a: Any, axis: int | None = None) -> Any:
+def argmin(a: object, axis: int | None = None) -> Any:
     """Compute the index of the smallest element along ``axis``."""
     return along("argmin", reduction.argmin, a, axis)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumsum(a: object, axis: int | None = None, dtype: object = None) -> Any:
     """Compute the cumulative sum along ``axis``."""
     return along("cumsum", cumulative.cumsum, _summable(a, "cumsum", dtype), axis, reverse=False)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumprod(a: object, axis: int | None = None, dtype: object = None) -> Any:
     """Compute the cumulative product along ``axis``."""
     return along("cumprod", cumulative.cumprod, _summable(a, "cumprod", dtype), axis, reverse=False)
 
 
-def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+def allclose(a: object, b: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Return whether |a − b| ≤ atol + rtol · |b| for all elements."""
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
-def array_equal(a1: Any, a2: Any) -> Any:
+def array_equal(a1: object, a2: object) -> Any:
     """Return whether two arrays have the same shape and elements."""
     x, y = operand(a1, "array_equal"), operand(a2, "array_equal")
     return x.shape == y.shape and all(equal(x, y))

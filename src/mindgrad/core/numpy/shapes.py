@@ -36,23 +36,23 @@ def sizes_of(shape: Shape) -> tuple[int, ...]:
     return (operator.index(shape),) if isinstance(shape, SupportsIndex) else tuple(map(operator.index, shape))
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: object) -> tuple[int, ...]:
     """Return the sizes of the axes of ``a``."""
     return operand(a, "shape").shape
 
 
-def ndim(a: Any) -> int:
+def ndim(a: object) -> int:
     """Return the number of axes of ``a``."""
     return operand(a, "ndim").ndim
 
 
-def size(a: Any, axis: int | None = None) -> int:
+def size(a: object, axis: int | None = None) -> int:
     """Return the number of elements of ``a``, or the size of ``axis``."""
     x = operand(a, "size")
     return x.size if axis is None else x.shape[axis]
 
 
-def reshape(a: Any, shape: Shape) -> Any:
+def reshape(a: object, shape: Shape) -> Any:
     """Change the shape of ``a``; one size may be −1."""
     x, sizes = operand(a, "reshape"), sizes_of(shape)
     if -1 in sizes:
@@ -63,19 +63,19 @@ def reshape(a: Any, shape: Shape) -> Any:
     return applied(structural.reshape, x, shape=sizes)
 
 
-def ravel(a: Any) -> Any:
+def ravel(a: object) -> Any:
     """Return the elements of ``a`` as a 1-D tensor."""
     return reshape(a, -1) if operand(a, "ravel").size else reshape(a, 0)
 
 
-def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+def transpose(a: object, axes: Sequence[int] | None = None) -> Any:
     """Permute the axes of ``a``; ``None`` reverses them."""
     x = operand(a, "transpose")
     order = range(x.ndim)[::-1] if axes is None else axes_of("transpose", axes, x.ndim)
     return applied(structural.transpose, x, permutation=tuple(order))
 
 
-def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+def moveaxis(a: object, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
     """Move axes to new positions."""
     x = operand(a, "moveaxis")
     sources, targets = axes_of("moveaxis", source, x.ndim), axes_of("moveaxis", destination, x.ndim)
@@ -85,14 +85,14 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     return transpose(x, order)
 
 
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: object, axis: int, start: int = 0) -> Any:
     """Move ``axis`` backwards until it is before axis ``start``."""
     x = operand(a, "rollaxis")
     axis, start = axis % x.ndim, start + x.ndim if start < 0 else start
     return moveaxis(x, axis, start - 1 if start > axis else start)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: object, axis1: int, axis2: int) -> Any:
     """Exchange two axes."""
     x = operand(a, "swapaxes")
     order = list(range(x.ndim))
@@ -100,7 +100,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     return transpose(x, order)
 
 
-def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
+def expand_dims(a: object, axis: int | Sequence[int]) -> Any:
     """Insert axes of size 1."""
     x = operand(a, "expand_dims")
     count = x.ndim + (1 if isinstance(axis, int) else len(axis))
@@ -108,7 +108,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     return reshape(x, [1 if k in axes else next(sizes) for k in range(count)])
 
 
-def squeeze(a: Any, axis: Axis = None) -> Any:
+def squeeze(a: object, axis: Axis = None) -> Any:
     """Remove axes of size 1."""
     x = operand(a, "squeeze")
     axes = [k for k, n in enumerate(x.shape) if n == 1] if axis is None else axes_of("squeeze", axis, x.ndim)
@@ -119,7 +119,7 @@ def squeeze(a: Any, axis: Axis = None) -> Any:
     return reshape(x, [n for k, n in enumerate(x.shape) if k not in axes])
 
 
-def broadcast_to(array: Any, shape: Shape) -> Any:
+def broadcast_to(array: object, shape: Shape) -> Any:
     """Broadcast ``array`` to ``shape``."""
     x, sizes = operand(array, "broadcast_to"), sizes_of(shape)
     if broadcast_shapes("broadcast_to", x.shape, sizes) != sizes:
@@ -127,7 +127,7 @@ def broadcast_to(array: Any, shape: Shape) -> Any:
     return _broadcast_to(x, sizes)
 
 
-def broadcast_arrays(*args: Any) -> list[Any]:
+def broadcast_arrays(*args: object) -> list[Any]:
     """Broadcast tensors to one shape."""
     return broadcast_together("broadcast_arrays", *[operand(x, "broadcast_arrays") for x in args])
 
@@ -138,17 +138,17 @@ def _at_least(name: str, count: int, place: Callable[[tuple[int, ...]], tuple[in
     return found[0] if len(found) == 1 else found
 
 
-def atleast_1d(*arys: Any) -> Any:
+def atleast_1d(*arys: object) -> Any:
     """Add an axis to scalars."""
     return _at_least("atleast_1d", 1, lambda s: (1,), arys)
 
 
-def atleast_2d(*arys: Any) -> Any:
+def atleast_2d(*arys: object) -> Any:
     """Add leading axes until there are two."""
     return _at_least("atleast_2d", 2, lambda s: (1,) * (2 - len(s)) + s, arys)
 
 
-def atleast_3d(*arys: Any) -> Any:
+def atleast_3d(*arys: object) -> Any:
     """Add axes until there are three, as NumPy does."""
     forms: dict[int, Callable[..., tuple[int, ...]]] = {
         0: lambda: (1, 1, 1), 1: lambda n: (1, n, 1), 2: lambda m, n: (m, n, 1)
@@ -198,12 +198,12 @@ def column_stack(tup: Sequence[Any]) -> Any:
     return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in xs], 1)
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr: object, values: object, axis: int | None = None) -> Any:
     """Join ``arr`` and ``values``; without ``axis``, both are flattened."""
     return concatenate([arr, values], axis)
 
 
-def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
+def split(ary: object, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     """Split into equal parts, or before the given indices."""
     x = operand(ary, "split")
     count = x.shape[axis]
@@ -212,7 +212,7 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
     return array_split(x, indices_or_sections, axis)
 
 
-def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
+def array_split(ary: object, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     """Split into nearly equal parts, or before the given indices."""
     x = operand(ary, "array_split")
     axis, count = axis_of("array_split", axis, x.ndim), x.shape[axis]
@@ -225,16 +225,16 @@ def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 
     return [element(x, (*before, slice(a, b))) for a, b in pairwise(bounds)]
 
 
-def hsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[Any]:
+def hsplit(ary: object, indices_or_sections: int | Sequence[int]) -> list[Any]:
     """Split along the second axis, or the first axis of a 1-D tensor."""
     return split(ary, indices_or_sections, 1 if operand(ary, "hsplit").ndim > 1 else 0)
 
 
-def vsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[Any]:
+def vsplit(ary: object, indices_or_sections: int | Sequence[int]) -> list[Any]:
     """Split along the first axis."""
     return split(ary, indices_or_sections, 0)
 
 
-def dsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[Any]:
+def dsplit(ary: object, indices_or_sections: int | Sequence[int]) -> list[Any]:
     """Split along the third axis."""
     return split(ary, indices_or_sections, 2)

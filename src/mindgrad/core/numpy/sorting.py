@@ -19,12 +19,12 @@ from mindgrad.core.trace.operands import inexact, operand, promoted
 __all__ = ["argsort", "median", "percentile", "quantile", "searchsorted", "sort"]
 
 
-def argsort(a: Any, axis: int | None = -1) -> Any:
+def argsort(a: object, axis: int | None = -1) -> Any:
     """Compute the indices that sort the elements along ``axis`` in ascending order."""
     return along("argsort", sorting.argsort, a, axis, descending=False)
 
 
-def sort(a: Any, axis: int | None = -1) -> Any:
+def sort(a: object, axis: int | None = -1) -> Any:
     """Sort the elements along ``axis`` in ascending order."""
     x = operand(a, "sort")
     if axis is None:
@@ -32,7 +32,7 @@ def sort(a: Any, axis: int | None = -1) -> Any:
     return take_along_axis(x, argsort(x, axis), axis)
 
 
-def quantile(a: Any, q: float, axis: int | None = None, keepdims: bool = False) -> Any:
+def quantile(a: object, q: float, axis: int | None = None, keepdims: bool = False) -> Any:
     """Compute quantile ``q``, a float from 0 to 1, by linear interpolation."""
     x = inexact(operand(a, "quantile"))
     if not 0 <= q <= 1:
@@ -51,17 +51,17 @@ def quantile(a: Any, q: float, axis: int | None = None, keepdims: bool = False) 
     return expand_dims(value, range(x.ndim) if axis is None else at)
 
 
-def percentile(a: Any, q: float, axis: int | None = None, keepdims: bool = False) -> Any:
+def percentile(a: object, q: float, axis: int | None = None, keepdims: bool = False) -> Any:
     """Compute percentile ``q``, a float from 0 to 100, by linear interpolation."""
     return quantile(a, q / 100, axis, keepdims)
 
 
-def median(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def median(a: object, axis: int | None = None, keepdims: bool = False) -> Any:
     """Compute the median along ``axis``."""
     return quantile(a, 0.5, axis, keepdims)
 
 
-def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
+def searchsorted(a: object, v: object, side: str = "left") -> Any:
     """Compute the indices that insert ``v`` into the sorted 1-D tensor ``a``."""
     a, v = promoted("searchsorted", a, v)
     is_before = greater(expand_dims(v, -1), a) if side == "left" else greater_equal(expand_dims(v, -1), a)

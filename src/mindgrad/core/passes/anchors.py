@@ -33,7 +33,7 @@ def anchored_values(graph: Graph, turned: set[Equation]) -> set[Variable]:
     """
     group_of: dict[Any, Any] = {}
 
-    def group(value: Any) -> Any:
+    def group(value: object) -> Any:
         while (parent := group_of.get(value, value)) is not value:
             group_of[value] = group_of.get(parent, parent)
             value = parent

@@ -45,13 +45,13 @@ class Region(NamedTuple):
     after: list[Equation]
 
 
-def row_axis(atom: Any, region: Region) -> int | None:
+def row_axis(atom: object, region: Region) -> int | None:
     """Return the index of the batch axis of ``atom``, or ``None`` if it has none."""
     found = region.places.get(atom)
     return 0 if found is None and _is_data(atom, region.size) else found
 
 
-def _is_data(atom: Any, size: int) -> bool:
+def _is_data(atom: object, size: int) -> bool:
     return (
         type(atom) is Constant and not atom.is_splat and atom.shape[0] == size and bool(atom.value.strides[0])
     )

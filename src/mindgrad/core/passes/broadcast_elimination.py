@@ -90,7 +90,7 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
     return tuple([None if size == 1 else next(rest) for size in shape])
 
 
-def repeated(x: Any) -> Repeated:
+def repeated(x: object) -> Repeated:
     """Find the smaller value that ``x`` repeats along some axes.
 
     The search also passes through transposes and through reshapes that add or remove axes of size 1. It emits

@@ -298,7 +298,7 @@ def reorder_matmuls(graph: Graph) -> Graph:
     return rebuild(graph, replace)
 
 
-def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
+def _inner(atom: object, uses: Counter[Any]) -> Equation | None:
     """Return the equation that computes ``atom`` if it can be a node of the tree."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:

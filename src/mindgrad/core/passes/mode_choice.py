@@ -428,7 +428,7 @@ class _Line:
         self._inputs = list(dict.fromkeys(x for x in read if x in given))
         self._program = interned(Graph(self._inputs, equations, self.moved))
 
-    def program_of(self, x: Any) -> tuple[Graph, list[Any], int]:
+    def program_of(self, x: object) -> tuple[Graph, list[Any], int]:
         """Return the graph, its operands, and the index of ``x`` among them."""
         return self._program, self._inputs, self._inputs.index(x)
 

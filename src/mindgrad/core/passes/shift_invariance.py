@@ -144,7 +144,7 @@ def _through(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
     return _of_linear(equation, forms)
 
 
-def _of_one(primitive: Any, form: _Shifted | None) -> _Shifted:
+def _of_one(primitive: object, form: _Shifted | None) -> _Shifted:
     if form is None or (primitive is not neg and form.is_factor != (primitive is log)):
         raise _Dependent
     if primitive is neg:

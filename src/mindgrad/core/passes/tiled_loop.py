@@ -154,7 +154,7 @@ class TiledLoop:
                 self._emit_outside(equation)
             return self._outer.close([self._read(y) for y in graph.outputs])
 
-    def _read(self, atom: Any) -> Any:
+    def _read(self, atom: object) -> Any:
         return self._outside[atom] if type(atom) is Variable else atom
 
     def _emit_outside(self, equation: Equation) -> None:
@@ -219,7 +219,7 @@ class TiledLoop:
         made = equation.primitive(*(operands[::-1] if form.swaps else operands), **form.parameters)
         return _transposed(made, form.results[0], result)
 
-    def _as_whole(self, atom: Any) -> Any:
+    def _as_whole(self, atom: object) -> Any:
         """Return the input of the loop body for ``atom``, which is equal for all tiles."""
         if type(atom) is not Variable:
             return atom

@@ -35,16 +35,8 @@ from mindgrad.core.primitives.samples import booleans, case, reals
 if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Equation
     from mindgrad.core.ir.rules import (
-        Array,
-        Atoms,
-        Kernel,
-        Module,
-        Operand,
-        Steps,
-        Tangent,
-        Tangents,
-        XlaKernel,
-    )
+        Array, Atoms, Kernel, Module, Operand, Steps, Tangent, Tangents, XlaKernel,
+    )  # fmt: skip
 
 __all__ = [
     "masked_multiply", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",

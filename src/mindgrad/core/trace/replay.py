@@ -17,7 +17,7 @@ from mindgrad.core.trace.record import Recorded, transformed
 __all__ = ["Replay", "note_linearized"]
 
 
-def _nothing(builder: Any, xs: Any, ys: Any, extras: Any) -> list[Any]:
+def _nothing(builder: object, xs: object, ys: object, extras: object) -> list[Any]:
     return []
 
 

@@ -198,12 +198,12 @@ class Expressions(ast.NodeTransformer):
             return node  # a target of the comprehension: ``[… for o.a in xs]``
         return self.load(node.value, node.attr, node)
 
-    def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
+    def load(self, owner: ast.expr, attribute: str, node: ast.AST) -> ast.expr:
         """Create the call ``mg__.attribute(owner, name)``, which evaluates ``owner.name``.
 
         ``owner`` is already rewritten.
         """
-        return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
+        return runtime("attribute", [owner, constant(mangled(attribute, self.owner), node)], node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -211,12 +211,12 @@ class Expressions(ast.NodeTransformer):
             return node
         return self.item(node.value, node.slice, node)
 
-    def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
+    def item(self, owner: ast.expr, key: ast.expr, node: ast.AST) -> ast.expr:
         """Create the call ``mg__.item(owner, key)``, which evaluates ``owner[key]``.
 
         ``owner`` and ``key`` are already rewritten.
         """
-        return runtime("item", [owner, key], place)
+        return runtime("item", [owner, key], node)
 
     # -- calls and containers --------------------------------------------------------------------
 
