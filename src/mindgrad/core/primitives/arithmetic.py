@@ -35,7 +35,15 @@ from mindgrad.core.primitives.samples import booleans, case, reals
 if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Equation
     from mindgrad.core.ir.rules import (
-        Array, Atoms, Kernel, Module, Operand, Steps, Tangent, Tangents, XlaKernel,
+        Array,
+        Atoms,
+        Kernel,
+        Module,
+        Operand,
+        Steps,
+        Tangent,
+        Tangents,
+        XlaKernel,
     )  # fmt: skip
 
 __all__ = [
