@@ -5,10 +5,10 @@ import pytest
 from tests import reach
 
 TREE = {
-    "src/mindgrad/__init__.py": "from mindgrad import nn\nfrom mindgrad.core.ir import *\n",
+    "src/mindgrad/__init__.py": "from mindgrad import nn\nfrom mindgrad.ir import *\n",
     "src/mindgrad/ir.py": "def graph():\n    pass\n\n\nLIMIT = 3\n",
     "src/mindgrad/nn/__init__.py": "from mindgrad.nn.dense import *\nfrom mindgrad.nn.pool import Pool\n",
-    "src/mindgrad/nn/dense.py": "from mindgrad.core.ir import graph\n\n\nclass Dense:\n    pass\n",
+    "src/mindgrad/nn/dense.py": "from mindgrad.ir import graph\n\n\nclass Dense:\n    pass\n",
     "src/mindgrad/nn/pool.py": 'class Pool:\n    """\n    >>> import mindgrad as ms\n    >>> ms.nn.Pool()\n    """\n',
     "src/mindgrad/nn/rows.py": "ROWS = []\n",
     "tests/__init__.py": "",

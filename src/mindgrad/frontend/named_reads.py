@@ -168,8 +168,8 @@ class NamedReads:
             yield value
         elif is_noted and is_users_class(kind) and hasattr(kind, name):
             self._record.method(holder, name, "attribute")
-            if is_cell(kind):
-                note_read(Attribute(holder, name))
+            if is_cell(kind):  # a property is not run, because its code is not converted here
+                note_read(Attribute(holder, name), own=isinstance(getattr(kind, name), property))
 
 
 def _items(container: Any) -> list[Any]:

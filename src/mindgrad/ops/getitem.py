@@ -13,7 +13,7 @@ from mindgrad.core.arrays.getitem import element, iterate, updated
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
 from mindgrad.frontend.aliases import rebind
-from mindgrad.ops.operands import operand
+from mindgrad.ops.operands import is_selection, operand
 from mindgrad.ops.selection import selected
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
@@ -60,4 +60,6 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 
 def _read(value: Any) -> Any:
+    if is_selection(value):
+        value.refuse()  # its shape is not known
     return operand(value, "setitem") if isinstance(value, Tensor) else value

@@ -188,9 +188,9 @@ def _definition(name: str) -> tuple[list[str], str]:
 
     There are no lines if a table defines several operators.
     """
-    root = Path(inspect.getfile(Primitive)).parents[1]
+    root = Path(inspect.getfile(Primitive)).parents[2]
     mention = ""
-    for package in ("primitives", "control"):
+    for package in ("core/primitives", "core/control", "distributed"):
         for path in sorted((root / package).glob("*.py")):
             text = path.read_text(encoding="utf-8")
             if f'"{name}"' not in text:
@@ -253,7 +253,7 @@ def _convention_table() -> list[list[str]]:
 
     A row has an expression, a point, the first and the second derivative, and a reason.
     """
-    root = Path(inspect.getfile(Primitive)).parents[1]
+    root = Path(inspect.getfile(Primitive)).parents[2]
     for path in (root / "conventions.md", root.parents[1] / "docs" / "conventions.md"):
         if path.is_file():
             lines = path.read_text(encoding="utf-8").splitlines()
