@@ -1,15 +1,17 @@
-"""Anchored values: values that have the axis order of the inputs and outputs.
+"""Anchored values: values that keep the axis order of inputs and outputs.
 
-``optimize.layout`` calls this module to decide where to transpose. The operands and the result of a
-pointwise equation must have the same axis order. Therefore pointwise equations connect values into groups
-that share one order. A group may contain two kinds of values:
+``optimize.layout`` rewrites a graph so that convolutions receive their operands with the channels last. This
+module finds the values whose axes should not be reordered. The operands and the result of a pointwise
+equation must have the same axis order. Therefore pointwise equations connect values into groups that share
+one order. A group may contain two kinds of values:
 
-1. inputs and outputs of the graph, such as weights, moments, and their updates. Their order is fixed.
-2. operands and results of equations that prefer a different order (``Axes.preferred``), such as convolutions.
+1. inputs and outputs of the graph, such as weights, the optimizer's moments, and their updates. Their axis
+   order is fixed.
+2. operands and results of equations that prefer a different axis order (``Axes.preferred``), such as
+   convolutions.
 
-If a group has more values of the first kind, its values are *anchored*: they have the order of the inputs and
-outputs. Then each value of the second kind is transposed, because transposing the inputs and outputs would
-need more transposes.
+If a group has more values of the first kind, all its values are *anchored*: they have the axis order of the
+inputs and outputs. Only the values of the second kind are then transposed, which needs fewer transposes.
 """
 
 from __future__ import annotations
@@ -23,11 +25,11 @@ __all__ = ["anchored_values"]
 
 
 def anchored_values(graph: Graph, turned: set[Equation]) -> set[Variable]:
-    """Find the anchored values of a graph.
+    """Find the values that keep the axis order of the graph's inputs and outputs.
 
     Args:
         graph: the graph to search.
-        turned: equations whose operators prefer operands in a different order of axes.
+        turned: equations that prefer operands in a different axis order, such as convolutions.
     """
     group_of: dict[Any, Any] = {}
 

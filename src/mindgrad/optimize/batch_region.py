@@ -1,14 +1,16 @@
-"""Batch region: the part of a graph in which samples are independent.
+"""Batch region: the equations that treat each sample of a batch independently.
 
-Every equation of a graph belongs to one of four kinds:
+A *batch* is an input or a constant whose first axis indexes samples. A value that depends on it has a *batch
+axis* if sample n of the value depends only on sample n of the batch. Every equation belongs to one of four
+kinds:
 
-1. Its result does not depend on the batch.
-2. Its result has a batch axis, along which the samples are independent (``ir.index_map``).
+1. It does not depend on the batch.
+2. Its result has a batch axis (determined by the index map of the operator, ``ir.index_map``).
 3. Its result is a sum over the samples.
-4. Its result depends on such a sum, or the equation mixes samples in a way that is not a sum.
+4. It reads a result of kind 3 or 4, or it combines samples in another way, such as sorting them.
 
-Kinds 2 and 3 are the batch region. They can be computed for a few samples at a time, and with the batch axis
-at any position. ``optimize.tiling`` uses both possibilities.
+Kinds 2 and 3 form the batch region. They can be computed for a few samples at a time, and the batch axis can
+be moved to any position. ``optimize.tiling`` uses both possibilities.
 """
 
 from __future__ import annotations
@@ -23,16 +25,16 @@ __all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "ba
 
 
 class Region(NamedTuple):
-    """The equations of a graph, divided into the four kinds.
+    """The equations of a graph, divided into the four kinds of the module docstring.
 
     Attributes:
-        size: number of samples of the batch. A constant whose first axis has this size is a batch, too. With
-            −1, no constant is a batch.
+        size: number of samples. A constant whose first axis has this size counts as part of the batch. If it
+            is −1, constants never count.
         places: dict that maps each value with a batch axis to the index of this axis.
-        before: equations that do not depend on the batch, in the order of the graph.
-        rows: equations whose results have a batch axis, in the order of the graph.
-        sums: linear equations that sum over the samples, in the order of the graph.
-        after: equations that mix samples in another way or depend on a sum, in the order of the graph.
+        before: equations that do not depend on the batch (kind 1), in the order of the graph.
+        rows: equations whose results have a batch axis (kind 2), in the order of the graph.
+        sums: linear equations that sum over the samples (kind 3), in the order of the graph.
+        after: all other equations (kind 4), in the order of the graph.
     """
 
     size: int
@@ -44,7 +46,7 @@ class Region(NamedTuple):
 
 
 def row_axis(atom: Any, region: Region) -> int | None:
-    """Return the batch axis of ``atom``, or ``None`` if it has none."""
+    """Return the index of the batch axis of ``atom``, or ``None`` if it has none."""
     found = region.places.get(atom)
     return 0 if found is None and _is_data(atom, region.size) else found
 
@@ -56,18 +58,18 @@ def _is_data(atom: Any, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """Divide the equations of ``graph`` into the four kinds.
+    """Divide the equations of ``graph`` into the four kinds of :class:`Region`.
 
-    Each input whose first axis has ``size`` elements is a batch.
+    Each input whose first axis has ``size`` elements is part of the batch.
     """
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
 def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
-    """Divide ``equations`` into the four kinds.
+    """Divide ``equations`` into the four kinds of :class:`Region`.
 
-    ``places`` contains the batch axis of each input that is a batch. The function adds the batch axes of the
-    results.
+    ``places`` maps each input that is part of the batch to its batch axis. The function adds an entry for
+    each result with a batch axis.
     """
     region = Region(size, places, [], [], [], [])
     late: set[Any] = set()
@@ -90,9 +92,9 @@ def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int =
 
 
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
-    """Return the batch axis of the result, or ``None`` if the equation mixes samples.
+    """Return the batch axis of the result; ``None`` if the equation combines samples.
 
-    ``at`` contains the batch axis of each operand.
+    ``at`` contains the batch axis of each operand, or ``None``.
     """
     axes = None if equation.primitive.multiple else index_map(equation)
     if axes is None:
@@ -123,7 +125,7 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find values with a batch axis that equations after the region, or outputs, read."""
+    """Find values with a batch axis that graph outputs or equations of kind 4 read."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

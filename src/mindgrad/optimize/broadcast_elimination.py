@@ -1,14 +1,14 @@
 """Broadcast elimination: multiply by a smaller value instead of its broadcast.
 
-If ``x`` is a broadcast of the smaller value ``inner``, a product of ``A`` and ``x`` can be computed from
-``inner``. The form depends on the axis along which ``x`` repeats ``inner``:
+If an operand ``x`` of a product is a broadcast of a smaller value ``inner``, the product with ``A`` can be
+computed from ``inner``. The formula depends on the axis along which ``x`` repeats ``inner``:
 
     batch axis b:       Σ_j A[b, i, j] x[j]  = M · x, with M = A reshaped to a matrix with rows (b, i)
     contracted axis j:  Σ_j A[i, j] x        = (Σ_j A[i, j]) x
-    free axis k:        Σ_j A[i, j] x[j]     = the smaller product, repeated along k
+    free axis k:        Σ_j A[i, j] x[j]     = the product without axis k, repeated along k
 
-Each form needs at most the arithmetic of the original product, and does not store ``x``. XLA does not apply
-these identities: it stores the broadcast like any other operand.
+The right-hand sides need at most as many operations as the original product, and do not store ``x``. XLA does
+not apply these identities: it stores the broadcast like any other operand.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ Axes = tuple[Shape, Shape]
 
 
 class Repeated(NamedTuple):
-    """A value that is a broadcast of a smaller value.
+    """A value that is a broadcast of a smaller value, called ``atom``.
 
     Attributes:
         atom: the smaller value.
-        axes: for each axis of the larger value, the corresponding axis of ``atom``. It is ``None`` if the
-            larger value repeats ``atom`` along this axis, or if the axis has size 1.
+        axes: for each axis of the larger value, the corresponding axis of ``atom``. ``None`` if the larger
+            value repeats ``atom`` along the axis, or if the axis has size 1.
     """
 
     atom: Any
@@ -59,7 +59,10 @@ def _is_reshape_of_units(equation: Equation) -> bool:
 
 
 def is_view(equation: Equation | None) -> bool:
-    """Whether ``equation`` only permutes axes, adds axes or repeats along axes."""
+    """Whether ``equation`` is a transpose, a broadcast, or a reshape of unit axes.
+
+    A reshape of unit axes adds or removes axes of size 1.
+    """
     if equation is None:
         return False
     primitive = equation.primitive
@@ -69,7 +72,11 @@ def is_view(equation: Equation | None) -> bool:
 
 
 def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """Compute the field ``axes`` of a :class:`Repeated` for the result of ``view``."""
+    """Map the axes of the result of ``view`` to axes of the smaller value.
+
+    ``axes`` is the field :attr:`Repeated.axes` of the operand of ``view``. The function returns the field for
+    its result.
+    """
     parameters = view.parameters
     if view.primitive is transpose:
         return tuple([axes[axis] for axis in parameters["permutation"]])
@@ -84,9 +91,10 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
 
 
 def repeated(x: Any) -> Repeated:
-    """Find the smaller value that ``x`` repeats, through any number of views.
+    """Find the smaller value that ``x`` repeats along some axes.
 
-    This function emits no equations. If ``x`` is a constant, the result may contain a new, smaller constant.
+    The search also passes through transposes and through reshapes that add or remove axes of size 1. It emits
+    no equations. If ``x`` is a constant, the result may contain a new, smaller constant.
     """
     views = []
     while (made_by := getattr(x, "made_by", None)) is not None and is_view(made_by):
@@ -116,12 +124,13 @@ def _repeated_constant(x: Any) -> Repeated:
 def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
     """Replace inputs of ``graph`` that receive broadcasts by smaller inputs.
 
-    Only operands with at least ``repeated_elements`` elements (``ir.cost_model``) are replaced.
+    The new graph repeats each smaller input itself. Only operands with at least ``repeated_elements``
+    elements (``ir.cost_model``) are replaced.
 
     Args:
         graph: an inner graph, such as the body of a loop.
-        operands: for each input of ``graph``, the atom of the enclosing graph that it receives. An input
-            whose entry is ``None`` is not replaced.
+        operands: for each input of ``graph``, the variable or constant of the enclosing graph that it
+            receives. An input whose entry is ``None`` is not replaced.
 
     Returns: The new graph, and a dict that maps the index of each replaced input to its new operand. If no
         input is replaced, the function returns ``graph`` itself and an empty dict.
@@ -152,12 +161,15 @@ def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, d
 
 
 def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
-    """Return the axes of a ``dot`` operand that are neither contracted nor batch axes."""
+    """Return the axes of a ``dot`` operand that are not contracted or batch axes."""
     return tuple([axis for axis in range(rank) if axis not in contract and axis not in batch])
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """Return the size of the product that :func:`repeated_product` broadcasts."""
+    """Count the elements of the small product of :func:`repeated_product`.
+
+    This is the product before :func:`repeated_product` broadcasts it to the original shape.
+    """
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(
@@ -166,14 +178,14 @@ def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, b
 
 
 def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> Any:
-    """Compute a product whose operand ``k`` is a broadcast, described by ``x``.
+    """Compute a product whose operand ``k`` is a broadcast, without storing it.
 
-    The result equals ``dot(*operands, contract=contract, batch=batch)``. The function reads only the shape of
-    ``operands[k]``, so this operand may be a placeholder.
+    ``x`` describes the broadcast. The result equals ``dot(*operands, contract=contract, batch=batch)``. The
+    function reads only the shape of ``operands[k]``, so this operand may be a placeholder.
     """
     shape, other = operands[k].shape, operands[1 - k]
     inner, axes = _without_units(x)
-    # sum the other operand over the contracted axes along which x repeats its elements
+    # sum the other operand over the contracted axes along which x is constant
     contracted = list(zip(contract[k], contract[1 - k], strict=True))
     summed = [theirs for mine, theirs in contracted if axes[mine] is None]
     others = [axis for axis in range(len(other.shape)) if axis not in summed]
@@ -189,9 +201,9 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
         contract=tuple([tuple(side[1]) for side in sides]),
         batch=tuple([tuple(side[2]) for side in sides]),
     )
-    # The original product has the axes (batch, free of the first operand, free of the second operand). Find
-    # the index of each axis of the smaller product among them. A batch axis of the original product may be a
-    # free axis of the smaller product.
+    # The original product has the axes (batch, free of the first operand, free of the second operand). For
+    # each axis of the smaller product, find its index in this list. A batch axis of the original product is a
+    # free axis of the smaller product if x is constant along it.
     free = [free_axes(len(operand.shape), contract[j], batch[j]) for j, operand in enumerate(operands)]
     batch_sizes = [shape[axis] for axis in batch[k]]
     start = [len(batch_sizes), len(batch_sizes) + len(free[0])]
@@ -209,7 +221,7 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
 
 
 def _without_units(x: Repeated) -> tuple[Any, tuple[int | None, ...]]:
-    """Remove the axes of ``x.atom`` that are not in ``x.axes``. They have size 1."""
+    """Remove the axes of size 1 of ``x.atom`` that ``x.axes`` does not contain."""
     named = sorted(axis for axis in x.axes if axis is not None)
     if len(named) == len(x.atom.shape):
         return x.atom, x.axes

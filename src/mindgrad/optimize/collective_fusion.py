@@ -1,18 +1,19 @@
-"""Collective fusion: send many small ``all_reduce`` operands in few messages.
+"""Collective fusion: combine many ``all_reduce`` operations into few messages.
 
-    all_reduce(x₁), all_reduce(x₂), …  =  parts of all_reduce(x₁, x₂, … concatenated)
+    all_reduce(x₁), all_reduce(x₂), …  =  slices of all_reduce(x₁, x₂, … concatenated)
 
-Proof: a sum over ranks adds element by element.
+Proof: a sum over ranks (processes) adds element by element.
 
-**When it pays.** A training step sums one gradient over all ranks for each Parameter. Each message has a
-latency that does not depend on its size, so fewer messages take less time.
+**When it pays.** A distributed training step sums the gradient of each Parameter over all ranks. Each message
+has a latency that does not depend on its size, so fewer messages take less time.
 
-**Buckets.** The operands in one message are a bucket. Sums can share a bucket if they are over the same
-ranks, have the same element type, and do not depend on each other. To test the last condition, the rewrite
-compares how many collectives must run before each sum: equal numbers imply independence. It fills a bucket in
-the order of the graph, up to ``message_bytes`` (``ir.cost_model``). Reverse mode computes the gradients of
-the last layers first, so the first bucket is sent while the next bucket is computed. Equations that read a
-sum move after its bucket.
+**Buckets.** A *bucket* is the set of operands that one message contains. Sums can share a bucket if they are
+over the same ranks, have the same element type, and do not depend on each other. To check the dependence,
+the rewrite counts the collectives on the longest path to each sum. If the counts of two sums are equal,
+neither depends on the other. The rewrite fills a bucket in the order of the graph, up to ``message_bytes``
+(``ir.cost_model``). Reverse mode computes the gradients of the last layers first. Therefore the first bucket
+can be sent while the gradients in the next bucket are computed. Equations that read a sum are emitted after
+the bucket with this sum.
 
 **Limits.** An operand larger than a bucket is sent alone. Graphs with effects are left unchanged.
 """
@@ -43,7 +44,10 @@ FUSION = Rewrite(
 
 
 def with_joined_sums(graph: Graph) -> Graph:
-    """Join sums over ranks in buckets; return ``graph`` itself if none can be joined."""
+    """Combine the ``all_reduce`` equations that can share a message.
+
+    Returns ``graph`` itself if there are none.
+    """
     if not communicates(graph) or graph.has_effect:
         return graph
     graph = inside(graph, with_joined_sums)
@@ -55,7 +59,7 @@ def with_joined_sums(graph: Graph) -> Graph:
 
 
 def _buckets(graph: Graph) -> list[list[Equation]]:
-    """Divide the sums over ranks into buckets, each in the order of the graph."""
+    """Divide the ``all_reduce`` equations into buckets, in the order of the graph."""
     depths: dict[Any, int] = {}
     open_buckets: dict[Any, list[Equation]] = {}
     sizes: dict[Any, int] = defaultdict(int)
@@ -77,7 +81,7 @@ def _buckets(graph: Graph) -> list[list[Equation]]:
 
 
 class _Joining:
-    """A builder of a graph with buckets, each of which precedes its readers."""
+    """Builder of a graph in which one ``all_reduce`` equation replaces each bucket."""
 
     def __init__(self, graph: Graph, buckets: Sequence[list[Equation]]) -> None:
         self._graph = graph
@@ -87,7 +91,7 @@ class _Joining:
         self._values: dict[Any, Any] = {}
 
     def graph(self) -> Graph:
-        """Build the graph with buckets."""
+        """Build the graph with one ``all_reduce`` equation per bucket."""
         builder, values = self._builder, self._values
         values.update((v, builder.input(v.type, tainted=v.tainted)) for v in self._graph.inputs)
         waiting: list[Equation] = []
@@ -95,7 +99,7 @@ class _Joining:
             for equation in self._graph.equations:
                 if not self._emitted(equation):
                     waiting.append(equation)
-                elif equation in self._bucket_of:  # the bucket of this equation may be complete now
+                elif equation in self._bucket_of:  # the bucket may be emitted now; emit its readers
                     waiting = self._rest(waiting)
             while waiting:
                 waiting = self._rest(waiting)
@@ -108,9 +112,9 @@ class _Joining:
         return self._values[atom] if type(atom) is Variable else atom
 
     def _emitted(self, equation: Equation) -> bool:
-        """Emit an equation, or its bucket if the bucket is complete.
+        """Emit an equation; return ``False`` if the new graph lacks its operands.
 
-        Returns whether the operands of the equation exist in the new graph.
+        An ``all_reduce`` equation is emitted with the last equation of its bucket.
         """
         if any(type(x) is Variable and x not in self._values for x in equation.inputs):
             return False

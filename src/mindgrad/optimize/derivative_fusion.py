@@ -1,19 +1,21 @@
-"""Derivative fusion: share the work of derivatives along several unit vectors.
+"""Derivative fusion: compute derivatives along several unit vectors together.
 
     columns:    ∂_j y for several j   = columns of one gradient      if each derivative is used separately
     collapse:   Σ_j c_j ∂_j² y        = one forward Laplacian        if only the sum is used
 
-A ``taylor_coefficients`` equation computes the derivatives of y along one direction. A *family* is a set of
-such equations of one graph, with equal operands, whose directions are unit vectors. Nested gradients with
-respect to all coordinates, and loops over coordinates, create families.
+A ``taylor_coefficients`` equation computes the derivatives of a function y along one direction. A *family* is
+a set of such equations of one graph that have equal functions and operands, and whose directions are unit
+vectors. Nested gradients with respect to all coordinates, and loops over coordinates, create families.
 
-**Columns.** Proof: y has one value per sample, so column j of ``Jᵀ 1`` is ``∂_j y`` for every sample. When it
-pays: a gradient is one pass, so it replaces two or more first derivatives. A first derivative that is also
-part of a longer Taylor series is not replaced.
+**Columns.** Several first derivatives are read from one gradient. Proof: y has one value per sample, so
+column j of ``Jᵀ 1`` is ``∂_j y`` for every sample. When it pays: a gradient is one pass, so it replaces two
+or more first derivatives. A first derivative that is also part of a longer Taylor series of the family is not
+replaced, because the series computes it anyway.
 
-**Collapse.** Proof: the second Taylor coefficient along e_j is ``½ ∂_j² y``, and the forward Laplacian
-(``transforms.forward_laplacian``) computes ``Σ_j D²y[p_j, q_j]`` for ``p_j = e_j, q_j = c_j e_j``. When it
-pays: for sums of at least ``collapsed_directions`` terms. A sum of D terms then needs D + 2 passes instead of
+**Collapse.** A forward Laplacian computes a sum of second derivatives. Proof: the second Taylor coefficient
+along e_j is ``½ ∂_j² y``. The forward Laplacian (``transforms.forward_laplacian``) computes
+``Σ_j D²y[p_j, q_j]``, here with ``p_j = e_j, q_j = c_j e_j``. When it pays: for sums of at least
+``collapsed_directions`` terms (``ir.cost_model``). A sum of D terms then needs D + 2 passes instead of
 2 D + 1, and stores one second-order term instead of D.
 
 **Limits.** y has one value per sample. A sum may contain additions, subtractions, constant factors, and sums
@@ -67,8 +69,8 @@ class Member(NamedTuple):
     """A ``taylor_coefficients`` equation whose direction is a unit vector.
 
     Attributes:
-        family: the differentiated graph and its operands. Equal values identify one family.
-        unit: the unit vector, as the pair (index of the input, column of this input).
+        family: the differentiated graph and its operands. Members with equal values form one family.
+        unit: the direction, as the pair (index of the input, column in which the unit vector is 1).
         order: number of Taylor coefficients that the equation returns.
     """
 
@@ -78,7 +80,7 @@ class Member(NamedTuple):
 
 
 def joined(graph: Graph) -> Graph:
-    """Apply the fusions to ``graph``, then expand all lazy derivatives."""
+    """Fuse derivatives, then replace lazy derivatives by ordinary operators."""
     graph = inside(graph, joined)
     if any(equation.primitive.expand is not None for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
@@ -108,7 +110,7 @@ def _unit(direction: Any) -> int | None:
         row = unit.array()
     elif type(direction) is Variable or not direction.shape or not direction.type.size:
         return None
-    else:  # a constant with one direction for each sample; all directions must be equal
+    else:  # a constant with one direction per sample, which must be equal for all samples
         rows = direction.array().reshape(-1, direction.shape[-1])
         row = rows[0]
         if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
@@ -121,7 +123,7 @@ def _unit(direction: Any) -> int | None:
 
 
 def _shortened(graph: Graph) -> Graph:
-    """Shorten each Taylor series of ``graph`` to the last coefficient that is read."""
+    """Shorten each Taylor series to the last coefficient that is read."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -140,7 +142,7 @@ def _shortened(graph: Graph) -> Graph:
 
 
 def _length(equation: Equation, read_atoms: set[Any]) -> int:
-    """The number of coefficients of a series up to the last one that is read."""
+    """Return the number of coefficients of a series up to the last one that is read."""
     order = equation.parameters["order"]
     return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
 
@@ -191,14 +193,14 @@ def _reversed(program: Graph, places: tuple[int, ...]) -> Graph:
 
 
 class _Sum(NamedTuple):
-    """A sum ``Σ_j c_j ∂_j² y``: its family, and a dict from unit vectors to ``c_j``."""
+    """A sum ``Σ_j c_j ∂_j² y``; ``factors`` maps each unit vector to ``c_j``."""
 
     family: Any
     factors: dict[tuple[int, int], float]
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Find the sums of second derivatives of one family; omit their partial sums."""
+    """Find the sums of second derivatives, except parts of larger sums."""
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
@@ -237,9 +239,8 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
     """Compute the factors of the flagged operands of a linear combination.
 
-    To find the factor of an operand, the NumPy kernel of the operator is called with 1 for this operand, and
-    0 for all other operands whose entry in ``flags`` is true. Returns ``None`` if ``equation`` is not a
-    linear combination.
+    Example: for ``2 x − y`` with both operands flagged, the factors are 2 and −1. Returns ``None`` if
+    ``equation`` is not linear in the flagged operands, or if other operands are not scalar constants.
     """
     primitive, inputs = equation.primitive, equation.inputs
     if primitive.is_linear:
@@ -259,10 +260,10 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
 def _at_units(
     primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, Any], ...]
 ) -> list[float] | None:
-    """Evaluate a primitive for one operand 1 and all other variable operands 0.
+    """Evaluate a primitive with one operand 1 and all other variable operands 0.
 
-    ``values`` contains the array of each constant operand, and ``None`` for each variable operand. The
-    function sets each variable operand to 1 in turn.
+    The results are the factors of a linear combination. ``values`` contains the value of each constant
+    operand, and ``None`` for each variable operand. Each operand is 1 in turn.
     """
     factors = []
     with np.errstate(all="ignore"):
@@ -284,7 +285,7 @@ def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _total(sums: Sequence[_Sum | None]) -> _Sum | None:
-    """Add sums, if all of them belong to one family."""
+    """Add sums of second derivatives; ``None`` if they belong to different families."""
     first = sums[0]
     factors: dict[tuple[int, int], float] = {}
     for sum_ in sums:
@@ -331,7 +332,7 @@ def _swept(sum_: _Sum, read: Read) -> Any:
 
 
 def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
-    """Stack one tangent of ``x`` per unit vector: zeros for vectors of other inputs."""
+    """Stack one tangent of ``x`` per unit vector; zeros for vectors of other inputs."""
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
         rows[k, column] = weights[k] if which == argnum else 0

@@ -8,23 +8,23 @@ much larger than both. In the example with n points and k centers in d dimension
 elements. The original graph stores them, and then computes k products of shape (d, d) with (d, n). The
 rewrite computes one product of shape (k d, d) with (d, n).
 
-Derivatives inherit this form. The gradient with respect to Q is again one product, with ``x`` instead of the
+Derivatives have the same form. The gradient with respect to Q is again one product, with ``x`` instead of the
 differences. The gradient with respect to μ sums over i *before* it multiplies, which saves another large
 product.
 
 Proof: a product is linear in each operand, and the terms with ``c`` cancel.
 
-**One product.** In the example, the term with μ is equal for all points. Let r be the product of A and such a
-term. Then r can be another column of A, if the other term has another element 1:
+**Merged products.** In the example, the product r = A v with v = μ is equal for all points. It can become an
+additional column of A if u gets an additional element 1:
 
     A u + r = [A, r] · [u, 1]
 
-The derivative with respect to ``r`` is a sum over the samples. It becomes part of the product that is the
-derivative with respect to A. This pays if A has 8 to 24 columns.
+The derivative with respect to ``r`` is a sum over the samples. It becomes part of the product that computes
+the derivative with respect to A. This pays if A has 8 to 24 columns.
 
 **Rounding.** If ``x`` and μ are close, ``x − μ`` is exact, but A x − A μ loses digits if the terms are larger
 than their difference. Therefore both terms are shifted by ``c``, the mean of the smaller term over the axes
-that the other term does not have. Derivatives treat ``c`` as a constant, because the product does not depend
+that the other term does not have. Derivatives treat ``c`` as a constant, because the result does not depend
 on it. After the shift, a common offset of the data costs no digits. The remaining loss of digits grows with
 |u − c| / |u − v|, the spread of the data relative to the distance. If the mean is not finite, c is 0, so that
 an infinite element affects only its own sample.
@@ -33,7 +33,7 @@ an infinite element affects only its own sample.
 operations. A core computes about eight operations in the time of moving one byte. Both terms must have at
 most a quarter of the elements of the difference, and the difference must have at least 4,096 elements
 (``docs/decisions/0009-rewrites-of-algebra.md``). Differences in float16 and bfloat16 are left unchanged,
-because their products would be rounded to the same type before the subtraction.
+because both products would be rounded to 16 bits before the subtraction.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ MERGING = Rewrite(
 
 
 class _Difference(NamedTuple):
-    """A value ``first ± second``. Views may permute its axes or add axes of size 1."""
+    """A value ``first ± second`` whose terms are broadcast to its shape."""
 
     first: Repeated
     second: Repeated
@@ -122,9 +122,9 @@ def distributed(graph: Graph) -> Graph:
 
 
 def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
-    """Find an operand of a product that is a broadcast, or a large difference.
+    """Find an operand of a product that is a broadcast or a large difference.
 
-    Returns the index of the operand and its pattern, or ``None`` if no cheaper product exists.
+    Returns the index of the operand and its description, or ``None`` if no cheaper product exists.
     """
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     if not operands[0].type.dtype.is_inexact or operands[0].type.dtype.itemsize < 4:
@@ -144,7 +144,7 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """Write ``x`` as a sum or difference of two broadcasts, if possible."""
+    """Write ``x`` as a sum or difference of two much smaller values, if possible."""
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):
@@ -171,8 +171,8 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
     result = product_size(operands, k, whole, contract, batch)
     itemsize = operands[k].type.dtype.itemsize
     written = [product_size(operands, k, term, contract, batch) for term in (x.first, x.second)]
-    # The original graph writes and reads the difference. The rewrite also ends with a difference, but XLA may
-    # fuse it into its readers, so its bytes are counted only once.
+    # The original graph writes and reads the difference. The rewrite also ends with a sum or difference, but
+    # XLA may fuse it into its readers, so its bytes are counted only once.
     before = 2 * result * inner + costs().flops_per_byte * itemsize * (2 * operands[k].type.size + result)
     after = 2 * sum(written) * inner + costs().flops_per_byte * itemsize * (sum(written) + result)
     return after < before
@@ -181,7 +181,8 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
 def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     """Shift both terms by the mean ``c`` of the smaller term.
 
-    The mean is over the axes that the other term does not have. The module docstring explains why.
+    The shift reduces rounding errors (see the module docstring). The mean is over the axes that the other
+    term does not have.
     """
     first, second = x.first, x.second
     small, other = (first, second) if first.size <= second.size else (second, first)
@@ -192,7 +193,7 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     total = reduce_sum(stop_gradient(small.atom), axes=averaged)
     mean = total * full(total.type, 1 / count)
     center = select(isfinite(mean), mean, zeros(mean.type))
-    # maps each axis of the difference to the corresponding axis of the smaller term
+    # map each axis of the smaller term to the corresponding axis of the difference
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
     names = [places[axis] for axis in shared]
 
@@ -205,14 +206,14 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     return shifted(first, sub), shifted(second, add if x.is_sum else sub)
 
 
-# --- one product -------------------------------------------------------------------------------------
+# --- merged products ---------------------------------------------------------------------------------
 
 
 def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Any:
-    """Emit the product of a difference as ``[A, r] · [u, 1]``.
+    """Emit the product ``A (u ± v)`` as ``[A, r] · [u, 1]`` with ``r = ±A v``.
 
-    One of the terms, v, must be equal for all samples. Then ``r = A v`` has only axes of A, so it can be
-    another column of A. Returns ``None`` if neither term is equal for all samples, or if this does not pay.
+    One of the terms, v, must be equal for all samples, so that r has only axes of A. Returns ``None`` if
+    neither term is, if both are, or if the merged product is not cheaper.
     """
     free = free_axes(len(operands[k].shape), contract[k], batch[k])
     flat = [all(term.axes[axis] is None for axis in free) for term in (x.first, x.second)]

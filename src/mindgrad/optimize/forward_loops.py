@@ -2,13 +2,13 @@
 
     x is a scalar  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)          ct: cotangent of y
 
-Every gradient calls this module before it uses reverse mode (``execution.pullback``). Reverse mode through a
-``while`` loop stores carries and recomputes iterations. Forward mode adds one tangent to each carry, which
-takes less time and stores nothing.
+Each gradient calls this module first, and uses reverse mode only if the rewrite does not apply
+(``execution.pullback``). Reverse mode through a ``while`` loop stores loop carries and recomputes iterations.
+Forward mode adds one tangent to each carry, which takes less time and stores nothing.
 
 The rewrite applies to graphs of ordinary operators, branches, and loops. It does not apply to
 
-- custom derivatives, effects, and collectives, because their reverse mode has its own rules;
+- custom derivatives, effects, and collectives, because they define their own rules for reverse mode;
 - graphs with float16 or bfloat16 values, because ``J_y(x) 1`` can overflow although ``ct`` is small and the
   gradient is finite.
 """
@@ -43,13 +43,13 @@ def pulled_through_loops(
 
     Args:
         builder: builder that holds the equations of the differentiated function.
-        xs: the inputs of the derivative. The rule applies only to a single real scalar.
+        xs: the inputs of the derivative.
         ys: the outputs of the differentiated function.
         cts: the cotangents of ``ys``, in the same order.
 
     Returns:
         A list with the cotangent of the scalar. ``None`` if ``xs`` is not a single real scalar, if no
-        ``while`` loop depends on it, or if an equation that depends on it needs reverse mode.
+        ``while`` loop depends on it, or if reverse mode is necessary.
     """
     if len(xs) != 1 or type(xs[0]) is not Variable or xs[0].type.size != 1 or xs[0].dtype.kind != "float":
         return None
@@ -78,12 +78,12 @@ def pulled_through_loops(
 
 
 def _is_plain(equation: Equation) -> bool:
-    """Whether both modes compute the same derivative of an equation."""
+    """Whether forward and reverse mode compute the same derivative of an equation."""
     primitive = equation.primitive
     if equation.has_effect or primitive.communicates or any(y.type.dtype.is_half for y in equation.outputs):
         return False
-    # control flow that is allowed: branches, loops for which the user set no number of checkpoints, and lazy
-    # derivatives, which are expanded to graphs of ordinary operators
+    # supported control flow: branches, loops without a number of checkpoints from the user, and lazy
+    # derivatives, which expand to ordinary operators
     is_program = (
         primitive.replaceable and not equation.parameters.get("slots")
     ) or primitive.expand is not None

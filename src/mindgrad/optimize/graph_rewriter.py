@@ -26,11 +26,11 @@ def rebuilt(
         graph: the graph to rebuild. It is not changed.
         replace: function that is called as ``replace(equation, read)`` for each equation. It emits the
             replacement and returns its result, or returns ``None`` to leave the equation unchanged. ``read``
-            maps an atom of ``graph`` to its value in the new graph.
+            maps a variable or constant of ``graph`` to its value in the new graph.
         simplifies: whether to simplify all equations that depend on a replaced result. If ``False``, only
             equations that read a replaced result directly are simplified.
     """
-    if any(v.linear for v in graph.inputs):  # tangents in ``graph`` are ordinary inputs of the new graph
+    if any(v.linear for v in graph.inputs):  # inputs that hold tangents become ordinary inputs
         graph = _with_own_values(graph)
     builder = Builder()
     builder.inputs = list(graph.inputs)
@@ -55,7 +55,7 @@ def _with_own_values(graph: Graph) -> Graph:
 
 
 def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
-    """Apply ``rewrite`` to the graphs of the loops and branches of ``graph``.
+    """Apply ``rewrite`` to the inner graphs of loops and branches of ``graph``.
 
     Returns ``graph`` itself if ``rewrite`` changes none of them.
     """

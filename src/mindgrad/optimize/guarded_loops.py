@@ -1,17 +1,18 @@
-"""Guarded loops: run small loops without shields, and with shields after a NaN.
+"""Guarded loops: run small loops without shields; repeat them after a NaN.
 
     shield(a, keep) · b = a · b                        unless a · b is NaN
     while(c, x; body) = while(c, x; plain body)        unless a product in an iteration is NaN
 
-A derivative may multiply a possibly infinite slope by an exact zero. The primitive ``shield`` then replaces
-infinite elements of the slope by 0, so that zero times infinity is zero (``primitives.exact_zeros``).
+A derivative may multiply a possibly infinite factor a by an exact zero. The primitive ``shield`` then
+replaces infinite elements of a by 0, so that zero times infinity is zero (``primitives.exact_zeros``). The
+*plain body* is the loop body without shields.
 
 **When it pays.** XLA compiles the derivative of a loop over a few scalars to one native function. The
 comparisons of the shields interrupt its chain of products: without them, the function is 1.5× faster.
-Therefore this rewrite first runs the loop with plain products. The carry has an additional flag, which is set
-if a product is NaN. The flag ends the loop, and the original loop runs from its start. Sums, differences,
-products, and quotients of floats propagate NaN, so the flag checks only the last values of such chains. The
-results are equal, except for the sign of a zero.
+Therefore this rewrite first runs the loop with the plain body. An additional loop carry is a flag, which is
+set if a product is NaN. The flag ends the loop, and the original loop runs from its start. Sums, differences,
+products, and quotients of floats propagate NaN. Therefore it suffices to check the last value of each chain
+of such operations. The results are equal, except for the sign of a zero.
 
 **Cost.** The machine code contains the loop twice. If the first NaN occurs in iteration n, n iterations are
 wasted.
@@ -54,7 +55,7 @@ _FLAG = tensor_type(bool_, ())
 
 
 def guards_postponed(graph: Graph) -> Graph:
-    """Rewrite small loops of ``graph`` so that they first run with plain products."""
+    """Rewrite small loops of ``graph`` so that they first run without shields."""
     graph = inside(graph, guards_postponed)
     if not any(equation.primitive is while_ and _is_worth(equation) for equation in graph.equations):
         return graph
@@ -123,7 +124,7 @@ def _unless_wrong(condition: Graph) -> Graph:
 
 
 def _plain(body: Graph) -> Graph:
-    """Build the loop body without shields, and with the flag as its last result."""
+    """Build the loop body without shields; its last result is the flag."""
     builder = Builder()
     with building(builder):
         values: dict[Any, Any] = dict(zip(body.inputs, builder.inputs_like(body.inputs), strict=True))
@@ -151,8 +152,11 @@ def _is_nan(y: Any) -> Any:
 
 
 def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Variable]:
-    """Find a few late values such that one of them is NaN if any product is NaN."""
-    holders = set(products)  # products, and values to which they propagate NaN
+    """Find a few values such that one of them is NaN if any product is NaN.
+
+    The flag tests these values instead of every product, because they are fewer.
+    """
+    holders = set(products)  # products, and values that are NaN if a product is NaN
     for equation in equations:
         if _keeps_nan(equation) and not holders.isdisjoint(equation.inputs):
             holders.update(equation.outputs)

@@ -2,16 +2,16 @@
 
     tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
 
-Some equations read a Hessian (``control.lazy_hessian``) only along its diagonal: ``trace``, ``diagonal``,
-``einsum('ii')``, the summed product with a diagonal matrix, and elements ``[i, i]``. This rewrite replaces
-them by second derivatives along unit vectors. ``optimize.derivative_fusion`` then computes their sum as one
-forward Laplacian.
+Some equations read only the diagonal of a Hessian (``control.lazy_hessian``): ``trace``, ``diagonal``,
+``einsum('ii')``, the sum of an elementwise product with a diagonal matrix, and elements ``[i, i]``. This
+rewrite replaces them by second derivatives along unit vectors. ``optimize.derivative_fusion`` then computes
+the sum of these derivatives as one forward Laplacian.
 
-**When it pays.** For D dimensions, a sum over the diagonal costs D + 2 passes, one diagonal element costs 2
-passes, and the Hessian costs 4 D passes. A diagonal that is read as a vector is still computed from the
+**When it pays.** For D dimensions, the Hessian costs 4 D passes. A sum over its diagonal costs D + 2 passes,
+and one diagonal element costs 2 passes. A diagonal that is read as a vector is still computed from the
 Hessian.
 
-**Limits.** The function is a scalar function of one vector.
+**Limits.** The differentiated function maps one vector to a scalar.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
 
 
 def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
-    """Find the diagonal elements that ``equation`` reads; ``None`` if it reads others."""
+    """Find the diagonal elements that an equation reads; ``None`` if it reads others."""
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is mul:
         for matrix, weights in (equation.inputs, equation.inputs[::-1]):
@@ -125,7 +125,7 @@ def _unshaped(x: Any) -> Any:
 
 
 def _sum(diagonal: _Diagonal, read: Read) -> Any:
-    """Emit Σ_j c_j ∂_j² y, with one second-order Taylor series for each term."""
+    """Emit Σ_j c_j ∂_j² y, with one ``taylor_coefficients`` equation for each term."""
     program, argnum = diagonal.hessian.parameters["program"], diagonal.hessian.parameters["argnum"]
     x = program.inputs[argnum]
     operands = [read(each) for each in diagonal.hessian.inputs]

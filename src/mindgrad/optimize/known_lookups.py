@@ -4,8 +4,9 @@
 
 A lookup at an out-of-range index returns NaN or 0 (``primitives.indexing``). Therefore a compiled lookup
 compares each index with the size of the axis, and selects NaN or the element. If XLA fuses the lookup into
-its readers, every reader repeats this work. This rewrite checks constant indices, such as the pattern of a
-sparse matrix or the triangles of a mesh, once at compile time, and marks the lookup as in range.
+its readers, every reader repeats these comparisons. This rewrite checks constant indices once, at compile
+time, and then marks the lookup as in range. Examples are the pattern of a sparse matrix or the triangles of a
+mesh.
 """
 
 from __future__ import annotations

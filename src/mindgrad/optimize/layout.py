@@ -4,40 +4,40 @@
     Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction; σ is the permutation of the transpose
     A · xᵀ    = a product that contracts a different axis of x
 
-A transpose of a computed value moves towards the outputs until it meets its inverse, becomes a parameter of
-a reduction or product, or reaches a small value. A broadcast is emitted in the axis order that its reader
-needs. Proof: a transpose renames axes. The rewrite stores the axis order of each value of the new graph: axis
-i of the old value is axis ``order[i]`` of the new value.
+The rewrite rebuilds the graph and does not emit its transposes. Instead, it stores the axis order of each
+value of the new graph: axis i of the old value is axis ``order[i]`` of the new value. Equations are emitted
+for operands in the new order, if their operator supports this. The values of the graph do not change, because
+a transpose only renames axes. A broadcast is emitted in the axis order that its reader needs.
 
 **When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). The axes of a product are
 (batch, free axes of the first operand, free axes of the second operand). In this order, a long batch axis is
 often last. XLA's vector instructions then run along it in every pointwise operator, and sums over features
 need no shuffles. But ``einsum`` transposes the product to the order that its caller requests, and on a CPU,
-XLA moves the data. Therefore the rewrite is tried only if a computed value with at least
-``transposed_elements`` elements (``ir.cost_model``) is transposed, and a pointwise operator or a reduction
-reads the transpose.
+XLA moves the data. Therefore the rewrite runs only if a pointwise operator or a reduction reads a large
+transpose of a computed value (``transposed_elements`` in ``ir.cost_model``).
 
 **Limits.** Only pointwise operators, reductions, products, and changes of shape accept operands in a new
 order. For any other equation, the operands are transposed back.
 
 **Narrow products.** A long last axis also pays in graphs without transposes. For example, the values of a
 small network on a large batch have the shape (batch, 20), and 20 is not a multiple of the vector length 8 or
-16. The rewrite exchanges the operands of such products, so that the batch axis is last. The order of other
-values follows. This applies to CPUs, to graphs with at least two such products, and to widths up to 24.
-Graphs in tiles (``optimize.tiling``) already have the batch axis last.
+16. The rewrite exchanges the operands of such products, so that the batch axis is last in the result. All
+values that are computed from the result have the same order. This applies to CPUs, to graphs with at least
+two such products, and to widths up to 24. Graphs in tiles (``optimize.tiling``) already have the batch axis
+last.
 
 **Convolutions.** XLA's CPU kernels need images with the channels last. If the channels are first, XLA
 transposes the operands and the result of every convolution. Therefore a convolution receives its operands in
 the order that its primitive prefers. The values between convolutions have the same order, in the forward and
-the backward pass. Values that are combined with weights and moments have the order of the weights
+the backward pass. Weights, optimizer moments, and values that are combined with them have the original order
 (``optimize.anchors``). If most elements of the results of convolutions are in images with fewer than
-``vector_channels`` channels, the order does not change.
+``vector_channels`` channels, the rewrite does not apply.
 
-**Reduced products.** Consider a reduction over the first axis of a product, with only pointwise operators
-between the two. It equals a reduction over the last axis of the transposed product, whose terms are
-contiguous in memory. Broadcast operands of the pointwise operators are emitted in the new order. This applies
-to reductions of 33 to 8,191 terms with at least twice as many results. For fewer terms, the original order,
-with a long last axis, is faster.
+**Reduced products.** Consider a matrix product, pointwise operators on its result, and then a reduction over
+the first axis. The rewrite transposes the product, so that the reduction is over the last axis, whose terms
+are contiguous in memory. Broadcast operands of the pointwise operators are emitted in the new order. This
+applies to reductions of 33 to 8,191 terms with at least twice as many results. For fewer terms, the original
+order, with a long last axis, is faster.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Placed(NamedTuple):
 
 
 class _Spread(NamedTuple):
-    """A broadcast of ``inner`` to ``shape``; ``dims`` as in ``broadcast_in_dim``."""
+    """A ``broadcast_in_dim`` of ``inner`` that is not emitted yet."""
 
     inner: _Placed
     shape: Shape
@@ -105,7 +105,7 @@ CHANNELS = Rewrite(
 
 
 def transposes_carried(graph: Graph) -> Graph:
-    """Remove large transposes, and emit convolutions in the axis order they prefer."""
+    """Remove large transposes, and emit convolutions in the order that they prefer."""
     preferring = _preferring(graph)
     if preferring:
         CHANNELS.fired(len(preferring))
@@ -117,7 +117,7 @@ def transposes_carried(graph: Graph) -> Graph:
 
 
 def narrow_products_turned(graph: Graph) -> Graph:
-    """Move the long axis of long, narrow products to the end."""
+    """Exchange the operands of narrow products, to move the long axis to the end."""
     narrow = _narrow_products(graph)
     if not narrow or not is_one_cpu():
         return graph
@@ -126,7 +126,7 @@ def narrow_products_turned(graph: Graph) -> Graph:
 
 
 def reduced_products_turned(graph: Graph) -> Graph:
-    """Transpose products that are reduced over their first axis."""
+    """Transpose matrix products whose results are reduced over their first axis."""
     candidates = [e for e in graph.equations if e.primitive is dot and _is_turnable(e)]
     if not candidates:
         return graph
@@ -147,11 +147,12 @@ def reduced_products_turned(graph: Graph) -> Graph:
 
 
 def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equation, Any] = {}) -> Graph:
-    """Rebuild ``graph``, and track the axis order of each value.
+    """Rebuild ``graph`` without transposes, and track the axis order of each value.
 
     Args:
         graph: the graph to rebuild.
-        turned: matrix products whose two operands are exchanged, so that their results are transposed.
+        turned: matrix products whose two operands are exchanged, so that their results are transposed. It
+            also contains pointwise equations of broadcasts that are emitted in the reversed axis order.
         preferring: dict that maps each equation with a preferred axis order to the axis labels of its
             operands in this order.
     """
@@ -181,10 +182,10 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
 
 
 def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
-    """Find the equations that prefer a different axis order, and their ordered labels.
+    """Map each equation that prefers a different axis order to its axis labels.
 
-    Returns an empty dictionary if most of their results have few channels, because vector instructions along
-    a short channel axis are not efficient.
+    Returns an empty dict if most results have few channels, because vector instructions along a short channel
+    axis are not efficient.
     """
     preferring: dict[Equation, tuple[Labels, ...]] = {}
     if not costs().channels_last or not is_one_cpu():
@@ -215,7 +216,7 @@ def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) ->
 
 
 def _is_worth_while(graph: Graph) -> bool:
-    """Whether a pointwise operator or a reduction reads a large transposed value."""
+    """Whether a pointwise operator or a reduction reads a large transpose."""
     moved = {
         e.outputs[0]
         for e in graph.equations
@@ -261,7 +262,7 @@ def _narrow_products(graph: Graph) -> set[Equation]:
 
 
 def _is_turnable(product: Equation) -> bool:
-    """Whether transposing a product pays if its first axis is reduced."""
+    """Whether transposing a product pays if its first axis is reduced afterwards."""
     type_ = product.outputs[0].type
     if product.parameters["batch"][0] or len(type_.shape) != 2 or type_.size < costs().turned_elements:
         return False
@@ -272,10 +273,10 @@ def _is_turnable(product: Equation) -> bool:
 def _reduced_chain(
     product: Equation, uses: Counter[Any], readers: dict[Any, Equation]
 ) -> list[Equation] | None:
-    """Find the pointwise equations between a product and its reduction.
+    """Find the pointwise equations from a product to a reduction over its first axis.
 
-    The reduction is over the first axis. Returns the product and these equations, or ``None`` if there is no
-    such reduction.
+    Returns the product and the pointwise equations, or ``None`` if the product does not end in such a
+    reduction.
     """
     (y,), chain = product.outputs, [product]
     while uses[y] == 1 and (equation := readers.get(y)) is not None:
@@ -292,9 +293,10 @@ def _reduced_chain(
 
 
 def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
-    """Find the pointwise equations that compute ``x`` from broadcasts.
+    """Find the pointwise equations that compute ``x`` from broadcasts only.
 
-    Returns ``None`` if ``x`` also depends on values that are not broadcasts.
+    These equations can be emitted in another axis order. Returns ``None`` if ``x`` also depends on a value
+    that is not a broadcast.
     """
     sides, waiting = [], [x]
     while waiting:
@@ -331,7 +333,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Return, for each entry of ``places``, its index in the sorted sequence."""
+    """Return the rank of each entry of ``places`` in ascending order."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 
@@ -348,7 +350,7 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """Transpose ``value`` so that its axis ``order[i]`` is axis i of the old value."""
+    """Emit ``value`` in an axis order: axis i of the old value becomes ``order[i]``."""
     old_axes = _inverse(order)  # for each axis of the result, the axis of the old value
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
@@ -391,9 +393,9 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 def _uniform(
     equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
-    """Emit an operator whose operands must share an order, in the most frequent order."""
+    """Emit an operator whose operands need one axis order, in the most common order."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
-    if not orders and axes.kinds:  # only a concatenation is uniform and has axes that are not parallel
+    if not orders and axes.kinds:  # a concatenation, the only operator here with an axis that is not parallel
         return None
     if not orders:
         # apply the operator before the broadcasts: f(repeated x, repeated y) = repeated f(x, y)
@@ -410,9 +412,9 @@ def _uniform(
 
 
 def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
-    """Emit an operator for operands in their new orders, or return ``None``.
+    """Emit an operator for operands in new axis orders, if it supports these orders.
 
-    ``is_turned``: whether to exchange the operands of a product.
+    ``is_turned``: whether to exchange the operands of a matrix product.
     """
     primitive = equation.primitive
     if primitive is dot:
@@ -437,12 +439,12 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
-    """Return the most frequent axis order; in a tie, a new one if ``prefers_new``."""
+    """Return the most frequent axis order; in a tie, a new order if ``prefers_new``."""
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 
 def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
-    """Whether ``x`` is a broadcast along the same axes as ``spread``."""
+    """Whether ``x`` is broadcast like ``spread``, or is a constant of equal elements."""
     if isinstance(x, _Placed):
         return type(x.atom) is Constant and x.atom.is_splat
     return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)

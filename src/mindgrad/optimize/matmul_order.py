@@ -4,14 +4,14 @@
 
 Nested products form a tree. Its leaves are the factors A, B, and v, and each node is the product of its two
 children. A node may be a product of matrices, a batched product, or an elementwise product with a broadcast
-factor, such as an outer product. Transposes between nodes only rename indices. No equation outside the tree
-may read a value inside it.
+factor, such as an outer product. Each axis of a factor has a *label*, like the indices of an einsum, and a
+transpose between two nodes only reorders labels. No equation outside the tree may read a value inside it.
 
-Proof: the value of a tree is the sum, over all contracted indices, of the products of the leaves. Products
+Proof: the value of a tree is the sum, over all contracted labels, of the products of the leaves. Products
 distribute over sums, so the sums may be computed in any order. Only the rounding differs.
 
-**When it pays.** The cost of a product is two operations for each combination of its indices, plus eight for
-each byte of the operands and the result. Moving a byte takes as long as eight operations. For up to
+**When it pays.** A product costs two operations for each combination of its indices. Each byte of its
+operands and its result counts as eight operations, because moving it takes as long. For up to
 :data:`_ALL` leaves, the search tries all trees. For more leaves, it tries only trees with the leaves in the
 original order, because other trees are never cheaper for a chain of matrices. The cheapest tree is used if it
 costs at least 20% less than the original tree. Trees below ``reordered_flops`` operations are left unchanged.
@@ -19,8 +19,8 @@ costs at least 20% less than the original tree. Trees below ``reordered_flops`` 
 The rewrite runs before differentiation, so derivatives inherit the order: the gradient of ``((A B) v)²``
 needs no product of two matrices.
 
-**Limits.** Products in float16 and bfloat16 are left unchanged. So is a product that both the differentiated
-part of a graph and other equations read.
+**Limits.** Products in float16 and bfloat16 are left unchanged. A product whose result has several readers is
+not merged into a larger tree.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ CHAIN = Rewrite(
 #: the product is left unchanged
 _ALL, _MOST = 6, 24
 
-#: order of multiplication: the index of a factor, or a pair with the trees of both operands of a product
+#: tree of products: the index of a leaf, or a pair with the trees of both operands
 Tree = int | tuple["Tree", "Tree"]
 Labels = tuple[int, ...]
 Steps = Generator[Any, Any, Tree]
 
 
 class _Leaf(NamedTuple):
-    """A factor: its value in the old graph, and the labels (indices) of its axes."""
+    """A factor: its value in the old graph, and the labels of its axes."""
 
     atom: Any
     labels: tuple[int | None, ...]
@@ -145,7 +145,10 @@ class _Network:
     # -- cost of a tree -----------------------------------------------------------------------------
 
     def labels(self, leaves: int) -> frozenset[int]:
-        """Return the labels that the product of ``leaves``, a bit mask, must have."""
+        """Return the labels of the product of ``leaves``, which is a bit mask.
+
+        A label is kept if the output or a factor outside ``leaves`` has it.
+        """
         return frozenset(
             label
             for label, mask in enumerate(self._masks)
@@ -189,9 +192,9 @@ class _Network:
     # -- emission -----------------------------------------------------------------------------------
 
     def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
-        """Emit the whole product in the order of ``tree``."""
+        """Emit the product of all leaves in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
-        # no leaf may have an axis for an output label of size 1; the reshape adds this axis
+        # no leaf may have an axis for an output label of size 1; the reshape at the end adds this axis
         moved = transpose(
             atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
         )
@@ -221,7 +224,7 @@ class _Network:
         return product, batch_labels + free, left | right
 
     def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
-        """Emit a product without contracted labels as an elementwise product."""
+        """Emit a product without summed labels as an elementwise product."""
         labels = mine + [label for label in theirs if label not in mine]
         shape = tuple([self.sizes[label] for label in labels])
         sides = []
@@ -234,12 +237,12 @@ class _Network:
 
 
 def _subsets(count: int) -> Iterator[int]:
-    """Iterate over all sets of leaves, as bit masks; subsets precede supersets."""
+    """Iterate over all sets of leaves, as bit masks; subsets precede their supersets."""
     return iter(range(1, 1 << count))
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """Iterate over all divisions of a set into two parts; yield the first part."""
+    """Iterate over all divisions of a set into two sets; yield the first set."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -264,7 +267,7 @@ def _cuts(leaves: int) -> Iterator[int]:
 
 
 def products_ordered(graph: Graph) -> Graph:
-    """Rewrite nested products of ``graph`` in a cheaper order."""
+    """Reorder nested products of ``graph`` if another order is cheaper."""
     if sum(e.primitive is dot for e in graph.equations) == 0:
         return graph
     uses = Counter(x for e in graph.equations for x in e.inputs)
@@ -296,7 +299,10 @@ def products_ordered(graph: Graph) -> Graph:
 
 
 def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
-    """Return the equation of ``atom`` if it can be a node and has a single reader."""
+    """Return the equation that computes ``atom`` if it can be a node of the tree.
+
+    The tree must be the only reader of ``atom``.
+    """
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
         return None

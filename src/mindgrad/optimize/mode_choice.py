@@ -7,24 +7,28 @@ In this formula, ``ct`` is the cotangent of y, and ``ct_v = sᵀ ct`` is the cot
 axes that v mixes, such as one coordinate of each point. Physics-informed networks have this form: they
 compute the gradient of the sum of ``u`` over all points, with respect to the points.
 
-Proof: along an axis that v carries, its Jacobian is diagonal (``transforms.axis_propagation``). Therefore
-element (n, j) of ``J_vᵀ ct_v`` is ``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``. Because sample n of v depends only on
-sample n of x, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]``.
+Terms: v *carries* an axis of x if the elements along this axis are independent, so that the Jacobian is
+diagonal along it (``transforms.axis_propagation``). Otherwise v *mixes* the axis. The values v are a *cut* of
+the graph, and the linear function s is the *tail* of the cut.
+
+Proof: v carries the sample axis. Therefore element (n, j) of ``J_vᵀ ct_v`` is
+``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``. Because sample n of v depends only on sample n of x,
+``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]``.
 
 **One column.** The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``). The
 first derivative takes as long in forward mode as in reverse mode. If it is differentiated again, the
 derivative is a longer Taylor series instead of the gradient of a gradient, which takes less time.
 
-**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again, which is not
-known yet. Therefore the rule emits one ``per_sample_gradient`` equation, which can still be computed in
-both modes. A slice of one column of it computes only this column, in forward mode. A derivative of the
-equation replaces it by one ``taylor_coefficients`` equation for each column. In a complete graph,
+**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again. This is not known
+when the gradient is built. Therefore the rule emits one ``per_sample_gradient`` equation, which can later be
+computed in both modes. A slice of one column of it computes only this column, in forward mode. A derivative
+of the equation replaces it by one ``taylor_coefficients`` equation for each column. In a complete graph,
 ``optimize.derivative_fusion`` does the same, and merges columns that are not differentiated again into one
 gradient.
 
 **Limits.** There are at most ``series_inputs`` inputs, which are real and have at most ``gradient_columns``
-columns. The graph has no control flow and no effects. It has no float16 or bfloat16 values, because
-``J_v d_j`` can overflow although ``ct_v`` is small and the gradient is finite.
+columns (``ir.cost_model``). The graph has no control flow and no effects. It has no float16 or bfloat16
+values, because ``J_v d_j`` can overflow although ``ct_v`` is small and the gradient is finite.
 """
 
 from __future__ import annotations
@@ -65,11 +69,9 @@ DIAGONAL = Rewrite(
 class _Cut(NamedTuple):
     """A set of values such that the outputs of a graph are linear functions of them.
 
-    In the module docstring, v is a cut, and s is its tail.
-
     Attributes:
         x: the differentiated input.
-        values: for each value of the cut, the axes along which it carries the axes of ``x``.
+        values: for each value of the cut, the axis that carries each axis of ``x``, or ``None``.
         tail: the linear equations from the values to the outputs.
         weights: the cotangent of each value.
     """
@@ -81,7 +83,7 @@ class _Cut(NamedTuple):
 
     @property
     def columns(self) -> list[int]:
-        """The axes of the input that at least one value mixes."""
+        """The axes of the input along which the Jacobian of a value is not diagonal."""
         axes = range(len(self.x.shape))
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
@@ -91,7 +93,7 @@ def pulled_along(
 ) -> list[Any] | None:
     """Compute the cotangents of the inputs ``xs`` by forward mode.
 
-    Returns ``None`` if forward mode is impossible, or if reverse mode is probably cheaper.
+    Returns ``None`` if the rule does not apply, or if reverse mode is probably cheaper.
     """
     if not 1 <= len(xs) <= costs().series_inputs:
         return None
@@ -116,10 +118,10 @@ def pulled_along(
 
 
 def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
-    """Whether forward mode may be cheaper.
+    """Whether forward mode may be cheaper than reverse mode.
 
-    It may be if there are few columns. With more columns, forward mode is considered only if a
-    ``per_sample_gradient`` equation can represent the derivative, so that reverse mode remains possible.
+    This is so for few columns. For more columns, a ``per_sample_gradient`` equation must be able to represent
+    the derivative, so that reverse mode remains possible.
     """
     mixed = [[axis for axis in cut.columns if x.shape[axis] > 1] for x, cut in zip(xs, cuts, strict=True)]
     if any(len(axes) > 1 for axes in mixed):
@@ -136,14 +138,18 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
 
 
 def _is_masked(cut: _Cut) -> bool:
-    """Whether a selection left zeros in a cotangent, so that 0 · NaN must be 0."""
+    """Whether a selection, such as ``where``, left zeros in a cotangent.
+
+    The product of such a zero and NaN must be 0, which the rule does not ensure.
+    """
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
 def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
     """Compute the tangents of ``ys`` by one ``taylor_coefficients`` equation.
 
-    Returns ``None`` if not exactly one real input has a tangent, or if ``ys`` need reverse mode.
+    Returns ``None`` if not exactly one real input has a tangent, or if a derivative of ``ys`` needs reverse
+    mode.
     """
     moving = [(x, t) for x, t in zip(xs, ts, strict=True) if t is not None]
     if len(moving) != 1:
@@ -161,11 +167,10 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
 
 
 def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any], int] | None:
-    """Extract a scalar function of a vector from a builder.
+    """Extract the graph of a scalar function of a vector from a builder.
 
-    Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` if
-    ``xs`` is not a single vector, if ``ys`` is not a single scalar that depends on it, or if the derivative
-    needs reverse mode.
+    Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` unless
+    ``xs`` is one vector and ``ys`` is one scalar that depends on it, or if reverse mode is necessary.
     """
     if len(xs) != 1 or len(ys) != 1 or type(xs[0]) is not Variable or len(xs[0].shape) != 1:
         return None
@@ -180,9 +185,9 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     """Find the values that depend on ``x``; ``None`` if one needs reverse mode.
 
-    Control flow, effects, and operators that read the form of their cotangent need reverse mode. Collectives
-    need it, too: forward mode differentiates with respect to the inputs of all ranks, but reverse mode
-    differentiates with respect to the inputs of one rank.
+    Control flow, effects, and operators with ``reads_cotangent`` need reverse mode. Collectives need it, too:
+    forward mode differentiates with respect to the inputs of all ranks, but reverse mode differentiates with
+    respect to the inputs of one rank.
     """
     dependents: set[Any] = {x}
     for equation in live:
@@ -198,10 +203,10 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
 
 
 def _cuts_off(y: Variable) -> bool:
-    """Whether ``y`` is an integer computed from floats.
+    """Whether ``y`` is an integer that is computed from floats.
 
-    At this conversion, forward mode would truncate tangents and reverse mode would truncate cotangents, so
-    their results would differ.
+    Forward mode would truncate the tangent at such a conversion, and reverse mode the cotangent, so their
+    results would differ.
     """
     if y.type.dtype.kind not in ("int", "uint") or y.made_by is None or y.made_by.primitive.multiple:
         return False
@@ -209,9 +214,9 @@ def _cuts_off(y: Variable) -> bool:
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """Find values that mix few columns of ``x``, such that ``ys`` are linear in them.
+    """Find a :class:`_Cut` of ``ys`` whose values depend on few columns of ``x``.
 
-    Returns ``None`` if there are no such values.
+    Returns ``None`` if there is no such cut.
     """
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
@@ -227,8 +232,8 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
             continue
         count = _mixed(x, places[y])
         # Move the cut to the operands of the equation in two cases. Either the equation is linear, and its
-        # operands mix fewer columns. Or it is a concatenation: it may be the columns of a gradient, and only
-        # some of them may be used.
+        # operands depend on fewer columns. Or it is a concatenation, which may contain the columns of a
+        # gradient, and only some of them may be used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -247,16 +252,17 @@ def _is_affordable(columns: int, equations: int) -> bool:
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """The number of columns of ``x`` that a value mixes."""
+    """Return the number of columns of ``x`` on which a value may depend."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
 def _fewest(
     live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
-    """Compute, for each value, the fewest columns that a cut at or before it mixes.
+    """Compute, for each value, the fewest columns on which a cut of it depends.
 
-    If an equation is linear, its operands can be in the cut instead of its result.
+    A cut of a value is the value itself. If a linear equation computes the value, the cuts of its operands
+    are also cuts of the value.
     """
     fewest = {x: _mixed(x, places[x])}
     for equation in live:
@@ -269,7 +275,7 @@ def _fewest(
 
 
 def _is_linear(equation: Equation, moving: set[Any]) -> bool:
-    """Whether ``equation`` is linear in its operands that depend on the input."""
+    """Whether ``equation`` is linear in its operands that depend on the input ``x``."""
     kind = equation.primitive.kind
     if kind in ("linear", "pointwise linear"):
         return not equation.primitive.multiple
@@ -277,7 +283,7 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
 
 
 def _pulled(line: _Line, cut: _Cut) -> Any:
-    """Compute the cotangent of the input of a cut from one tangent per column."""
+    """Compute the cotangent of the input of a cut, from one tangent for each column."""
     if not cut.values:
         return zeros(cut.x.type)
     column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
@@ -293,7 +299,7 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
 
 @memoized
 def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
-    """Build the graph of column ``j``, the parameter ``part`` of the equation."""
+    """Build the graph of column ``j`` of a ``per_sample_gradient`` equation."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -309,7 +315,7 @@ def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...]
 
 
 def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
-    """Compute the part of the input's cotangent at index ``j`` along axis ``column``.
+    """Compute the cotangent of the input at index ``j`` along axis ``column``.
 
     If ``column`` is ``None``, compute the whole cotangent.
     """
@@ -368,7 +374,7 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
 
 
 def in_columns(graph: Graph) -> Graph:
-    """Replace every ``per_sample_gradient`` of ``graph`` by its columns."""
+    """Replace every ``per_sample_gradient`` equation of ``graph`` by its columns."""
     if not any(equation.primitive is per_sample_gradient for equation in graph.equations):
         return graph
 
@@ -396,7 +402,10 @@ def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]
 
 
 def _direction(x: Variable, column: int | None, j: int) -> Any:
-    """Return ones at index ``j`` along axis ``column``, or ones everywhere."""
+    """Return a tangent of ``x``: 1 at index ``j`` along axis ``column``, 0 elsewhere.
+
+    If ``column`` is ``None``, return ones everywhere.
+    """
     if column is None:
         return ones(x.type)
     unit = current().constant(np.eye(x.shape[column], dtype=x.dtype.numpy)[j])
@@ -404,7 +413,7 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
 
 
 def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
-    """Find the equations that compute ``values``, and their inputs other than ``xs``.
+    """Find the equations that compute ``values``, and their inputs except ``xs``.
 
     Equations that do not depend on ``xs`` are included, so that derivatives with respect to different inputs
     have the same graph. But if any of the equations is control flow, only equations that depend on ``xs`` are
@@ -420,7 +429,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 
 
 class _Line:
-    """The equations that compute ``values`` from ``xs``, and their tangents."""
+    """The graph that computes ``values`` from ``xs``, and the tangents of the values."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]

@@ -6,18 +6,19 @@ Proof: addition is associative and commutative up to rounding. The rounding erro
 each term takes part in log K additions instead of up to K.
 
 **When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). On a CPU, XLA computes a
-sum over the first axis as a separate pass over a copy of its operand, or calls a library kernel that is slow
-for wide results. In contrast, XLA fuses the slices and additions of this rewrite with the equations before
-them, and uses vector instructions and all threads. The rewrite applies to sums over axes that do not include
-the last axis. It is fastest for 16 to 128 terms. For fewer terms, it suffices to compile without the library
-(``backend.options``). If other axes precede the summed axes, the rewrite pays for small operands, such as the
-stacks of ``optimize.tiling``.
+sum over the first axis as a separate pass over a copy of its operand. Or it calls a library kernel that is
+slow for wide results. In contrast, XLA fuses the slices and additions of this rewrite with the preceding
+equations, and uses vector instructions and all threads. The rewrite applies to sums over axes that do not
+include the last axis. It is fastest for 16 to 128 terms. For fewer terms, it suffices to compile without the
+library kernels (``backend.options``). If other axes precede the summed axes, the rewrite pays for small
+operands, such as the tiles of ``optimize.tiling``.
 
 **Limits.** The rewrite is only for CPUs. These sums are left unchanged:
 
-- sums in a graph with many such sums, such as a large network with normalizations, because XLA compiles the
-  rewritten sums slowly and a call saves little time (``docs/decisions/0029-channels-last.md``);
-- sums of float16 and bfloat16, because they are accumulated in float32, but the halves would not be.
+- sums in a graph with many such sums, such as a large network with normalizations. XLA compiles the rewritten
+  sums slowly, and a call saves little time (``docs/decisions/0029-channels-last.md``);
+- sums of float16 and bfloat16, because XLA accumulates a sum in float32, but would round each half to 16
+  bits.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def _pays(equation: Equation) -> bool:
 
 
 def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return the number of elements before, along, and after ``axes``."""
+    """Return the number of elements before, along, and after consecutive ``axes``."""
     return (
         math.prod(shape[: axes[0]]),
         math.prod(shape[axes[0] : axes[-1] + 1]),

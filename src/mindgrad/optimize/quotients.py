@@ -1,4 +1,4 @@
-"""Shared reciprocals: compute quotients by powers of one value with one division.
+"""Shared reciprocals: divide several values by one x with a single division.
 
     c / x = c · r,   (c / x) / x = (c · r) · r            r = 1 / x,  1/1024 ≤ |c| ≤ 1
 
@@ -6,8 +6,9 @@ Proof: if x is a normal floating-point number, its reciprocal is finite, so only
 bound |c| ≤ 1 ensures that the rewrite does not lose digits of a normal quotient: if r is subnormal, c / x is
 subnormal, too.
 
-**When it pays.** Derivatives of norms and potentials contain many such quotients. The rewrite computes one
-division for each x instead of several. It applies to floats, and only if x divides at least two values.
+**When it pays.** Derivatives of norms and potentials contain many quotients by powers of the same value. The
+rewrite computes one division for each x instead of several. It applies to floats, and only if x divides at
+least two values.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ ONE_RECIPROCAL = Rewrite(
 
 
 def quotients_joined(graph: Graph) -> Graph:
-    """Rewrite quotients of ``graph`` by the same value with one reciprocal."""
+    """Compute quotients of ``graph`` with equal divisors from one reciprocal."""
     graph = inside(graph, quotients_joined)
     bases = _bases(graph)
     if not bases:
@@ -67,7 +68,7 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _bases(graph: Graph) -> dict[Any, Any]:
-    """Map each value c / xⁿ, and each product of such values, to x."""
+    """Map each value of the form c / xⁿ, and each product of such values, to x."""
     bases: dict[Any, Any] = {}
     for equation in graph.equations:
         row, operands = equation.primitive, equation.inputs

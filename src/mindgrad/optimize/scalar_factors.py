@@ -5,11 +5,12 @@
 Proof: a product is linear in each operand. Only the rounding differs, and if c is a power of two, the results
 are equal.
 
-**When it pays.** XLA does not move factors. Scaling the result of a product costs one operation for each of
-its elements, so scaling a smaller operand instead pays. Scaling an operand A may store ``c A`` as an
-additional array. This happens if another equation reads A, or if A is not the result of a pointwise operator.
-Only then, moving the factor away from A pays. The scaled value must have at least ``scaled_elements``
-elements (``ir.cost_model``), and the smallest operand or result at most a quarter of them.
+**When it pays.** XLA does not move factors. Scaling a value costs one operation for each of its elements, so
+the smallest of A, B, and A · B should be scaled. A factor of the result is moved if no other equation reads
+the unscaled result. A factor of the operand A is moved only if ``c A`` is probably stored as an additional
+array. This happens if another equation reads A, or if A is not the result of a pointwise operator; otherwise
+XLA fuses the scaling. The scaled value must have at least ``scaled_elements`` elements (``ir.cost_model``),
+and the smallest operand or result at most a quarter of them.
 
 **Limits.** Products in float16 and bfloat16 are left unchanged, because one of ``c A`` and A · B can overflow
 although the other is finite.
@@ -46,7 +47,7 @@ class _Scaled(NamedTuple):
 
 
 def factors_moved(graph: Graph) -> Graph:
-    """Move scalar factors from large to small operands and results of products."""
+    """Move scalar factors from large operands and results of products to small ones."""
     graph = inside(graph, factors_moved)
     products = dict.fromkeys(filter(_is_uneven, graph.equations))
     factors = dict.fromkeys(e for e in graph.equations if e.primitive is mul or e.primitive is neg)
@@ -84,7 +85,7 @@ def factors_moved(graph: Graph) -> Graph:
 
 
 def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
-    """Emit the product of ``operands`` times ``factor``; scale the smallest value."""
+    """Emit the product of ``operands`` and ``factor``; scale the smallest array."""
     k = min(range(len(operands)), key=lambda k: operands[k].type.size)
     result = equation.outputs[0]
     if operands[k].type.size < result.type.size:
@@ -100,7 +101,10 @@ def _times(factor: complex, x: Any) -> Any:
 def _of_operands(
     products: Iterable[Equation], factors: Container[Any], uses: Counter[Any]
 ) -> dict[Equation, dict[int, _Scaled]]:
-    """Map each product to its operands with a movable scalar factor, by operand index."""
+    """Find the operands of products whose scalar factor should be moved.
+
+    The result maps each product to a dict from operand indices to operands without their factors.
+    """
     slots: dict[Any, list[tuple[Equation, int]]] = {}
     for equation in products:
         for k, x in enumerate(equation.inputs):
@@ -118,7 +122,7 @@ def _of_operands(
 
 
 def _is_uneven(equation: Equation) -> bool:
-    """Whether ``equation`` is a contraction with both a large and a small array."""
+    """Whether one operand or result of a contraction is much smaller than another."""
     if equation.primitive.kind != "multilinear":
         return False
     largest = max([x.type.size for x in (*equation.inputs, *equation.outputs)])
@@ -126,7 +130,7 @@ def _is_uneven(equation: Equation) -> bool:
 
 
 def _is_array(unscaled: Any, uses: Counter[Any]) -> bool:
-    """Whether a value without its factor is probably stored in memory."""
+    """Whether a value without its factor is probably stored in memory, and not fused."""
     made_by = getattr(unscaled, "made_by", None)
     return made_by is None or not made_by.primitive.pointwise or uses[unscaled] > 1
 
@@ -136,7 +140,10 @@ def _smallest(product: Equation) -> int:
 
 
 def _small_size(x: Any) -> int:
-    """Return the largest size of a value that counts as small compared with ``x``."""
+    """Return the largest size of a value that should be scaled instead of ``x``.
+
+    The result is −1 if ``x`` is so small that moving its factor does not pay.
+    """
     return x.type.size // costs().distributed_part if x.type.size >= costs().scaled_elements else -1
 
 

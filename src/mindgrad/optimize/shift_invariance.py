@@ -11,10 +11,11 @@ Proof: add δ to c. Then each value v that depends on c only through the shift b
 
     v − p δ  (a difference)      or      v exp(−p δ)  (a factor)
 
-where δ is broadcast along the axes that c does not have. The p of a sum, difference, ``exp``, ``log``,
-product, or quotient follows from the p of its operands. If an operator is linear in one operand, its result
-has the same p as this operand, provided that δ is equal for all elements that the operator combines. If all
-outputs have p = 0, the graph does not depend on δ, and its derivative with respect to c is zero.
+where δ is broadcast along the axes that c does not have. For example, x − c has p = 1 as a difference, and
+exp(x − c) has p = 1 as a factor. The p of a sum, difference, ``exp``, ``log``, product, or quotient follows
+from the p of its operands. A linear operator, such as a sum, preserves p if δ is equal for all elements that
+it combines. If all outputs have p = 0, the graph does not depend on δ, and its derivative with respect to c
+is zero.
 
 **Cost.** The rewrite costs nothing at run time.
 
@@ -46,7 +47,7 @@ SHIFTS = Rewrite(
 
 
 class _Shifted(NamedTuple):
-    """The change of a value v if δ is added to the shift.
+    """The change of a value v if δ is added to the shift (see the module docstring).
 
     Attributes:
         power: the scalar p.
@@ -60,16 +61,16 @@ class _Shifted(NamedTuple):
 
 
 class _Dependent(Exception):
-    """The graph may depend on the shift."""
+    """Raised if the rewrite cannot prove that the graph is independent of the shift."""
 
 
 def has_shifts(equations: Iterable[Equation]) -> bool:
-    """Whether ``equations`` contain a shift that may cancel."""
+    """Whether ``equations`` contain an ``exp(x − c)`` whose shift c may cancel."""
     return any(map(_shift_of, equations))
 
 
 def shifts_stopped(graph: Graph) -> Graph:
-    """Apply ``stop_gradient`` to the shifts of ``graph`` that cancel."""
+    """Apply ``stop_gradient`` to each shift c of an ``exp(x − c)`` that cancels."""
     shifts = dict.fromkeys(filter(None, map(_shift_of, graph.equations)))
     stopped: dict[Equation, set[Variable]] = {}
     for shift in shifts:
@@ -92,7 +93,7 @@ def shifts_stopped(graph: Graph) -> Graph:
 
 
 def _shift_of(equation: Equation) -> Variable | None:
-    """Return the shift of the difference that ``exp`` reads, unless it is a constant."""
+    """Return c if ``equation`` computes ``exp(x − c)`` for a variable c."""
     if equation.primitive is not exp:
         return None
     difference = getattr(equation.inputs[0], "made_by", None)
@@ -124,7 +125,7 @@ def _is_dependent(graph: Graph, shift: Variable) -> bool:
 
 
 def _through(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Compute how the result of ``equation`` changes from the changes of its operands.
+    """Compute how the result of an equation changes from the changes of its operands.
 
     Raises:
         _Dependent: If the result becomes neither v − p δ nor v exp(−p δ).
@@ -179,7 +180,7 @@ def _of_product(forms: list[_Shifted | None], sign: int) -> _Shifted:
 
 
 def _of_linear(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Compute how the result changes if the operator is linear in its only factor."""
+    """Compute how the result changes if one operand of a linear operator changes."""
     primitive = equation.primitive
     places = [k for k, form in enumerate(forms) if form is not None]
     labels = index_map(equation)

@@ -1,15 +1,17 @@
-"""Tiled loop: run the batch region of a graph for some samples at a time.
+"""Tiled loop: evaluate the batch region of a graph for some samples at a time.
 
     Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the results of the tiles, concatenated
 
-A *tile* is a slice of the batch. ``optimize.tiling`` decides which graphs are divided into tiles.
+A *tile* is a slice of the batch. The *batch region* contains the equations that treat samples independently,
+and sums over the samples (``optimize.batch_region``). ``optimize.tiling`` decides which graphs are divided
+into tiles.
 
-Proof: in the batch region (``optimize.batch_region``), sample n of a value depends only on sample n of the
-batch, and sums over the samples are linear. Only the order of additions changes.
+Proof: in the batch region, sample n of a value depends only on sample n of the batch, and sums over the
+samples are linear. Only the order of additions changes.
 
-In a tile, either every value has its original axis order, or every value has the batch axis last. The loop
-receives values from outside in two ways. A value without a batch axis is a constant of the loop. A value with
-a batch axis is divided, so that each iteration receives one slice.
+In a tile, either every value has its original axis order, or every value has the batch axis last. A value
+from outside the loop is passed in one of two ways. A value without a batch axis is a constant of the loop. A
+value with a batch axis is divided, so that each iteration receives one slice.
 """
 
 from __future__ import annotations
@@ -39,15 +41,14 @@ def accumulated(
     sums: int,
     axes: Sequence[int] = (),
 ) -> list[Any]:
-    """Run ``body`` for each tile of ``arrays``; add up or stack its results.
+    """Run ``body`` for each tile of ``arrays``; add or stack each result.
 
     Args:
-        body: graph whose inputs are the constants and one tile of each array. The first ``sums`` results are
-            added over all tiles, and the other results are stacked.
+        body: graph whose inputs are the constants and one tile of each array.
         constants: operands that every tile receives whole.
         arrays: operands that are divided into tiles. The last tile is padded with zeros.
         size: number of elements of a tile along the divided axis.
-        sums: number of results of ``body`` that are added over all tiles.
+        sums: the first ``sums`` results of ``body`` are added over all tiles. The other results are stacked.
         axes: for each array, the axis that is divided. Default: the first axis.
     """
     axes = axes or (0,) * len(arrays)
@@ -68,12 +69,12 @@ def _summed(
     arrays: Sequence[tuple[Any, int, Variable]],
     size: int,
 ) -> list[Any]:
-    """Emit the loop over the tiles; return its sums, then its stacks.
+    """Emit the loop over the tiles; return the sums, then the stacked results.
 
     Args:
-        builder: builder of the body.
-        results: results of the body. The first ``sums`` results are added over all tiles.
-        sums: number of results that are added over all tiles.
+        builder: builder that contains the equations of the body.
+        results: results of the body.
+        sums: the first ``sums`` results are added over all tiles. The other results are stacked.
         constants: pairs (constant of the loop, input of the body that receives it).
         arrays: triples (divided array, its divided axis, input of the body that receives one tile of it).
         size: number of elements of a tile along the divided axis.
@@ -95,7 +96,7 @@ def _summed(
 
 
 def _divided(x: Any, axis: int, length: int, size: int) -> Any:
-    """Divide ``axis`` of ``x`` into tiles, along a new first axis."""
+    """Divide ``axis`` of ``x`` into tiles, which a new first axis indexes."""
     missing = length * size - x.shape[axis]
     if missing:
         none = (0,) * len(x.shape)
@@ -105,7 +106,7 @@ def _divided(x: Any, axis: int, length: int, size: int) -> Any:
 
 
 def _joined(tiles: Any, axis: int) -> Any:
-    """Join stacked tiles along ``axis``."""
+    """Concatenate tiles, which are stacked along the first axis, along ``axis``."""
     if axis:
         order = (*range(1, axis + 1), 0, *range(axis + 1, len(tiles.shape)))
         tiles = transpose(tiles, permutation=order)
@@ -114,11 +115,11 @@ def _joined(tiles: Any, axis: int) -> Any:
 
 
 class TiledLoop:
-    """A builder of the body for one tile, and of the graph that loops over the tiles.
+    """Builder of the body for one tile, and of the graph that loops over the tiles.
 
     Args:
         graph: the graph to divide into tiles.
-        region: the equations of ``graph`` in four kinds, by their dependence on the batch.
+        region: the equations of ``graph``, divided by how they depend on the batch.
         size: number of samples of the batch.
         rows: number of samples of a tile. ``size`` must be divisible by it.
         batch_last: whether every value in a tile has the batch axis last.
@@ -128,12 +129,12 @@ class TiledLoop:
         self._graph, self._region = graph, region
         self._size, self._rows, self._batch_last = size, rows, batch_last
         self._body, self._outer = Builder(), Builder()
-        #: dicts that map each atom of the old graph to its value in the new graph: ``_outside`` for values
-        #: outside the loop, and ``_inside`` for values of one tile
+        #: dicts that map each variable of the old graph to its value in the new graph: ``_outside`` for
+        #: values outside the loop, and ``_inside`` for values of one tile
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
-        #: inputs of the loop body: ``_whole`` maps an atom without a batch axis to its input, and ``_sliced``
-        #: maps (atom, batch axis) to the input that receives one slice of the atom
+        #: inputs of the loop body: ``_whole`` maps a value without a batch axis to its input, and ``_sliced``
+        #: maps (value, batch axis) to the input that receives one slice of the value
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 
@@ -161,7 +162,10 @@ class TiledLoop:
         self._outside.update(zip(equation.outputs, made, strict=True))
 
     def _loop(self, totals: Sequence[Variable], left: Sequence[Variable]) -> list[Any]:
-        """Emit the loop; return ``totals`` and ``left`` for the whole batch."""
+        """Emit the loop over the tiles; return the values that are read after it.
+
+        These are the sums ``totals`` and the values ``left`` with a batch axis, for the whole batch.
+        """
         region = self._region
         inner = {*region.rows, *region.sums}
         with building(self._body):
@@ -184,13 +188,16 @@ class TiledLoop:
     # -- one tile ----------------------------------------------------------------------------------
 
     def _order(self, labels: Labels, rows: int) -> Labels:
-        """Sort axis labels as in a tile; the batch axis (label ``rows``) may be last."""
+        """Move the label ``rows`` of the batch axis to the end, if tiles have this order."""
         if not self._batch_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)
 
     def _in_place(self, tile: Any, axis: int) -> Any:
-        """Transpose a value of a tile to its original order, with batch axis ``axis``."""
+        """Transpose a value of a tile back to its original axis order.
+
+        ``axis`` is its batch axis in this order.
+        """
         last = len(tile.shape) - 1
         if not self._batch_last:
             return tile
@@ -216,7 +223,7 @@ class TiledLoop:
         return _transposed(made, form.results[0], result)
 
     def _as_whole(self, atom: Any) -> Any:
-        """Read a value that does not depend on the batch."""
+        """Return the input of the loop body for a value without a batch axis."""
         if type(atom) is not Variable:
             return atom
         if atom not in self._whole:

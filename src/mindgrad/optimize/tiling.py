@@ -1,25 +1,25 @@
-"""Loop tiling: compute some samples at a time, so that their values stay in cache.
+"""Loop tiling: compute some samples at a time, so that values stay in cache.
 
-The rewrite divides a batch into *tiles*, and computes one tile in each iteration of a loop
-(``optimize.tiled_loop``). The thresholds are in the cost model (``ir.cost_model``). There are three kinds of
-tiles.
+The rewrite divides a batch into *tiles*, which are slices of several samples, and computes one tile in each
+iteration of a loop (``optimize.tiled_loop``). The thresholds are in the cost model (``ir.cost_model``). A
+*product* is a contraction, such as a matrix product. Three forms of graphs are tiled:
 
-**Stacks.** A forward Laplacian computes the tangents of every value along all directions. For each sample
-with D coordinates, this is a stack of D tangents with H features each. A tile is large enough for two threads
-and small enough for the cache. Every tile reads and writes the sums over the samples, so a tile is never
-smaller than these sums. The batch is an input, a constant, or the result of a loop before the stacks. The
-stacks may also be in the body of a loop. Two cases are special:
+**Stacks of tangents.** A forward Laplacian computes the tangents of every value along all directions. For
+each sample with D coordinates, it has a *stack* of D tangents with H features each. A tile is large enough
+for two threads and small enough for the cache. Every tile reads and writes the sums over the samples, so a
+tile is never smaller than these sums. The batch is an input, a constant, or the result of a loop before the
+stacks. The stacks may also be in the body of a loop. Two cases are special:
 
 - Most stacks are needed again after a sum over the samples, as in the gradient of the root of a mean. Then a
   first loop computes the sums, and a second loop recomputes the stacks.
-- The graph has only one or two products. Then tiles must be large, and tiling pays because it saves memory
-  that the allocator would return to the operating system and request again.
+- The graph has only one or two products. Then tiles must be large. Tiling pays in this case because the
+  allocator would return the memory of the stacks to the operating system and request it again at each call.
 
-**Batches.** A gradient stores the values of every layer for every derivative, in memory that each call
-allocates again. Tiles of a few thousand samples that fit the cache are 2× faster than the whole batch. In a
-tile, the batch axis is the last axis of every value, because XLA's vector instructions run along the last
-axis: a thousand samples fill vectors better than 20 features. If all values fit the cache, one tile contains
-all samples, so that the rewrite only moves the batch axis.
+**Large batches.** A gradient stores the values of every layer, in memory that each call allocates again.
+Tiles of a few thousand samples that fit the cache are 2× faster than the whole batch. In a tile, the batch
+axis is the last axis of every value, because XLA's vector instructions run along the last axis: a thousand
+samples fill vectors better than 20 features. If all values fit the cache, one tile contains all samples, so
+that the rewrite only moves the batch axis.
 
 **Directions** (:func:`tile_of_directions`). A forward Laplacian is emitted for some directions at a time,
 unless its graph will be divided into tiles of stacks.
@@ -63,13 +63,13 @@ ROWS_LAST = Rewrite(
     "the batch axis is moved to the end of every value",
 )
 
-#: largest number of loops over tiles in one graph. A second loop is needed if equations read sums over the
-#: samples that the first loop computes
+#: largest number of loops over tiles in one graph. A second loop is needed if equations read both stacks and
+#: sums over the samples, which the first loop computes
 _LOOPS = 2
 
 
 def tiled(graph: Graph) -> Graph:
-    """Divide ``graph`` into tiles if this is cheaper, or return ``graph`` itself."""
+    """Divide ``graph`` into tiles if this is cheaper; otherwise return ``graph``."""
     if graph.has_effect or not is_one_cpu():
         return graph
     return _with_rows_last(_in_stack_tiles(graph))
@@ -80,15 +80,15 @@ def _bytes(values: Iterable[Any]) -> int:
 
 
 def _products(equations: Iterable[Equation]) -> list[Equation]:
-    """Select the contractions. XLA stores their operands, so tiling them can pay."""
+    """Select the contractions: XLA stores their operands, so tiling them can pay."""
     return [e for e in equations if e.primitive.kind == "multilinear"]
 
 
-# -- batches ---------------------------------------------------------------------------------------------
+# -- large batches ---------------------------------------------------------------------------------------
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """Move the axis of a large batch to the end; divide it if values have many bytes."""
+    """Move the axis of a large batch to the end; tile it if it exceeds the cache."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph
@@ -112,7 +112,7 @@ def _results(region: Region) -> list[Any]:
 
 
 def _count(size: int, stored: int) -> int:
-    """Return the number of tiles of about ``tile_bytes``; 1 if no division is needed."""
+    """Return the number of tiles of about ``tile_bytes``; 1 to leave the batch whole."""
     if stored <= costs().whole_bytes:
         return 1
     target = math.ceil(stored / costs().tile_bytes)
@@ -120,11 +120,11 @@ def _count(size: int, stored: int) -> int:
     return min(near, key=lambda n: abs(n - target), default=1)
 
 
-# -- stacks ----------------------------------------------------------------------------------------------
+# -- stacks of tangents ----------------------------------------------------------------------------------
 
 
 def _in_stack_tiles(graph: Graph) -> Graph:
-    """Divide the stacks of ``graph`` and of the bodies of its loops into tiles."""
+    """Tile the stacks of tangents of ``graph``, and of the bodies of its loops."""
     if graph.has_effect:
         return graph
     graph = inside(graph, _in_stack_tiles)
@@ -132,7 +132,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
     large = [k for k, e in enumerate(graph.equations) if e.outputs and _is_stack(e, least)]
     if not large:
         return graph
-    # start after the last loop or branch before the stacks, because its result can be the batch
+    # start after the last loop or branch that precedes the stacks, because its result can be the batch
     start = 1 + max(
         (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
     )
@@ -152,7 +152,10 @@ def _in_stack_tiles(graph: Graph) -> Graph:
 
 
 def _is_stack(equation: Equation, least: int) -> bool:
-    """Whether the result of ``equation`` is a stack of at least ``least`` bytes."""
+    """Whether the result of ``equation`` is a stack of at least ``least`` bytes.
+
+    A stack has axes for samples, directions, and features.
+    """
     y = equation.outputs[0]
     return (
         len(y.type.shape) >= 3
@@ -165,8 +168,8 @@ def _is_stack(equation: Equation, least: int) -> bool:
 def _in_loops(graph: Graph, most: int) -> Graph | None:
     """Divide ``graph`` into tiles, in at most ``most`` loops.
 
-    If the equations after the sums need large values of the first loop, a second loop recomputes these
-    values. Returns ``None`` if tiling does not pay.
+    If equations after the sums read large values of the first loop, a second loop recomputes these values.
+    Returns ``None`` if tiling does not pay.
     """
     chosen = max(_choices(graph), key=lambda choice: choice.carried, default=None)
     if chosen is None:
@@ -198,7 +201,7 @@ class _Choice(NamedTuple):
     """A batch that can be divided into tiles.
 
     Attributes:
-        region: the equations of the graph in four kinds, by their dependence on this batch.
+        region: the equations of the graph, divided by how they depend on this batch.
         data: the input or constant that is the batch.
         rows: number of samples of one tile.
         carried: total size, in bytes, of all values with a batch axis.
@@ -211,7 +214,7 @@ class _Choice(NamedTuple):
 
 
 def _choices(graph: Graph) -> Iterable[_Choice]:
-    """Find the batches whose stacks have a large part of the bytes of ``graph``."""
+    """Find the batches whose values are a large part of all bytes of ``graph``."""
     model = costs()
     least = model.stack_tiles * model.stack_tile_bytes
     every = _bytes(y for e in graph.equations for y in e.outputs)
@@ -230,7 +233,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
         tile = model.stack_tile_bytes if is_chain else model.lone_stack_tile_bytes
         target = _target_rows(region, tile, largest // data.shape[0])
         rows = _rows(data.shape[0], target)
-        if not is_chain and 4 * rows < target:  # one tile would have too little work to be worth a loop
+        if not is_chain and 4 * rows < target:  # each iteration would compute too little to pay for the loop
             continue
         if data.shape[0] // rows >= (model.fewest_tiles if is_chain else 2):
             yield _Choice(region, data, rows, _bytes(carried))
@@ -239,7 +242,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
 def _of_products(region: Region) -> set[Any]:
     """Find the operands and results of products that have a batch axis.
 
-    XLA may fuse all other values, so they need not be stored.
+    XLA may fuse all other values, so that they need no memory.
     """
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])
@@ -247,10 +250,10 @@ def _of_products(region: Region) -> set[Any]:
 
 
 def _target_rows(region: Region, tile: int, row: int) -> int:
-    """Return the number of samples of a tile, which has ``tile`` bytes or more.
+    """Return the number of samples of a tile.
 
-    A sample has ``row`` bytes. A tile is larger if the sums over the samples, or the weights, have more
-    bytes.
+    A sample has ``row`` bytes, and a tile about ``tile`` bytes. A tile is larger if it reads more bytes of
+    weights, or if the sums over the samples have more bytes.
     """
     weights: set[Any] = set()
     for equation in _products([*region.rows, *region.sums]):
@@ -272,7 +275,7 @@ def _rows(size: int, most: int) -> int:
 
 
 def keeps_samples_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
-    """Whether :func:`tiled` will divide the stacks of these equations into tiles.
+    """Whether :func:`tiled` will tile the stacks of tangents of these equations.
 
     Args:
         equations: the equations that depend on ``x``. Each of their results will have a stack of tangents.
@@ -294,7 +297,7 @@ def keeps_samples_apart(equations: Sequence[Equation], x: Variable, stack: int) 
 def tile_of_directions(count: int, stack: int) -> int:
     """Return how many of ``count`` directions a forward Laplacian computes together.
 
-    The tangent of the largest value along one direction has ``stack`` bytes.
+    For one direction, the largest tangent has ``stack`` bytes.
     """
     model = costs()
     if count * stack <= model.direction_tiles * model.direction_tile_bytes:

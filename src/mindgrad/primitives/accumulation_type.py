@@ -1,4 +1,4 @@
-"""Accumulate float16 and bfloat16 in float32, because sums would lose digits."""
+"""Compute reductions of float16 and bfloat16 in float32, to preserve digits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_half(dtype: Any) -> bool:
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the NumPy ``kernel(x, …)``: compute float16 and bfloat16 in float32."""
+    """Wrap the NumPy ``kernel(x, …)`` to compute 16-bit floats in float32."""
 
     def run(x: Any, *others: Any, **parameters: Any) -> Any:
         if x.dtype.itemsize == 2 and is_half(x.dtype):  # the first test is fast and decides for most types
@@ -28,7 +28,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_single_xla(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Apply :func:`in_single` to kernels ``kernel(jax, x, …)``."""
+    """Wrap the XLA ``kernel(jax, x, …)`` to compute 16-bit floats in float32."""
 
     def run(jax: Any, *xs: Any, **parameters: Any) -> Any:
         dtype = xs[0].dtype

@@ -1,7 +1,7 @@
 """Arithmetic primitives: + − · ÷, comparisons, select.
 
 The derivative rules of all other primitives consist of these primitives. The end of this module binds them to
-Python's operators on atoms, so that a rule can contain ``1 - y * y``.
+Python's operators on variables and constants, so that a rule can contain ``1 - y * y``.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ def _is(atom: Any, number: complex) -> bool:
     return type(atom) is Constant and atom.is_all(number)
 
 
-# Rewrites collect like terms, such as a − (−b) = a + b, x + x = 2 x, and 2 x + x = 3 x. The factors are small
-# integers or small integers divided by a power of two. Nested derivatives contain many such terms. Values
-# change at most by rounding. A further rewrite, which moves factors outwards through products, is not used,
-# because it leads to more equations: 554 instead of 451 for the sixth derivative of a small tanh network.
+# The ``simplify`` rules collect like terms, such as a − (−b) = a + b, x + x = 2 x, and 2 x + x = 3 x. Nested
+# derivatives contain many such terms. The collected factors are multiples of 1/64, so that sums of factors
+# are exact. Values change at most by rounding. Factors are not moved outwards through products, because the
+# sixth derivative of a small tanh network would then have 554 equations instead of 451.
 
 _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Any) -> tuple[float, Any]:
-    """Split ``atom`` into a numeric factor (1 if it has none) and the rest."""
+    """Split ``atom`` into a numeric factor and the rest: ``2 * x`` into (2, x)."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -66,7 +66,7 @@ def scaled(atom: Any) -> tuple[float, Any]:
 
 
 def _factor(atom: Any) -> float | None:
-    """Return the number ``atom`` if rewrites collect this factor, or ``None``."""
+    """Return the value of a constant that the rules collect as a factor, or ``None``."""
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
     number = float(atom.value)
@@ -80,7 +80,7 @@ def times(factor: float, atom: Any) -> Any:
 
 
 def _collect(c: float, x: Any, d: float, y: Any) -> Any:
-    """Return a simpler form of ``c x + d y``, or ``None``."""
+    """Return a simpler form of ``c x + d y``, such as 3 x for 2 x + x, or ``None``."""
     if x is y and c + d != 0:
         return times(c + d, x)
     if c == -1 and d == -1:
@@ -236,7 +236,7 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted |= INFINITE  # ``other`` replaces a product that can be infinite
+                    other.tainted |= INFINITE  # because `masked_multiply` would mark its result
                 product = this * other
                 if type(product) is Variable and not product.linear:
                     product.tainted |= INFINITE  # also if ``product`` is the result of an earlier equation
@@ -245,8 +245,8 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
 
 
 #: ``masked_multiply(a, b)``: ``a · b``, and 0 if a factor is 0, even if the other factor is infinite or NaN.
-#: Derivative rules use this product if a computed zero counts as exact by convention. For
-#: example, a function may not depend on some eigenvectors, whose derivatives are NaN
+#: Derivative rules use this product if a zero cotangent means that a value was not used. For example, the
+#: derivatives of some eigenvectors are NaN, but a function may not depend on these eigenvectors
 masked_multiply = multilinear(
     "masked_multiply",
     work=ARITHMETIC._replace(products=6.0),
@@ -286,7 +286,7 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """d(a / b) = (da − y db) / b, because y / b alone may overflow."""
+    """d(a / b) = (da − y db) / b. The form da / b − (y / b) db may overflow."""
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return None if da is None else da / b
@@ -298,9 +298,10 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 def _quotient(equation: Any, k: int) -> Any:
-    """Solve ``y b = a`` for coefficient k: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
+    """Compute Taylor coefficient k of y = a / b from lower coefficients.
 
-    At b = 0 a coefficient that is exactly zero stays zero, as in the forward rule.
+    From ``y b = a`` follows y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0. If b_0 is 0, an exactly zero numerator
+    gives 0, as in the derivative rule.
     """
     a, b = equation.inputs
     top, terms = (yield a, k), []
@@ -413,7 +414,7 @@ def _operator(primitive: Primitive) -> Any:
 
 
 def _power(x: Any, n: Any) -> Any:
-    """Return ``x ** n`` in a rule, for a small integer ``n``, by multiplications."""
+    """Compute ``x ** n`` for a small positive integer ``n`` by multiplications."""
     if n == 2:
         return x * x
     if n == 1:

@@ -1,8 +1,8 @@
 """Linear assignment: pair rows with different columns at minimum total cost.
 
 The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) needs a
-square matrix, so rows or columns are added to a rectangular one. A pair with an added row or column costs
-more than any real pair. The number of real pairs is therefore as large as possible.
+square cost matrix. Therefore a rectangular matrix is extended by rows or columns. A pair that contains an
+added row or column costs more than any real pair. Therefore the number of real pairs is maximal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
 
 
 def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any]:
-    """Return the costs of an equivalent square problem, and a mask of the real pairs."""
+    """Return the costs of an equivalent square problem, and a mask of its real pairs."""
     rows, columns = cost.shape
     size = max(rows, columns)
     row, column = numpy.arange(size)[:, None] < rows, numpy.arange(size)[None] < numpy.minimum(columns, limit)
@@ -44,7 +44,7 @@ def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any
 
 
 def _found(numpy: Any, row_of_column: Any, both: Any, count: int) -> Any:
-    """Return the real pairs in the order of their rows, followed by −1."""
+    """Return the real pairs, sorted by row; unused entries at the end are −1."""
     column_of_row = numpy.argsort(row_of_column)
     real = numpy.take_along_axis(both, column_of_row[:, None], 1)[:, 0]
     order = numpy.argsort(~real, stable=True)[:count]
@@ -87,7 +87,7 @@ def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     size = len(wide)
 
     def search(state: Any) -> Any:
-        """Add the closest column to the tree of shortest paths."""
+        """Add the closest column to the tree of shortest augmenting paths."""
         at, u, v, partner, way, distance, used = state
         used = used.at[at].set(True)
         row = partner[at]

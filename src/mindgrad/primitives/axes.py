@@ -1,7 +1,7 @@
 """Index maps that several primitives share: the values of their field ``axes``.
 
-``ir.index_map`` defines the terms. An index map that only one primitive needs is defined in the module of the
-primitive.
+An index map assigns a label and a kind, such as parallel or reduced, to each axis of an operator
+(``ir.index_map``). An index map that only one primitive needs is defined in the module of the primitive.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from mindgrad.ir.types import Shape
 
 __all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
 
-#: placeholder in ``Entries(defaults=…)`` that means the size of the axis
+#: placeholder in ``Entries(defaults=…)`` for the size of the axis
 SIZE = object()
 
 
 def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
-    """Return the positions in ``labels`` of the labels that ``axes`` have in ``old``."""
+    """Map axes of an array with labels ``old`` to axes of an array with ``labels``."""
     return tuple([labels.index(old[axis]) for axis in axes])
 
 
 class Along(Axes):
-    """Axes of an operator that works along given axes: ``sum``, ``cumsum``, ``fft``.
+    """Index map of an operator along given axes: ``sum``, ``cumsum``, ``fft``.
 
     Args:
         parameter: name of the operator's parameter that contains the given axis or tuple of axes.
         kind: kind of the given axes in the index map, such as ``"reduced"``.
         keeps: whether the result also has the given axes.
-        stays_last: whether given axes that are last must not be moved. Some library kernels work only on the
-            last axis. If another axis were last, they would transpose the operand and the result.
+        stays_last: whether given axes that are last must stay last. It is set for operators whose library
+            kernels work only on the last axis, and transpose the operand and the result otherwise.
     """
 
     def __init__(self, parameter: str, kind: str, keeps: bool, stays_last: bool = False) -> None:
@@ -58,15 +58,15 @@ class Along(Axes):
 
 
 class Entries(Axes):
-    """Axes of an operator whose parameters have one entry per axis: ``pad``.
+    """Index map of an operator whose parameters have one entry per axis: ``pad``.
 
-    An axis whose entries are the defaults is parallel. Other axes are windowed.
+    An axis whose entries are the defaults is parallel. Other axes are of ``kind``.
 
     Args:
         defaults: for each parameter, the entry of an axis that the operator does not change. :data:`SIZE`
             means the size of the axis.
         kind: kind of the axes whose entries are not the defaults; ``None`` if they are parallel, too.
-        moves: whether axes can be reordered. They cannot if further operands depend on the order of axes.
+        moves: whether the axes may be reordered. They may not if other operands depend on their order.
     """
 
     def __init__(self, defaults: Mapping[str, Any], kind: str | None = WINDOWED, moves: bool = True) -> None:
@@ -102,7 +102,7 @@ class Entries(Axes):
 
 
 class Core(Axes):
-    """Axes of an operator on the last axes, with batch axes before them.
+    """Index map of an operator on the last axes (core axes), after batch axes.
 
     Args:
         signature: the core axes of operands and results, as in NumPy's generalized ufuncs:

@@ -1,7 +1,8 @@
-"""Helpers of batching rules: move, add, and skip batch axes.
+"""Helpers for batching rules: move, insert, and broadcast batch axes.
 
-The ``batch`` rules of primitives call these functions. A rule receives operands with and without a batch
-axis: ``at[i]`` is the position of the batch axis in operand ``i``, or ``None`` if the operand has none.
+The ``batch`` rules of primitives, which ``vmap`` applies, call these functions. A rule receives operands with
+and without a batch axis: ``at[i]`` is the index of the batch axis in operand ``i``, or ``None`` if there is
+no batch axis.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def inserted(values: Sequence[Any], position: int, value: Any) -> tuple[Any, ...
 
 
 def past(axes: Iterable[int], at: int) -> tuple[int, ...]:
-    """Return the positions of ``axes`` after a batch axis is inserted at ``at``."""
+    """Return the indices of ``axes`` after a batch axis is inserted at ``at``."""
     return tuple(axis + (axis >= at) for axis in axes)
 
 
@@ -31,7 +32,7 @@ def moved(x: Any, source: int, target: int) -> Any:
 
 
 def placed(size: int, x: Any, at: int | None, target: int) -> Any:
-    """Move the batch axis of ``x`` to ``target``, or repeat ``x`` along a new one."""
+    """Move the batch axis of ``x`` to ``target``; broadcast ``x`` if it has none."""
     if at is not None:
         return moved(x, at, target)
     dims = tuple(axis for axis in range(len(x.shape) + 1) if axis != target)
@@ -39,12 +40,12 @@ def placed(size: int, x: Any, at: int | None, target: int) -> Any:
 
 
 def at_front(size: int, x: Any, at: int | None) -> Any:
-    """Move the batch axis of ``x`` to the front, or repeat ``x`` along a new one."""
+    """Move the batch axis of ``x`` to the front; broadcast ``x`` if it has none."""
     return placed(size, x, at, 0)
 
 
 def aligned(size: int, xs: Sequence[Any], at: Sequence[int | None]) -> tuple[list[Any], int]:
-    """Move all batch axes to one position, and return the operands and that position."""
+    """Move all batch axes to the same index; return the operands and this index."""
     places = {axis for axis in at if axis is not None}
     target = places.pop() if len(places) == 1 else 0
     return [placed(size, x, axis, target) for x, axis in zip(xs, at, strict=True)], target

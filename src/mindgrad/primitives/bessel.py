@@ -3,9 +3,9 @@
 For |x| ≤ 25, a Bessel function is the mean of an integrand over a period (DLMF 10.9.2, 10.32.3). The
 trapezoidal rule with 96 nodes computes it exactly up to rounding. For larger |x|, 24 terms of Hankel's
 expansions are used (DLMF 10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to ten, which
-suffice for common derivatives. Derivatives of J follow DLMF 10.6.1. The scaled functions exp(−|x|) Iₙ(x) are
-differentiated under the integral. The recurrence for their derivatives (DLMF 10.29.1) subtracts nearly equal
-numbers for large x, so that each derivative would lose a factor of 2 x in accuracy.
+suffice for common derivatives. Derivatives of J follow DLMF 10.6.1. The derivatives of the scaled functions
+exp(−|x|) Iₙ(x) are computed by differentiating the integrand. Their recurrence (DLMF 10.29.1) would subtract
+nearly equal numbers for large x, so that each derivative would lose a factor of 2 x in accuracy.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ __all__ = [
     "power_sum",
 ]
 
-SWITCH = 25.0  #: for |x| above this number, Hankel's expansions replace the integral
+SWITCH = 25.0  #: for |x| above this number, use Hankel's expansions instead of the integral
 _ANGLES = 2 * np.pi * np.arange(96) / 96
 TERMS = 24  #: number of terms of Hankel's expansions
 
 
 def coefficients(n: int) -> list[float]:
-    """Return aₖ(n) of DLMF 10.17.1."""
+    """Return the coefficients aₖ(n) of Hankel's expansions (DLMF 10.17.1)."""
     terms = [1.0]
     for k in range(1, TERMS):
         terms.append(terms[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
@@ -47,7 +47,11 @@ def coefficients(n: int) -> list[float]:
 
 
 def hankel(numpy: Any, inverse: Any, n: int, derivative: int, alternate: bool) -> Any:
-    """Differentiate Σₘ (±1)ᵐ aₘ(n) x^(−m−½) at x = 1 / ``inverse``, without sign."""
+    """Differentiate Hankel's expansion at x = 1 / ``inverse``, up to the sign.
+
+    The expansion is Σₘ (±1)ᵐ aₘ(n) x^(−m−½), with alternating signs if ``alternate``. The result lacks the
+    factor (−1)ᵏ for the k-th derivative.
+    """
     terms = [(-1) ** m * a if alternate else a for m, a in enumerate(coefficients(n))]
     for step in range(derivative):
         terms = [a * (m + step + 0.5) for m, a in enumerate(terms)]
@@ -69,7 +73,7 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
     """Return the mean of ``term(x, angle)`` over the angles of a period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
-    # a loop over angles. XLA would fuse a sum over a further axis with each use and compute it several times
+    # a loop over the angles, because XLA would fuse a vectorized sum with each of its uses and recompute it
     angles = numpy.asarray(_ANGLES, x.dtype)
     step = lambda total, angle: (total + term(x, angle), None)
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
@@ -78,7 +82,7 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
 def _small(numpy: Any, a: Any, t: Any, n: int, kernel: Any) -> Any:
     """Return the integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2).
 
-    It is positive for a < 1, so that its mean does not cancel.
+    For a < 1 it is positive, so that its mean has no cancellation.
     """
     integrand = kernel / math.prod(range(1, 2 * n, 2))
     for _ in range(n):
@@ -91,7 +95,7 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
 
     def term(a: Any, t: Any) -> Any:
         integrand = numpy.cos(n * t - a * numpy.sin(t))
-        if n:  # use `_small` for small a, where the mean of the integrand below would cancel
+        if n:  # for small a, the mean of the integrand above has cancellation; the mean of `_small` has none
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
         return integrand
 
@@ -118,9 +122,9 @@ def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
     def term(a: Any, t: Any) -> Any:
         kernel = numpy.exp(a * (numpy.cos(t) - 1))
         integrand = kernel * numpy.cos(n * t)
-        if n and not derivative:  # use `_small` for small a, where the mean of this integrand would cancel
+        if n and not derivative:  # as in `_j`, avoid cancellation for small a
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, kernel), integrand)
-        # 1 − cos t = 2 sin²(t / 2), without cancellation; at 0, |x| has the derivative 0 by convention
+        # 1 − cos t = 2 sin²(t / 2), without cancellation; the derivative of |x| at 0 is 0 by convention
         factor = numpy.where(x == 0, numpy.cos(t), -2 * numpy.sin(t / 2) ** 2)
         for _ in range(derivative):
             integrand = integrand * factor

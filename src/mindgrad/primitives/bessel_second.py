@@ -3,9 +3,9 @@
 For x ≤ 25, they are computed as integrals (DLMF 10.9.7, 10.32.9), which are truncated where the integrand is
 negligible. If an integrand decays doubly exponentially, the trapezoidal rule is exact up to rounding. Other
 integrals use Gauss-Legendre quadrature. For larger x, 24 terms of Hankel's expansions are used (DLMF 10.17.4,
-10.40.2). A recurrence computes orders of Y above 1 and derivatives of Y (DLMF 10.6.1). The scaled functions
-exp(x) Kₙ(x) are differentiated under the integral (see ``primitives.bessel``). All functions are NaN for x <
-0 and infinite at 0.
+10.40.2). A recurrence computes orders of Y above 1 and derivatives of Y (DLMF 10.6.1). The derivatives of the
+scaled functions exp(x) Kₙ(x) are computed by differentiating the integrand (see ``primitives.bessel``). All
+functions are NaN for x < 0 and infinite at 0.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from mindgrad.primitives.special_kernels import in_double
 __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
-_MOST = 1e30  #: the largest argument for which the powers in Hankel's expansions are finite
-#: for an argument below this number, the first term of the power series is used. It is exact up to rounding,
-#: and the integrals would need more nodes
+_MOST = 1e30  #: largest argument of Hankel's expansions; for larger arguments, powers would overflow
+#: for an argument below this number, use the first term of the power series. It is exact up to rounding, and
+#: the integrals would need more nodes
 _SMALL = 1e-18
 
 
 @lru_cache(maxsize=1)
 def _gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights on (0, 1), computed at first use."""
+    """Return nodes and weights of the Gauss-Legendre rule on (0, 1)."""
     places, weights = np.polynomial.legendre.leggauss(80)
     return places / 2 + 0.5, weights / 2
 
 
 def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
-    """Return Σ w · term(t) over the nodes t and weights w of a quadrature rule."""
+    """Return Σ w · term(t) over the pairs (t, w) of the quadrature ``rule``."""
     if jax is None:
         return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # a loop over nodes. XLA would fuse a sum over a further axis with each use and compute it several times
+    # a loop over the nodes, because XLA would fuse a vectorized sum with each of its uses and recompute it
     pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
     step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
     return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
@@ -55,7 +55,7 @@ def _edges(numpy: Any, x: Any, near: Any, far: Any, zero: float) -> Any:
 
 
 def _upwards(numpy: Any, x: Any, n: int, first: Any, second: Any, sign: float) -> Any:
-    """Compute order n from orders 0 and 1 by the recurrence, which is stable upwards."""
+    """Compute order n by the recurrence from orders 0 and 1, which is stable upwards."""
     a = numpy.where(x > 0, x, 1.0).astype(x.dtype)
     for k in range(1, n):
         first, second = second, 2 * k / a * second + sign * first

@@ -1,14 +1,14 @@
-"""Host callbacks run a Python function on NumPy arrays inside a compiled function.
+"""Host callbacks: call a Python function inside a compiled function.
 
     callback(*xs) = function(*xs)                differentiating it raises an error
 
-The function must be pure, because graph transformations may remove or repeat a call. They never merge two
-calls. Each call of a compiled function with a callback waits for its results. The compiled function is not
-stored on disk, because the Python function exists only in this process. For a batch, the function runs once
-per sample.
+The function receives and returns NumPy arrays. It must be pure, because graph transformations may remove or
+repeat a call. They never merge two calls. Each call of a compiled function with a callback waits for its
+results. The compiled function is not stored on disk, because the Python function exists only in this process.
+For a batch, the function runs once per sample.
 
-The parameter ``function`` is a :class:`Callback`. A callback costs a call of Python from compiled code, and
-copies of operands and results.
+The parameter ``function`` of the primitive is a :class:`Callback`. A callback costs one call of Python from
+compiled code, and copies of operands and results.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ class Callback:
         return self.function, self.types, self.operator
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
-        """Run the function on copies of ``arrays``, outside all open scopes."""
+        """Call the function with copies of ``arrays``; operators in it run immediately."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
 
     def batched(self, size: int, is_batched: Sequence[bool]) -> Callback:
-        """Return a callback that runs once for each slice of batched operands."""
+        """Return a callback that calls the function once for each sample of a batch."""
         types = [tensor_type(each.dtype, (size, *each.shape)) for each in self.types]
         run: Any = _Slices(self.function, tuple(self.types), size, tuple(is_batched))
         return Callback(run, types, self.operator, self.name, self.location)
 
     def refuse_derivative(self) -> Any:
-        """Raise the error for the derivative of a callback."""
+        """Raise ``TypeError``, because the derivative of a callback is unknown."""
         raise TypeError(
             located_text(
                 f"For '{self.operator}', the derivative of '{self.name}' is unknown, because mindgrad cannot "
@@ -93,7 +93,7 @@ class Callback:
 
 
 class _Slices(NamedTuple):
-    """A function that runs once for each slice of its batched operands."""
+    """A function that calls ``function`` once for each slice of its batched operands."""
 
     function: Callable[..., Sequence[np.ndarray]]
     types: tuple[TensorType, ...]
@@ -110,7 +110,7 @@ class _Slices(NamedTuple):
 
 
 def in_words(jax: Any, x: Any) -> Any:
-    """Split 64-bit values into two words each, because JAX rounds them in callbacks."""
+    """Split 64-bit numbers into pairs of uint32, because JAX callbacks round them."""
     if x.dtype.kind == "c" and x.dtype.itemsize == 16:
         x = jax.lax.concatenate([jax.lax.expand_dims(part, (x.ndim,)) for part in (x.real, x.imag)], x.ndim)
     if x.dtype.itemsize != 8 or x.dtype.kind == "c":
@@ -119,7 +119,7 @@ def in_words(jax: Any, x: Any) -> Any:
 
 
 def from_words(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Reverse :func:`in_words` for an array of type ``dtype``."""
+    """Convert pairs of uint32 from :func:`in_words` back to ``dtype``."""
     if not _is_wide(dtype):
         return value
     real = np.ascontiguousarray(value).view(np.float64 if dtype.kind == "c" else dtype)[..., 0]
@@ -131,7 +131,7 @@ def _is_wide(dtype: np.dtype) -> bool:
 
 
 def _to_words(value: np.ndarray) -> np.ndarray:
-    """Convert ``value`` as :func:`in_words` does."""
+    """Split 64-bit numbers of a NumPy array as :func:`in_words` does."""
     if not _is_wide(value.dtype):
         return value
     array = np.ascontiguousarray(value)
@@ -141,7 +141,7 @@ def _to_words(value: np.ndarray) -> np.ndarray:
 
 
 def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
-    """Convert words to a value of ``type_``."""
+    """Convert the result of :func:`_to_words` back to ``type_``, in XLA."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
         return x
@@ -160,7 +160,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
             return [_to_words(y) for y in function(*arrays)]
         except BaseException as error:
             note(error)
-            raise CallbackError from None  # end the compiled function; its caller raises the original error
+            raise CallbackError from None  # stop the compiled function; its caller raises the noted error
 
     shapes = [_in_words_type(jax, type_) for type_ in function.types]
     results = jax.pure_callback(call, shapes, *[in_words(jax, x) for x in xs])
@@ -168,7 +168,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
 
 
 def _in_words_type(jax: Any, type_: TensorType) -> Any:
-    """Return the shape and dtype of :func:`_to_words` for an array of ``type_``."""
+    """Return the shape and dtype of the result of :func:`_to_words` for ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
         return jax.ShapeDtypeStruct(type_.shape, dtype)

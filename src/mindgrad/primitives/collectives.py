@@ -1,4 +1,4 @@
-"""Collective primitives combine arrays of several processes, the *ranks*.
+"""Collective primitives: combine arrays of several processes, the *ranks*.
 
 Let ``x_r`` be the array of rank ``r``, and ``n`` the number of ranks. Rank ``r`` receives ``y_r``:
 
@@ -13,14 +13,14 @@ Let ``x_r`` be the array of rank ``r``, and ``n`` the number of ranks. Rank ``r`
 A collective maps the arrays of all ranks to the arrays of all ranks, so its derivatives are defined for all
 ranks together. Reverse mode returns the cotangent of ``x_s`` for the sum of the losses of all ranks. Forward
 mode returns the tangent for a simultaneous change of the inputs of all ranks. Rewrites must therefore not
-replace one mode by the other. Every member must call the collective, with arrays of one type. Derivatives of
-every order are collectives too, so all members must differentiate it.
+replace one mode by the other. The *members* of a collective are the ranks in its parameter ``ranks``, in
+order. Every member must call the collective, with arrays of one type. Derivatives of every order are
+collectives too, so all members must compute them.
 
 A broadcast, or a reduction to one rank, is a collective together with a ``rank_mask``, so that each rank
-records the same equations. The parameter ``ranks`` contains the members' numbers in order. Each equation
-sends one message. For ``b`` bytes, each of ``n`` ranks in a ring sends ``2 b (n − 1) / n`` bytes for
-``all_reduce``. Within a compiled function, all ranks must take the same branches and run the same number of
-iterations.
+records the same equations. Each equation sends one message. For ``b`` bytes, each of ``n`` ranks in a ring
+sends ``2 b (n − 1) / n`` bytes for ``all_reduce``. Within a compiled function, all ranks must take the same
+branches and run the same number of iterations.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ __all__ = [
 
 Ranks = tuple[int, ...]
 
-#: name of the mesh axis of processes in compiled functions
+#: name of the mesh axis whose elements are the processes, in compiled functions
 AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
 
-#: function that runs a collective in eager mode, on the array of this rank (``backend.eager_collectives``)
+#: function that runs a collective in eager mode (``backend.eager_collectives``); ``None`` in a single process
 _runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None = None
 _local = threading.local()
 
@@ -68,7 +68,7 @@ def set_runner(runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None) -
 
 @contextmanager
 def world_of(size: int) -> Iterator[None]:
-    """Lower collectives to XLA operators over an axis of ``size`` ranks."""
+    """Compile collectives for ``size`` ranks inside the ``with`` block."""
     before = getattr(_local, "size", 1)
     _local.size = size
     try:
@@ -78,11 +78,11 @@ def world_of(size: int) -> Iterator[None]:
 
 
 def combined(name: str, arrays: Sequence[np.ndarray], **parameters: Any) -> list[np.ndarray]:
-    """Compute the results of a collective on all members, by its definition.
+    """Compute the results of all members from the arrays of all members.
 
     Args:
         name: the name of a primitive of this module.
-        arrays: one array of the same type for each of the ``ranks``.
+        arrays: one array for each of the ``ranks``, all of the same type.
         parameters: the parameters of the primitive.
 
     >>> import numpy as np
@@ -139,10 +139,10 @@ def _kernel(name: str) -> Callable[..., Any]:
 
 
 def _groups(ranks: Ranks) -> list[list[int]] | None:
-    """Partition all ranks into groups for XLA; one group is ``ranks``.
+    """Divide all ranks into groups, as XLA requires; the first group is ``ranks``.
 
-    ``None`` if ``ranks`` contains all ranks. The other groups only complete the partition: each process runs
-    only its own part.
+    The result is ``None`` if ``ranks`` contains all ranks. The other groups are not used: XLA requires a
+    complete partition, but each process runs only the group to which it belongs.
     """
     size = getattr(_local, "size", 1)
     others = [rank for rank in range(size) if rank not in ranks]
@@ -158,7 +158,7 @@ def _is_even(groups: list[list[int]] | None) -> bool:
 
 
 def _position(lax: Any, ranks: Ranks) -> Any:
-    """Return the position of this rank among the members of its group."""
+    """Return the index of this rank among the members of its group."""
     table = np.zeros(max(getattr(_local, "size", 1), max(ranks) + 1), np.int32)
     table[list(ranks)] = np.arange(len(ranks))
     return lax.dynamic_index_in_dim(table, lax.axis_index(AXIS), keepdims=False)
@@ -168,7 +168,7 @@ def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
     groups = _groups(ranks)
     if _is_even(groups):
         return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
-    # for groups of different sizes: each rank writes its array into an array of zeros, and these arrays are
+    # for groups of different sizes, each rank writes its array into an array of zeros, and these arrays are
     # summed. Each rank then sends as many bytes as the result has
     dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
     shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
@@ -201,7 +201,7 @@ def _own_part(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
 
 
 def _lowered(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Lower by ``call(lax, x, ranks, **parameters)``; one rank needs no message."""
+    """Create the XLA rule ``call(lax, x, ranks, …)``; a single rank sends no message."""
 
     def xla(jax: Any, x: Any, ranks: Ranks, **parameters: Any) -> Any:
         if len(ranks) == 1 and not parameters.get("pairs", True):
@@ -262,7 +262,7 @@ all_gather = linear(
     samples=[case(_VECTOR, axis=0, ranks=_ALONE)],
 )  # fmt: skip
 
-#: ``reduce_scatter(x, axis, ranks)``: this rank's part, along ``axis``, of the sum over all ranks
+#: ``reduce_scatter(x, axis, ranks)``: the sum over all ranks, divided along ``axis``; rank r receives part r
 reduce_scatter = linear(
     "reduce_scatter",
     type_rule=lambda x, axis, ranks: _part_type(

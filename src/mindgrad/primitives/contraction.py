@@ -1,4 +1,4 @@
-"""Primitive ``dot``: contraction for matrix products and einsum."""
+"""Primitive ``dot``: contraction of two arrays, for matrix products and einsum."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """Apply ``dot``, or multiply elementwise if an outer product can be infinite.
+    """Apply ``dot``, or an elementwise product if an outer product may contain 0 · ∞.
 
-    The elementwise product treats 0 × ∞ as 0 if the zero is exact (``primitives.exact_zeros``). For example,
+    The elementwise product treats 0 · ∞ as 0 if the zero is exact (``primitives.exact_zeros``). For example,
     the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` requires this.
     """
     if contract[0] or not (a.tainted | b.tainted) & ABSORBING:
@@ -109,13 +109,13 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
-    """Contract ``ct`` with the other operand over its free axes, and order the axes.
+    """Compute the cotangent of one operand by contracting ``ct`` with the ``other``.
 
     ``over`` and ``batch`` contain axes of ``ct`` and of ``other``. The product has the axes ``(batch, rest of
-    ct, rest of other)``, and ``current`` contains the position of each of them in the result. If one order of
-    the two factors needs no transposition, this order is used; otherwise ``other_first`` decides. If an
-    element of ``other`` is multiplied only by discarded cotangents, it contributes nothing
-    (``primitives.shielding``).
+    ct, rest of other)``, and ``current`` contains the index of each of them in the result. The factors are
+    exchanged if no transpose is then needed. If a transpose is needed in both cases, ``other_first`` decides.
+    If all cotangents that multiply an element of ``other`` are zero because a selection discarded them, the
+    element contributes nothing (``primitives.shielding``).
     """
     if over[0]:
         other = shielded(other, ct, (*batch[1], *over[1]), (*batch[0], *over[0]))
@@ -132,7 +132,7 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
 
 
 def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
-    """Return the free axes of both operands, and the axes of the result by group."""
+    """Return the free axes of a and of b, and the batch, a, and b axes of the result."""
     free_a = _free(len(a.shape), contract[0], batch[0])
     free_b = _free(len(b.shape), contract[1], batch[1])
     first, second = len(batch[0]), len(batch[0]) + len(free_a)
@@ -147,7 +147,7 @@ def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape,
 
 def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
-    # in the product, the contracted axes are in ascending order of the axes of `b`
+    # the contracted axes of `b` are free axes of this product, so they are in ascending order
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
     current = (*batch[0], *free_a, *(contract[0][k] for k in order))
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
@@ -161,9 +161,9 @@ def _cotangent_right(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> An
 
 
 def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """Replace a product with a factor of equal elements, such as ones, by a sum."""
+    """Replace a product with a factor whose elements are all equal by a sum."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
-        # leave a product of two small constants unchanged, because the builder folds it
+        # leave a product of two small constants unchanged, because the builder evaluates it
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
         splat = type(this) is Constant and this.is_splat and not is_small
         # in float16 and bfloat16, a sum is less exact than ``dot``, which accumulates in float32
@@ -182,10 +182,9 @@ def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """Multiply before repeating, if an operand is repeated along free axes.
+    """Multiply before broadcasting, if an operand is a broadcast along its free axes.
 
-    The product without the repetition is smaller. For example, unit vectors can be equal for all samples of a
-    batch.
+    The product is then smaller. For example, unit vectors can be equal for all samples of a batch.
     """
     shapes = (a.shape, b.shape)
     free = [_free(len(shapes[k]), contract[k], batch[k]) for k in (0, 1)]
@@ -202,7 +201,7 @@ def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
         operands[k] = inner
         contracted[k] = tuple(position[axis] for axis in contract[k])
         batched[k] = tuple(position[axis] for axis in batch[k])
-        # for the axes (batch, free of a, free of b) of the smaller product, find the axes of the larger one
+        # map the axes (batch, free of a, free of b) of the smaller product to axes of the original product
         count, start = len(batch[0]), [len(batch[0]), len(batch[0]) + len(free[0])]
         free_dims = [
             [start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in position] for j in (0, 1)
@@ -219,7 +218,7 @@ def _dot_flops(equation: Any) -> int:
 
 
 class _DotAxes(Axes):
-    """Axes of ``dot``: contracted axes are reduced, and free axes come last."""
+    """Index map of ``dot``: contracted axes are reduced, and all others are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         contract, batch = parameters["contract"], parameters["batch"]
@@ -253,7 +252,7 @@ class _DotAxes(Axes):
 
 
 def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
-    """Contract over the axis of slices too (rule ``contracted``)."""
+    """Sum ``dot`` over the slices along one axis of each operand, as one ``dot``."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))

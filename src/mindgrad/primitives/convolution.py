@@ -2,6 +2,7 @@
 
     y[n, o, p] = Σ_{c, k} x̃[n, c, p·stride + k·rhs_dilation] · w[o, c, k]
 
+Here n is a sample, c an input channel, o an output channel, p a position, and k an element of the window.
 ``conv`` is bilinear, and its transposes are convolutions. ``x̃`` is the left operand ``x`` with
 ``lhs_dilation − 1`` zeros between neighbors and ``padding`` zeros around them. A negative padding removes
 elements. The kernel is not reversed, as usual in machine learning. With groups, the channels of input and
@@ -96,7 +97,7 @@ def _conv_type(
 
 
 def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
-    """Return the shapes of channels-last operands as if channels came first."""
+    """Return the shapes of channels-last operands in channels-first order."""
     rank, spatial = len(x.shape), len(w.shape) - 2
     return (
         permuted_shape(x.shape, data_in_front(rank, spatial)),
@@ -105,7 +106,7 @@ def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
 
 
 def _joined(x: Any, w: Any, reshaped: Any) -> Any:
-    """Merge the sample axes of ``x``."""
+    """Merge the sample axes of ``x`` into one axis."""
     more = len(x.shape) - len(w.shape)
     return reshaped(x, (math.prod(x.shape[: more + 1]), *x.shape[more + 1 :])) if more else x
 
@@ -166,7 +167,10 @@ def _channels_exchanged(w: Any, groups: int) -> Any:
 
 
 def _samples_exchanged(x: Any, groups: int) -> Any:
-    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``."""
+    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``.
+
+    Samples then take the role of channels, and channels the role of samples.
+    """
     if groups == 1:
         return transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     count, channels, *sizes = x.shape
@@ -203,7 +207,7 @@ def _cotangent_input(
 def _backwards(
     ct: Any, x: Any, w: Any, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> dict[str, Any]:
-    """Return the parameters of the transposed convolution, which is applied to ``ct``."""
+    """Return the parameters of the convolution of ``ct`` with the reversed kernel."""
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
@@ -215,7 +219,7 @@ def _backwards(
 
 
 def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
-    """Set infinite elements of ``x`` to zero if only discarded windows read them."""
+    """Set an infinite element of ``x`` to 0 if all windows with it were discarded."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -245,7 +249,7 @@ def _cotangent_kernel(
     rhs_dilation: Shape,
     groups: int,
 ) -> Any:
-    """Convolve the input with ``ct`` as kernel and the batch as channels."""
+    """Convolve the input with ``ct`` as the kernel and with samples as channels."""
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     steps = dict(strides=strides, padding=padding, lhs_dilation=lhs_dilation, rhs_dilation=rhs_dilation)
@@ -256,7 +260,7 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # exchange the two operands here; otherwise XLA does so, and runs slow loops for the reversed kernel
+        # exchange the operands here; if XLA exchanges them, its loops for the reversed kernel are slow
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -264,7 +268,7 @@ def _cotangent_kernel(
         return _cotangent_kernel_exchanged(ct, x, groups, **steps)
     x = _samples_exchanged(x, groups)
     kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
-    # leave out elements at the end that no window reads because of the strides
+    # the strides may leave elements at the end that no window reads; a negative padding removes them
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     gradient = conv(
         x,
@@ -279,7 +283,7 @@ def _cotangent_kernel(
 
 
 def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> Any:
-    """Convolve ``ct`` with the input as the kernel, and reverse the result."""
+    """Convolve ``ct`` with ``x`` as the kernel, and reverse the resulting cotangent."""
     kernel = transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     gradient = conv(_samples_exchanged(ct, groups), kernel, groups=groups, **window)
     if groups > 1:
@@ -291,7 +295,7 @@ def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> 
 
 
 def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
-    """Extend the transpose ``rule`` to channels-last operands by permutations."""
+    """Extend a transpose ``rule`` for channels first to operands with channels last."""
 
     def cotangent(ct: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
         if not channels_last:
@@ -306,14 +310,18 @@ def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
 
 
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
-    """Convert the batch axis to samples, output channels, or groups."""
+    """Turn the batch axis into samples, output channels, or groups.
+
+    If only the input has a batch axis, it becomes a sample axis. If only the kernel has one, it is merged
+    into the output channels. If both have one, each sample becomes a group.
+    """
     x, w = xs
     if window.pop("channels_last", False):
         return _channels_last_batch(size, xs, at, groups=groups, **window)
     if at[1] is None:
         return conv(moved(x, at[0], 0), w, groups=groups, **window), 0
     lead = len(x.shape) - (at[0] is not None) - (len(w.shape) - 2)
-    if lead > 1:  # merge the sample axes into one, because the kernel has none
+    if lead > 1:  # merge the sample axes into one for the following cases
         x = x if at[0] is None else moved(x, at[0], 0)
         first = () if at[0] is None else (size,)
         samples = x.shape[len(first) : len(first) + lead]
@@ -342,7 +350,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
 
 
 def _channels_last_batch(size: int, xs: Any, at: Any, **window: Any) -> tuple[Any, int]:
-    """Batch channels-last operands: permute them to channels first and back."""
+    """Apply :func:`_conv_batch` to channels-last operands, by permutations."""
     spatial = len(window["strides"])
     x, w = [each if axis is None else moved(each, axis, 0) for each, axis in zip(xs, at, strict=True)]
     x = transpose(x, permutation=data_in_front(len(x.shape), spatial))
@@ -354,18 +362,18 @@ def _channels_last_batch(size: int, xs: Any, at: Any, **window: Any) -> tuple[An
 
 
 def _conv_flops(equation: Any) -> int:
-    # every element of the output is a sum over the window and the channels of its group
+    # each element of the output is a sum over the window and the channels of its group
     shape = equation.inputs[1].shape
     return 2 * equation.outputs[0].type.size * math.prod(_taps(shape, equation.parameters))
 
 
 def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
-    """Return the shape of the part of a kernel that one output reads."""
+    """Return the shape of the part of a kernel that one element of the output reads."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 
 def _window(rank: int, groups: int = 1, **changes: Any) -> dict[str, Any]:
-    """Return all parameters of a sample: the defaults, updated with ``changes``."""
+    """Return all parameters of a test sample: the defaults, updated with ``changes``."""
     ones, none = (1,) * rank, ((0, 0),) * rank
     plain = dict(strides=ones, padding=none, lhs_dilation=ones, rhs_dilation=ones)
     return {**plain, **changes, "groups": groups}

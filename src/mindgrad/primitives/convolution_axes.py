@@ -1,9 +1,10 @@
-"""Axes of a convolution: channels come before or after the positions.
+"""Axes of a convolution: the channels come before or after the positions.
 
     first    x (N, …, C, p…)    w (O, C / groups, k…)    y (N, …, O, q…)
     last     x (N, …, p…, C)    w (k…, C / groups, O)    y (N, …, q…, O)
 
-Users write convolutions with channels first, but XLA's CPU kernels are fast only with channels last
+N are samples, C input channels, O output channels, p and q positions, and k the window. Users write
+convolutions with channels first, but XLA's CPU kernels are fast only with channels last
 (``optimize.layout``). A rule for channels last permutes the operands, applies the rule for channels first,
 and permutes the result.
 """
@@ -22,24 +23,24 @@ __all__ = [
 
 
 def data_in_front(rank: int, spatial: int) -> Shape:
-    """Return the permutation of data from channels last to channels first."""
+    """Return the permutation of the axes of ``x`` or ``y`` to channels first."""
     channels = rank - spatial - 1
     return (*range(channels), rank - 1, *range(channels, rank - 1))
 
 
 def data_behind(rank: int, spatial: int) -> Shape:
-    """Return the inverse of :func:`data_in_front`."""
+    """Return the permutation of the axes of ``x`` or ``y`` to channels last."""
     channels = rank - spatial - 1
     return (*range(channels), *range(channels + 1, rank), channels)
 
 
 def kernel_in_front(spatial: int) -> Shape:
-    """Return the permutation ``(k…, C / groups, O)`` to ``(O, C / groups, k…)``."""
+    """Return the permutation of a kernel to channels first: ``(O, C / groups, k…)``."""
     return (spatial + 1, spatial, *range(spatial))
 
 
 def kernel_behind(spatial: int) -> Shape:
-    """Return the inverse of :func:`kernel_in_front`."""
+    """Return the permutation of a kernel to channels last: ``(k…, C / groups, O)``."""
     return (*range(2, spatial + 2), 1, 0)
 
 
@@ -49,10 +50,10 @@ def permuted_shape(shape: Sequence[int], permutation: Shape) -> Shape:
 
 
 class ConvolutionAxes(Axes):
-    """Axes of ``conv``: sample and output channel axes are parallel.
+    """Index map of ``conv``: samples and output channels are independent (parallel).
 
-    If the window has size 1 and skips no positions, positions are parallel too. There may be additional
-    sample axes, and sample axes may have any order.
+    If the window has size 1, and there are no strides, dilations, or paddings, positions are parallel, too.
+    There may be several sample axes, in any order.
     """
 
     prefers = True
@@ -63,7 +64,7 @@ class ConvolutionAxes(Axes):
         sizes = shapes[1][:spatial] if is_last else shapes[1][2:]
         samples, channels, outputs, positions = 0, 1, 2, tuple(range(3, 3 + spatial))
         kernel = tuple(range(3 + spatial, 3 + 2 * spatial))
-        # with groups, an output channel depends on the channels of its group only
+        # with groups, an output channel depends only on the input channels of its group
         of_kernel = channels if groups == 1 else 3 + 2 * spatial
         kinds = dict.fromkeys((*kernel, channels), REDUCED)
         if groups > 1:

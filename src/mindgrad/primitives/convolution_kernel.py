@@ -1,10 +1,10 @@
 """NumPy kernel of ``conv``: matrix products of windows and weights.
 
 In the gradient of a convolution with strides, the input of the transposed convolution has zeros between its
-elements. The kernel skips these zeros. It divides the output into *phases*: positions that are equal modulo
-the dilation of the input. Within a phase, only every z-th weight multiplies an element that is not such a
-zero, where z depends on the dilation. A phase is therefore a convolution without zeros, and all phases
-together need as many operations as the forward convolution. Windows are copied in portions of at most
+elements. The kernel skips these zeros. It divides the output into *phases*: the positions that are equal
+modulo the dilation of the input. Within a phase, only every z-th weight multiplies an element that is not
+such a zero, where z depends on the dilation. A phase is therefore a convolution without zeros, and all phases
+together need as many operations as the forward convolution. Windows are copied in blocks of at most
 ``HOST.window_elements`` elements.
 """
 
@@ -36,7 +36,7 @@ def dilated(sizes: Shape, dilation: Shape) -> Shape:
 def output_sizes(
     x: Shape, w: Shape, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> Shape:
-    """Return the number of windows along each axis."""
+    """Return the size of the output, which is the number of windows, along each axis."""
     spatial = x[len(x) - len(padding) :]
     padded = (n + low + high for n, (low, high) in zip(dilated(spatial, lhs_dilation), padding, strict=True))
     windows = dilated(w[2:], rhs_dilation)
@@ -61,7 +61,7 @@ def convolve(
 
 
 class _Phase(NamedTuple):
-    """Output positions, and the weights that they use, of one phase along one axis."""
+    """A phase along one axis: output positions, and the weights that they use."""
 
     positions: slice
     weights: slice
@@ -74,10 +74,10 @@ class _Phase(NamedTuple):
 def _phases(
     n: int, window: int, size: int, stride: int, padding: tuple[int, int], zeros: int, distance: int
 ) -> Iterator[_Phase]:
-    """Yield the phases that read the input; the output is 0 in other phases.
+    """Yield the phases that read the input; the output is 0 in all other phases.
 
-    At output position p, weight k meets index ``p · stride + k · distance − before`` of the dilated input.
-    This is an element if the index is a multiple of ``zeros``.
+    At output position p, weight k is multiplied by index ``p · stride + k · distance − before`` of the
+    dilated input. There is an element, and not a zero, if this index is a multiple of ``zeros``.
     """
     many, apart = zeros // math.gcd(stride, zeros), zeros // math.gcd(distance, zeros)
     for p in range(min(many, size)):
@@ -101,7 +101,7 @@ def _without_zeros(
     rows, inner = math.prod(sizes), math.prod(w.shape[1:])
     low, high = zip(*padding, strict=True) if padding else ((), ())
     x = pad.numpy(x, low=(0, 0, *low), high=(0, 0, *high), interior=(0, 0, *(0 for _ in low)))
-    # every window as a view: axes (count, groups, channels, output position…, kernel position…)
+    # a view of all windows, with axes (count, groups, channels, output position…, kernel position…)
     windows = np.lib.stride_tricks.as_strided(
         x,
         (count, groups, channels // groups, *sizes, *w.shape[2:]),

@@ -1,10 +1,10 @@
 """Cumulative sums, products, and extremes along an axis.
 
 The derivative of ``cumprod`` is the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i. It is solved by
-doubling, in log₂ n steps of multiplications. There is no division, so zeros among the factors need no special
-case. ``cummax`` and ``cummin`` gather the element at the index of the running extreme, and the index has
-derivative zero. Of several equal elements, the index of the last one is used. float16 and bfloat16 are
-accumulated in float32.
+doubling: log₂ n steps, each with three multiplications of whole arrays. There is no division, so zeros among
+the factors need no special case. ``cummax`` and ``cummin`` gather the element at the index of the running
+extreme. This module contains the operators that compute the index, whose derivative is zero. Of several equal
+elements, the index of the last one is used. float16 and bfloat16 are accumulated in float32.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ cumsum = linear(
 
 
 def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
-    """Shift ``x`` by ``by`` elements along ``axis``; ``filling`` fills the gap."""
+    """Shift ``x`` by ``by`` elements along ``axis``; ``filling(type)`` fills the gap."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
     filled = filling(x.type.with_shape(shape))
@@ -85,8 +85,8 @@ def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., An
 def _cumprod_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     """Solve ẏ_i = a_i ẏ_{i−1} + b_i with a = x and b_i = y_{i−1} ẋ_i.
 
-    After the step s, a and b link element i to element i − 2s: b ← b + a · (b moved by s),
-    a ← a · (a moved by s).
+    The loop preserves ẏ_i = a_i ẏ_{i−s} + b_i, and doubles s in each step: b_i ← b_i + a_i b_{i−s},
+    a_i ← a_i a_{i−s}. At the end, ẏ = b.
     """
     count = y.shape[axis]
     if count == 0:
@@ -153,7 +153,7 @@ def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
     )
 
 
-#: ``cumulative_argmax(x, axis, reverse)``: index of the running maximum, as int32
+#: ``cumulative_argmax(x, axis, reverse)``: y_i is the index of the largest of x_0, …, x_i, as int32
 cumulative_argmax = _running("cumulative_argmax", np.maximum, "cummax")
-#: ``cumulative_argmin(x, axis, reverse)``: index of the running minimum, as int32
+#: ``cumulative_argmin(x, axis, reverse)``: y_i is the index of the smallest of x_0, …, x_i, as int32
 cumulative_argmin = _running("cumulative_argmin", np.minimum, "cummin")

@@ -51,10 +51,10 @@ _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, compl
 
 
 def _regular_shift(a: Any) -> Any:
-    """Compute S = r U Vᴴ, without derivative.
+    """Compute S = r U Vᴴ, without a derivative.
 
     r is the smallest singular value above the rounding error, divided by the number of singular values. For a
-    zero matrix it is 1.
+    zero matrix, r is 1.
     """
     u, s, vh = svd(stop_gradient(a))
     axis = len(s.shape) - 1
@@ -71,7 +71,7 @@ def _regular_shift(a: Any) -> Any:
 
 
 def _cofactors(a: Any) -> Any:
-    """Return C(A), the gradient of det(A): a polynomial in A, or an equal expression."""
+    """Return the matrix C(A) of cofactors, which is the gradient of det(A)."""
     n = a.shape[-1]
     if n < 2:
         return ones(a.type)
@@ -81,7 +81,7 @@ def _cofactors(a: Any) -> Any:
 
 
 def _cofactors_2(a: Any) -> Any:
-    """Return the cofactors (d, −c), (−b, a) of a matrix with the rows (a, b), (c, d)."""
+    """Return the cofactors [[d, −c], [−b, a]] of the matrix [[a, b], [c, d]]."""
     rank = len(a.shape)
     turned = reverse(a, axes=(rank - 2, rank - 1))
     signs = Constant(np.array([[1, -1], [-1, 1]], a.dtype.numpy))
@@ -89,7 +89,7 @@ def _cofactors_2(a: Any) -> Any:
 
 
 def _cofactors_3(a: Any) -> Any:
-    """c_ij = a_{i+1,j+1} a_{i+2,j+2} − a_{i+1,j+2} a_{i+2,j+1}, indices modulo 3."""
+    """Return c_ij = a_{i+1,j+1} a_{i+2,j+2} − a_{i+1,j+2} a_{i+2,j+1}, indices mod 3."""
     rank = len(a.shape)
     around = a
     for axis in (rank - 2, rank - 1):
@@ -149,8 +149,8 @@ def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
     return sum_of_products(_cofactors(xs[0]), ts[0])
 
 
-#: ``det(a, regular)``: the determinant. ``regular=True`` promises that no matrix is singular. The derivative
-#: is then computed as det(A) tr(A⁻¹ Ȧ), which is cheaper for matrices of at least 4 × 4
+#: ``det(a, regular)``: the determinant. With ``regular=True``, the caller guarantees that no matrix is
+#: singular. The derivative is then det(A) tr(A⁻¹ Ȧ), which is cheaper for matrices of at least 4 × 4
 det = general(
     "det",
     work=of_matrices(2 / 3),

@@ -63,24 +63,24 @@ _LARGE = 0.37
 
 
 def _above(x: Any, level: Any) -> Any:
-    """Return a mask of the elements of ``x`` above the ``level`` of their matrix."""
+    """Return the mask ``x > level``; ``level`` has one element for each matrix."""
     dims = tuple(range(len(level.shape)))
     return greater(x, broadcast_in_dim(level, shape=x.shape, dims=dims))
 
 
 def _reciprocal(x: Any, level: Any) -> Any:
-    """Return 1 / x where |x| exceeds ``level``, and NaN elsewhere."""
+    """Return 1 / x if |x| exceeds ``level``, and NaN otherwise, for each element."""
     above = _above(abs(x), level)
     return select(above, safe_reciprocal(masked(x, above)), full(x.type, np.nan))
 
 
 def _between(differences: Any, level: Any) -> Any:
-    """Return 1 / (λ_j − λ_i), and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i), NaN for gaps below ``level``, and 0 on the diagonal."""
     return masked(_reciprocal(differences, level), off_diagonal(differences.shape))
 
 
 def _times(factors: Any, x: Any) -> Any:
-    """Return ``factors ∘ x`` for real factors; 0 × NaN is 0 for zeros of ``x``."""
+    """Return ``factors ∘ x`` for real factors; a zero of x gives 0 even for NaN."""
     if x.dtype.kind == "complex":
         factors = complex(factors, zeros(factors.type))
     return masked_multiply(factors, x)
@@ -90,14 +90,14 @@ def _times(factors: Any, x: Any) -> Any:
 
 
 def _pivots(numpy: Any, v: Any) -> Any:
-    """Return a mask of the first large component of each column."""
+    """Return a mask of the first large component of each column (see :data:`_LARGE`)."""
     size = numpy.abs(v)
     large = size >= _LARGE * numpy.max(size, axis=-2, keepdims=True, initial=0)
     return large & (numpy.cumsum(large, axis=-2) == 1)
 
 
 def phases(numpy: Any, v: Any) -> Any:
-    """Return the factor of each column that makes its first large component positive."""
+    """Return exp(iφ) that makes the first large component of each column positive."""
     pivot = numpy.sum(numpy.where(_pivots(numpy, v), v, 0), axis=-2, keepdims=True, dtype=v.dtype)
     size = numpy.abs(pivot)
     factor = numpy.conj(pivot) / numpy.where(size == 0, 1, size)
@@ -121,7 +121,7 @@ column_pivots = constant(
 
 
 def _complement_pivots(numpy: Any, loop: Any, q: Any) -> Any:
-    """Return the pivots of a pivoted Cholesky factorization of 1 − Q Qᴴ."""
+    """Return the pivots of the Cholesky factorization of 1 − Q Qᴴ, as unit vectors."""
     *batch, rows, columns = q.shape
     steps = numpy.arange(rows - columns)
     remaining = (1 - numpy.sum(numpy.abs(q) ** 2, axis=-1)).astype(numpy.abs(q).dtype)
@@ -163,7 +163,7 @@ def _complement_pivots_type(q: TensorType) -> TensorType:
 
 
 #: ``complement_pivots(q)``: for a matrix q of shape (m, k) with orthonormal columns, m − k unit vectors that
-#: complete the columns to a well-conditioned basis, as a Boolean matrix
+#: complete the columns to a well-conditioned basis. They are the columns of a Boolean matrix
 complement_pivots = constant(
     "complement_pivots",
     type_rule=_complement_pivots_type,
@@ -181,7 +181,7 @@ complement_pivots = constant(
 
 
 def _turn(v: Any, dv: Any) -> Any:
-    """Return iθ of each column; v̇ − iθ v keeps its first large component real."""
+    """Return iθ for each column v: v̇ − iθ v keeps the first large component real."""
     where = column_pivots(v)
     axes = (len(v.shape) - 2,)
     size = reduce_sum(masked(real(v), where), axes=axes)
@@ -212,7 +212,10 @@ def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorTyp
 
 
 def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
-    """λ̇ = diag M and V̇ = V (F ∘ M): M = Vᴴ Ȧ V, F_ij = 1 / (λ_j − λ_i), F_ii = 0."""
+    """Compute λ̇ = diag M and V̇ = V (F ∘ M).
+
+    M = Vᴴ Ȧ V, and F_ij = 1 / (λ_j − λ_i) with F_ii = 0.
+    """
     values, v = y
     m = matmul(matmul(adjoint(v), hermitian(ts[0])), v)
     factors = _between(gaps(values, m)[0], noise(values, m.shape[-1]))
@@ -244,7 +247,7 @@ eigh = general(
 
 
 def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """λ̇_j = v_jᴴ Ȧ v_j."""
+    """Compute λ̇_j = v_jᴴ Ȧ v_j."""
     _, v = eigh(xs[0])
     return eigenvalue_tangent(ts[0], xs[0], v, y)
 

@@ -1,9 +1,10 @@
-"""Contraction plans convert an einsum or a matrix product to primitives.
+"""Contraction plans: convert an einsum or a matrix product to primitives.
 
-A plan depends only on shapes. Its steps are ``dot``, ``mul``, ``reduce_sum``, ``transpose``, ``reshape``,
-``broadcast_in_dim``, and ``slice``, so einsum needs no derivative rule. Operands are contracted in pairs. For
-up to five operands, the plan uses the order with the fewest multiplications. For more operands, each step
-contracts the cheapest pair that has a common label.
+A *plan* is a list of calls of primitives, and depends only on the shapes of the operands. The primitives are
+``dot``, ``mul``, ``reduce_sum``, ``transpose``, ``reshape``, ``broadcast_in_dim``, and ``slice``, so einsum
+needs no derivative rule. Operands are contracted in pairs. For up to five operands, the plan uses the order
+with the fewest multiplications. For more operands, each step contracts the cheapest pair that has a common
+label.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ _EXHAUSTIVE = 5  # largest number of operands for which all orders of contractio
 
 
 class Step(NamedTuple):
-    """Application of a primitive to numbered values: operands, then earlier results."""
+    """One call of a primitive in a plan.
+
+    ``operands`` are numbers of values. The operands of the plan have the first numbers, and the results of
+    the steps have the next ones.
+    """
 
     primitive: Primitive
     operands: tuple[int, ...]
@@ -38,10 +43,10 @@ class Step(NamedTuple):
 
 
 class Plan:
-    """Steps that compute one result from ``count`` operands.
+    """The calls of primitives that compute one result from ``count`` operands.
 
     Attributes:
-        steps: applications of primitives, in order; the last one computes the result.
+        steps: the calls, in order; the last one computes the result.
         shape: shape of the result.
     >>> from mindgrad.primitives.einsum import einsum_plan
     >>> plan = einsum_plan("ij,jk->ki", ((2, 3), (3, 4)))
@@ -58,7 +63,7 @@ class Plan:
         self.shape = shape
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
-        """Run the plan by ``apply(primitive, *operands, **parameters)``, or directly."""
+        """Run the plan; if given, ``apply(primitive, …)`` is called for each step."""
         if apply is not None and len(self.steps) == 1:  # fast path: most matrix products are one step
             primitive, numbers, parameters = self.steps[0]
             return apply(primitive, *[operands[number] for number in numbers], **parameters)
@@ -73,7 +78,7 @@ class Plan:
 
 
 class _Term:
-    """A value of an unfinished plan."""
+    """A value of a plan under construction: its number, axis labels, and shape."""
 
     __slots__ = ("labels", "number", "shape")
 
@@ -102,9 +107,9 @@ class _Planner:
         return _Term(self.count + len(self.steps) - 1, labels, shape)
 
     def diagonal(self, term: _Term) -> _Term:
-        """Keep each label once: take the diagonal of axes with the same label.
+        """Take the diagonal of axes with the same label, so that each label occurs once.
 
-        The two axes are merged to one of n² elements, and every (n + 1)-th element is kept.
+        Two axes of size n are merged into one of n² elements, and every (n + 1)-th element is selected.
         """
         for label in dict.fromkeys(term.labels):
             while term.labels.count(label) > 1:
@@ -148,7 +153,7 @@ class _Planner:
         return self.step(reduce_sum, [term], labels, shape, axes=axes)
 
     def narrowed(self, term: _Term, sizes: dict[Hashable, int]) -> _Term:
-        """Drop axes of size 1 that broadcast against larger axes."""
+        """Remove axes of size 1 whose label has a larger size in another operand."""
         axes = [i for i, label in enumerate(term.labels) if term.shape[i] == sizes[label]]
         if len(axes) == len(term.labels):
             return term
@@ -183,7 +188,7 @@ class _Planner:
         )
 
     def multiplied(self, a: _Term, b: _Term) -> _Term:
-        """Multiply elementwise; ``a`` has all labels of ``b``."""
+        """Multiply elementwise; ``a`` must have all labels of ``b``."""
         b = self.ordered(b, tuple(label for label in a.labels if label in b.labels))
         if b.labels != a.labels:
             dims = _axes(a, b.labels)
@@ -198,7 +203,7 @@ def _axes(term: _Term, labels: Iterable[Hashable]) -> Shape:
 def _path(
     terms: tuple[frozenset, ...], output: frozenset, sizes: dict[Hashable, int]
 ) -> tuple[int, list[tuple[int, int]]]:
-    """Return the cheapest order of contraction: its cost, and the pairs to join."""
+    """Find the cheapest order of contraction; return its cost and the pairs."""
     if len(terms) < 2:
         return 0, []
 
@@ -229,9 +234,9 @@ def contraction_plan(
     The sum runs over all labels that are not in ``output``.
 
     Args:
-        inputs: one label per axis of each operand. If a label repeats within an operand, the diagonal is
-            taken.
-        output: the distinct labels of the result, each of which an operand has.
+        inputs: for each operand, the labels of its axes. A label that repeats within an operand selects the
+            diagonal.
+        output: the distinct labels of the result. Each must occur in an operand.
         shapes: the shapes of the operands. An axis of size 1 broadcasts against larger axes with its label.
         name: the operator's name in errors.
 
@@ -340,7 +345,7 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
 
 
 def _labels(field: str, hidden: int) -> Labels:
-    """Return the labels of one operand; axes of ``...`` are numbered from the right."""
+    """Return the labels of one operand; axes of ``...`` have the labels …, −2, −1."""
     before, dots, after = field.partition("...")
     between = tuple(range(-hidden, 0)) if dots else ()
     return (*before, *between, *after)

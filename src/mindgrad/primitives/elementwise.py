@@ -62,19 +62,19 @@ __all__ = [
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
 
-# exp is singular, like cosh and sinh, because its partial derivative is infinite if its value overflows
+# exp, cosh, and sinh are singular, because their derivative is infinite if the value overflows
 exp = elementwise(
     "exp", work=SHARED_FUNCTION, numpy=np.exp, xla="exp", partials=lambda y, x: [y],
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# the partial of exp2 is not computed as y log 2: at x = 1024.5 in float64, y overflows, but not the partial
+# the partial of exp2 is not computed as y log 2: at x = 1024.5 in float64, y overflows, but y log 2 does not
 exp2 = elementwise(
     "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [(2 * math.log(2)) * exp2(x - 1)],
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# the partial of expm1 is computed as exp(x), because y + 1 cancels for very negative x
+# the partial of expm1 is computed as exp(x), because y + 1 has cancellation for very negative x
 expm1 = elementwise(
     "expm1", work=SHARED_FUNCTION, numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)],
     samples=reals(-2, 2), singular=True,
@@ -106,10 +106,10 @@ def _xlogy_numpy(x: Any, y: Any) -> Any:
 
 
 def _quotient_or_zero(x: Any, y: Any) -> Any:
-    """Return x / y, and 0 where x is 0.
+    """Return x / y, and 0 if x is 0, for each element.
 
-    Where x is 0, the result is x · (1 / y), so that its derivative with respect to x is 1 / y. Elsewhere, 1 /
-    y might overflow.
+    If x is 0, the result is computed as x · (1 / y), so that its derivative with respect to x is 1 / y. Other
+    elements are not computed in this form, because 1 / y may overflow.
     """
     is_zero = equal(x, zeros(x.type))
     return select(is_zero, masked_multiply(x, 1 / y), x / select(is_zero, ones(y.type), y))
@@ -144,7 +144,7 @@ def _tan_partials(y: Any, x: Any) -> list[Any]:
 
 tan = elementwise("tan", numpy=np.tan, xla="tan", partials=_tan_partials, samples=reals(-1.2, 1.2))
 
-#: ``one_minus_square(x)``: 1 − x², computed as (1 − x)(1 + x), which does not cancel near ±1. Its derivative
+#: ``one_minus_square(x)``: 1 − x², computed as (1 − x)(1 + x), without cancellation near ±1. Its derivative
 #: −2 x is exact near 0
 one_minus_square = elementwise(
     "one_minus_square",
@@ -179,8 +179,8 @@ atan = elementwise(
 
 
 def _atan2_partials(angle: Any, y: Any, x: Any) -> list[Any]:
-    # the partials x / r² and −y / r² are 0 at the origin. They are computed by two divisions by r, because r²
-    # may overflow or underflow
+    # the partials are x / r² and −y / r², and 0 at the origin. They are computed by two divisions by r,
+    # because r² may overflow or underflow
     inverse = safe_reciprocal(hypot(x, y))
     return [(inverse, x * inverse), (inverse, -(y * inverse))]
 
@@ -209,7 +209,7 @@ def _direction(array: Any, x: Any, y: Any) -> Any:
 
 
 def _direction_partials(u: Any, x: Any, y: Any) -> list[Any]:
-    # the partials are y² / r³ and −x y / r³; the equal form (1 − u²) / r would cancel
+    # the partials are y² / r³ and −x y / r³. The equal form (1 − u²) / r would have cancellation
     other, inverse = direction(y, x), 1 / hypot(x, y)
     return [(other, other * inverse), (-u, other * inverse)]
 
@@ -261,7 +261,7 @@ def _series_of_sech_squared(equation: Any, k: int) -> Any:
     return -accumulate(terms) if terms else None
 
 
-#: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. The form 1 − tanh² x would cancel near ±1
+#: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. 1 − tanh² x would have cancellation near ±1
 sech_squared = elementwise(
     "sech_squared",
     work=SHARED_FUNCTION,
@@ -275,7 +275,7 @@ sech_squared = elementwise(
 
 
 def _tanhshrink(array: Any, x: Any) -> Any:
-    """Compute x − tanh x, near 0 by a continued fraction (DLMF 4.39.1)."""
+    """Compute x − tanh x, for |x| < 1 by a continued fraction (DLMF 4.39.1)."""
     square = array.where(array.abs(x) < 1, x, 0) ** 2
     fraction = square * 0
     for denominator in range(_TERMS_OF_TANH, 1, -2):
@@ -322,7 +322,7 @@ atanh = elementwise(
 
 
 def _sqrt_partials(y: Any, x: Any) -> list[Any]:
-    """Return 0.5 / y, and 0 at 0 for a sum of squares (subgradient of least norm)."""
+    """Return 0.5 / y. At the zeros of a sum of squares, return the subgradient 0."""
     return [safe_quotient(full(y.type, 0.5), y) if is_sum_of_squares(x) else 0.5 / y]
 
 
@@ -348,7 +348,7 @@ reciprocal = elementwise(
 
 
 def not_negative(x: Any) -> Any:
-    """Return ``x``, but NaN with a NaN derivative where it is negative."""
+    """Return ``x``, with NaN (and a NaN derivative) in place of negative elements."""
     if x.dtype.kind == "complex":
         return x
     return x * select(greater_equal(x, zeros(x.type)), ones(x.type), full(x.type, math.nan))
@@ -369,7 +369,7 @@ def _safe_reciprocal_xla(jax: Any, x: Any) -> Any:
     return jnp.where(zero, jnp.zeros_like(x), 1 / jnp.where(zero, jnp.ones_like(x), x))
 
 
-#: ``1 / x``, and 0 where ``x`` is 0, with all its derivatives
+#: ``1 / x``, and 0 if ``x`` is 0. The derivatives of all orders are also 0 there
 safe_reciprocal = elementwise(
     "safe_reciprocal", work=ROOT, numpy=_safe_reciprocal_numpy, xla=_safe_reciprocal_xla,
     partials=lambda y, x: [(-y, y)], samples=reals(0.3, 2),

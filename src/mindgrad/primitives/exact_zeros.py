@@ -10,11 +10,16 @@ exact zero and an infinite slope contributes nothing. A zero that was computed f
 is NaN.
 
 :func:`nonzeros` returns a mask of the elements that are not exactly zero. It follows the equations of a value
-back to the operators that created its zeros. ``primitives.kinds.product`` replaces infinite elements of a
-factor by zero where exact zeros of the other factor meet them (:func:`shield`).
+back to the operators that created its zeros. If exact zeros of one factor are multiplied by infinite elements
+of the other factor, ``primitives.kinds.product`` replaces the infinite elements by zero (:func:`shield`).
 
-Limits: after a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a
-zero counts as exact if the value can have exact zeros at all.
+A *mark* is a bit that records how the elements of a value were computed (``ir.graph``). A value with the mark
+``INFINITE`` can be infinite or NaN. A value with the mark ``MASKED`` has zeros from a selection. A value with
+``CUT`` or ``DISCARDS`` has zeros for elements that a slice or lookup did not read. A product of factors
+without these marks is a plain multiplication.
+
+Limits: in two cases, all zeros of a value count as exact if it can have exact zeros. The value is the result
+of a matrix product or convolution, or an earlier iteration of a loop computed it.
 """
 
 from __future__ import annotations
@@ -55,8 +60,8 @@ __all__ = [
     "shielded_factors",
 ]
 
-#: a rule, as a generator: it yields each operand, receives the operand's mask of nonzeros, and returns the
-#: mask of the result
+#: rule of an operator, as a generator. It yields each operand, receives the mask of nonzeros of the operand,
+#: and returns the mask of nonzeros of the result
 Steps = Generator[Any, Any, Any]
 
 
@@ -80,13 +85,13 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
-    # a linear graph must stay linear in its tangents, so it cannot test whether they are finite
+    # a linear graph must be linear in its tangents, so it must not test whether they are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
 
 
-#: ``shield(x, keep)``: ``x``, with infinite and NaN elements replaced by zero except where ``keep`` is true.
-#: It applies only to factors of products. The tangent is not shielded, because the rule of the product
+#: ``shield(x, keep)``: ``x``, with infinite and NaN elements replaced by zero unless ``keep`` is true. ``x``
+#: must be a factor of a product. The tangent is not shielded here, because the derivative rule of the product
 #: shields it
 shield = Primitive(
     "shield",
@@ -103,7 +108,7 @@ shield = Primitive(
 
 
 def nonzeros(atom: Any) -> Any:
-    """Return a mask of the nonzeros of ``atom``; ``None`` if it has no exact zeros."""
+    """Return a mask of the elements that are not exact zeros; ``None``: all elements."""
     return _found(atom) if current().is_differentiating else None
 
 
@@ -123,7 +128,7 @@ def _nonzeros(builder: Builder, atom: Any) -> Steps:
 
 
 def has_cuts(atom: Any) -> bool:
-    """Whether slices and lookups leave zeros in ``atom`` for all values of the inputs."""
+    """Whether slices or lookups left zeros in ``atom``, for all values of the inputs."""
     builder = current()
     moving, builder.moving = builder.moving, EVERYTHING
     mask = _found(atom)
@@ -132,7 +137,7 @@ def has_cuts(atom: Any) -> bool:
 
 
 def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
-    """Rule of an operator that sums products over ``axes`` of its operands.
+    """Rule for :data:`RULES` of an operator that sums products over ``axes``.
 
     If a slice or lookup left zeros in an operand, the sum has such zeros only along axes that are not summed.
     """
@@ -153,7 +158,7 @@ def _is_full(mask: Any) -> bool:
 
 
 def _value(atom: Any, depth: int) -> Any:
-    """Return the array of a small mask that depends only on constants, or ``None``."""
+    """Evaluate a small mask that depends only on constants; ``None`` for other masks."""
     if type(atom) is Constant:
         return atom.value if atom.is_splat else atom.array()
     values = current().known_masks
@@ -188,8 +193,8 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 
 def compared(atom: Any) -> Any:
-    """Return a mask of the elements of ``atom`` that are nonzero at present."""
-    # do not use `not_equal` here: `unshielded` recognizes masks of constant factors by this primitive
+    """Return the mask ``atom != 0``."""
+    # `not_equal` is reserved for masks of factors that do not depend on the inputs (see `_compares_moving`)
     return logical_not(equal(atom, zeros(atom.type)))
 
 
@@ -227,7 +232,7 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        # the mark ``MASKED`` covers zeros of a selection; cuts come only from slices and lookups
+        # `has_cuts` searches only zeros of slices and lookups, and a constant branch has none
         is_cut = type(branch) is Variable or current().moving is not EVERYTHING
         masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
@@ -241,7 +246,7 @@ def _summed(equation: Equation) -> Steps:
 
 
 def _moved(equation: Equation) -> Steps:
-    """Rule of operators that move or repeat elements and add zeros around them."""
+    """Compute the mask for operators that move or repeat elements, or insert zeros."""
     operands, masks = list(equation.inputs), []
     for k in equation.primitive.linear_operands(len(operands)):
         mask = yield operands[k]
@@ -273,12 +278,16 @@ RULES: dict[Primitive, Callable[[Equation], Steps]] = {
 }
 
 #: rules of branches and loops: each computes the mask of nonzeros of one result. The second argument is the
-#: position of this result among the results of the equation
+#: index of this result among the results of the equation
 OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
 def unshielded(slope: Any) -> Any:
-    """Remove shields from ``slope`` whose zeros depend on the inputs."""
+    """Remove shields of ``slope`` that are not valid in the current derivative.
+
+    An inner derivative adds a shield if a factor does not depend on its inputs, so that zeros of the factor
+    are exact. But the factor may depend on the inputs of the current derivative.
+    """
     while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
         x, keep = slope.made_by.inputs
         if not _compares_moving(keep):
@@ -288,7 +297,7 @@ def unshielded(slope: Any) -> Any:
 
 
 def _compares_moving(keep: Any) -> bool:
-    """Whether a mask of :func:`nonzeros` compares an input-dependent value with zero."""
+    """Whether a mask compares a value with zero that depends on the current inputs."""
     builder, waiting, followed = current(), [keep], set()
     while waiting:
         mask = waiting.pop()
@@ -304,16 +313,17 @@ def _compares_moving(keep: Any) -> bool:
 
 
 def discarding() -> int:
-    """Return the marks whose zeros discard even values without the mark ``INFINITE``.
+    """Return the marks of factors whose zeros make any product zero, even with NaN.
 
-    In a compiled function, any argument can contain NaN. So the zeros around a slice also discard such
-    values.
+    These are zeros of selections (``MASKED``). In a compiled function, the values of inputs are unknown, and
+    any input can contain NaN without having the mark ``INFINITE``. Therefore zeros around slices
+    (``DISCARDS``) are included there.
     """
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
-    """Shield each of two factors of a product from exact zeros of the other."""
+    """Replace infinite elements of each factor where the other is exactly zero."""
     return _shielded(a, b), _shielded(b, a)
 
 
@@ -328,16 +338,15 @@ def _shielded(x: Any, other: Any) -> Any:
 
 #: operators that combine or move masks of nonzeros
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
-#: operators of masks that are evaluated while a graph is built, if the masks depend only on constants
+#: operators that :func:`_value` evaluates while a graph is built
 _EVALUATED = {
     *_OF_MASKS,
     not_equal,
     *[primitive for primitive, rule in RULES.items() if rule in (_moved, _converted)],
 }
-#: a mask that depends only on constants is evaluated while a graph is built only up to this many elements
+#: largest number of elements of a mask that :func:`_value` evaluates
 _LARGEST = 1 << 20
-#: a mask is evaluated while a graph is built only if at most this many operators in a row compute it from
-#: constants
+#: largest number of consecutive operators from constants to a mask that :func:`_value` evaluates
 _LONGEST_CHAIN = 16
 
 Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -1,9 +1,9 @@
 """Discrete Fourier transforms: ``fft``, and ``rfft``, ``irfft`` for real data.
 
 The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents without conjugation (see
-``primitives.complexes``). So the transform is its own transpose for both directions and factors. For real
-numbers only half a spectrum is computed, which halves the cost. ``rfft`` and ``irfft`` are each other's
-transposes, up to weights:
+``primitives.complexes``). Therefore each transform is its own transpose, both ``fft`` and its inverse. For
+real numbers, only half of the spectrum is computed, which halves the cost. The transpose of ``rfft`` is
+``irfft`` with weights, and the transpose of ``irfft`` is ``rfft`` with weights:
 
     rfftᵀ ct = n irfft(s ∘ conj ct)        irfftᵀ ct = conj rfft(ct) / (n s)        s = (1, ½, …, ½, 1)
 
@@ -102,7 +102,7 @@ def _sized(type: TensorType, axis: int, size: int) -> TensorType:
 
 
 def _weighted(spectrum: Any, axis: int, length: int, inverse: bool) -> Any:
-    """Multiply half a spectrum by ``n s``, or divide it if ``inverse``."""
+    """Multiply half of a spectrum by ``n s``, or divide it by ``n s`` if ``inverse``."""
     weights = np.full(length // 2 + 1, length / 2)
     weights[0] = length
     if length % 2 == 0:

@@ -62,7 +62,7 @@ def _whole(a: Any) -> Any:
 
 
 def _between(values: Any, like: Any) -> Any:
-    """Return 1 / (λ_j − λ_i), NaN if the gap is rounding noise, and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i), NaN for gaps of rounding noise, and 0 on the diagonal."""
     gaps = columns(values, like) - rows(values, like)
     size = abs(stop_gradient(gaps))
     largest = abs(stop_gradient(values))
@@ -77,7 +77,7 @@ def _between(values: Any, like: Any) -> Any:
 
 
 def _normalized(v: Any, dv: Any) -> Any:
-    """Remove from V̇ the change of each column's length and phase."""
+    """Remove from V̇ the changes of the length and the phase of each column of V."""
     axes = (len(v.shape) - 2,)
     stretch = reduce_sum(real(v) * real(dv) + imag(v) * imag(dv), axes=axes)
     where = column_pivots(v)
@@ -110,7 +110,7 @@ def _eig_xla(jax: Any, a: Any) -> Any:
 
 
 def _general(x: Any, *others: Any) -> list[Any]:
-    """Return a matrix with conjugate and real eigenvalues that are well separated."""
+    """Return a matrix whose eigenvalues, real and conjugate, are well separated."""
     exact = np.complex128 if x.dtype.kind == "c" else np.float64
     size = x.shape[-1]
     middle = np.diag(np.arange(size, dtype=exact) * 1.5 - 0.7)

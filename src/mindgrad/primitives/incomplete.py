@@ -1,12 +1,12 @@
 """Incomplete gamma and beta functions, and their derivatives of every order.
 
-Both functions are integrals of a probability density over one of its tails. Their *shapes* are the parameters
-a, or a and b. The variable of integration is u, where t = exp(u) for gamma, and t is the logistic function of
-u for beta, relative to the mode of the density. The integrand then decays at least exponentially on both
-sides, and a derivative with respect to a shape multiplies it by a polynomial in log t. One tail is integrated
-by Gauss-Legendre quadrature over panels, each of which is twice as long as the previous one. The other tail
-is its complement. In float64 the error is about 1e-13, and 1e-10 if a shape is below 1e-3. Definitions: DLMF
-8.2, 8.17.
+Both functions are integrals of a probability density over one of its tails. The *shapes* of the density are
+its parameters a, or a and b. The variable of integration is u, where t = exp(u) for gamma, and t is the
+logistic function of u for beta, relative to the mode of the density. The integrand then decays at least
+exponentially on both sides. Its derivative with respect to a shape is the integrand times a polynomial in
+log t. One tail is integrated by Gauss-Legendre quadrature over panels, each of which is twice as long as the
+previous one. The other tail is one minus this tail. In float64 the error is about 1e-13, and 1e-10 if a shape
+is below 1e-3. Definitions: DLMF 8.2, 8.17.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ __all__ = [
 
 _PANELS, _NODES = 24, 14
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-_LARGE = 16.0  # for a shape parameter above this number, log Γ is computed by Stirling's series
-_FAR = 30.0  # for u ≤ −30, log t is computed from log(1 − t), which cannot overflow
+_LARGE = 16.0  # for larger shapes, use Stirling's series for log Γ
+_FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which cannot overflow
 
 
 @lru_cache(maxsize=1)
 def _rule() -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights on [0, 2ᵏ − 1], for panels [2ʲ − 1, 2ʲ⁺¹ − 1]."""
+    """Return quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
 
 
 class Functions:
-    """The functions of NumPy or XLA that an integrand needs."""
+    """The functions that an integrand needs, from NumPy, or from JAX if it is given."""
 
     def __init__(self, jax: Any = None) -> None:
         self.jax = jax
@@ -59,7 +59,7 @@ class Functions:
         self.lgamma = lgamma_kernel if jax is None else jax.lax.lgamma
 
     def polygamma(self, x: Any, n: int) -> Any:
-        """Return ψ⁽ⁿ⁾(x)."""
+        """Return the polygamma function ψ⁽ⁿ⁾(x)."""
         if self.jax is None:
             return polygamma_kernel(x, n=n) if n else digamma_kernel(x)
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
@@ -68,8 +68,7 @@ class Functions:
         """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # a loop over nodes. XLA would fuse a sum over a further axis with each use and compute it several
-        # times
+        # a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute it
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
@@ -89,7 +88,8 @@ class Functions:
 def polynomial(first: int, second: int, derivative: Any) -> Any:
     """Return ∂ᵐ⁺ⁿ exp(g) / exp(g) from the derivatives ``derivative(m, n)`` of g.
 
-    Complete Bell polynomials in two variables, by the product rule: exp(g)' = g' exp(g).
+    ``first`` is m, and ``second`` is n. The result is a complete Bell polynomial in two variables, computed
+    by the product rule from exp(g)' = g' exp(g).
     """
     if first == second == 0:
         return 1.0
@@ -113,7 +113,10 @@ def orders_type(name: str) -> Any:
 
 
 def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
-    """Return the integral over the requested tail from the integral over one tail."""
+    """Return the requested tail, or its derivative, from the integrated tail.
+
+    ``is_it``: whether the integrated tail is the requested one. Both tails add up to 1.
+    """
     return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
 
 
@@ -124,7 +127,10 @@ def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_e
 
 
 def _at_end(shape: Any, order: int) -> Any:
-    """Return a density at bound 0, up to a factor: 0 to the power of ``shape`` − 1."""
+    """Return a density at bound 0, up to a factor: 0 to the power ``shape`` − 1.
+
+    For a derivative of positive ``order`` with respect to the shape, return 0.
+    """
     zero, one = zeros(shape.type), full(shape.type, 1.0)
     if order:
         return zero
@@ -139,7 +145,7 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
     start = numpy.log(x / a)  # u = log(t / a)
-    is_below = x <= numpy.maximum(a, 1.0)  # for a small shape a, the density is flat in u up to t = 1
+    is_below = x <= numpy.maximum(a, 1.0)  # for small a, the density is almost constant in u up to t = 1
     direction = numpy.where(is_below, -1.0, 1.0).astype(a.dtype)
     at_mode, offset = functions.at_mode(a), numpy.log(a) - functions.polygamma(a, 0)
     further = [-functions.polygamma(a, order) for order in range(1, n)]
@@ -157,7 +163,10 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
 
 
 def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
-    """Return derivatives of a gamma log-density at exp(``logarithm``) by its shape."""
+    """Return the derivatives of the gamma log-density at t = exp(``logarithm``).
+
+    The result is a function of the order of the derivative with respect to the shape a.
+    """
     return lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
 
 
@@ -230,7 +239,10 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
 
 
 def derivatives_of_beta(a: Any, b: Any, logarithms: tuple[Any, Any]) -> Any:
-    """Return derivatives of a beta log-density with respect to its shapes."""
+    """Return the derivatives of the beta log-density with respect to its shapes.
+
+    The result is a function of the two orders. ``logarithms`` are log t and log(1 − t).
+    """
     both = a + b
 
     def of(shape: Any, order: int) -> Any:

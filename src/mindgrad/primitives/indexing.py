@@ -3,13 +3,13 @@
     gather       y[b, r] = x[i(b), r]               scatter_add    y = x, then y[i(b), r] += u[b, r]
                                                     scatter_set    y = x, then y[i(b), r]  = u[b, r]
 
-``indices`` has shape (*b, k), where *b are the axes of the lookups. Its last axis contains the k components
-of an index: a position along each of the k ``axes`` of x. The other axes of x are r, in their order, so y and
-u have shape (*b, *r). Axes of x in ``batch`` correspond to the first axes of ``indices``: a lookup reads only
-the part of x with its batch index.
+A *lookup* b reads or writes one slice of x. ``indices`` has shape (*b, k): its last axis contains k
+positions, one along each of the k ``axes`` of x. The other axes of x are called r, so y and u have the shape
+(*b, *r). Axes of x in ``batch`` correspond to the first axes of ``indices``: a lookup accesses only the part
+of x with its own batch index.
 
 Positions count from 0. If an operator permits negative indices, it converts them first. An out-of-range index
-is never moved to another element. Reading at such an index returns NaN for floats, the smallest value for
+is never replaced by another index. Reading at such an index returns NaN for floats, the smallest value for
 signed integers, the largest value for unsigned integers, and False for Booleans. With ``fill="zero"``, it
 returns 0. Writing at such an index does nothing. If several updates write to one element, the last one in the
 order of ``indices`` is stored. The NumPy kernels and compiled functions follow the same rules.
@@ -43,7 +43,10 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 
 def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
-    """Return the shape (*b, *r) of a read or write."""
+    """Check the operands of a gather or scatter; return the shape (*b, *r).
+
+    This is the shape of the elements that are read or written (see the module docstring).
+    """
     if indices.dtype.kind not in ("int", "uint"):
         raise TypeError(f"For '{name}', the indices must be integers, but got {indices.dtype}.")
     used = (*axes, *batch)
@@ -68,9 +71,10 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
 
 
 def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tuple, Any]:
-    """Return NumPy's index for axes (batch, axes, window), and the valid lookups.
+    """Return the NumPy index of all lookups, and a mask of the lookups in range.
 
-    Out-of-range positions are replaced by 0.
+    The index is for an array with the axes (batch, axes, window), see :func:`_arranged`. Out-of-range
+    positions are replaced by 0.
     """
     sizes = [shape[axis] for axis in axes]
     columns = [indices[..., k] for k in range(len(axes))]
@@ -88,7 +92,7 @@ def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tupl
 
 
 def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
-    """Return a view of x with axes (batch, axes, window), and its permutation."""
+    """Return a view of x with axes (batch, axes, window), and the permutation to it."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
@@ -104,7 +108,7 @@ def outside(dtype: Any, fill: str) -> Any:
 
 
 def _xla_indices(indices: Any) -> Any:
-    """Convert indices to a signed type that can represent every position."""
+    """Convert indices to a signed type; clip unsigned indices to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
     elif indices.dtype.kind == "i" and indices.dtype.itemsize >= 4:
@@ -243,7 +247,7 @@ def _scatter_type(name: str) -> Any:
 
 
 def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
-    """Return a copy of x after ``write(view, places, updates)`` at valid positions."""
+    """Return a copy of x after ``write(view, places, updates)`` at in-range indices."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
         return y
@@ -262,7 +266,7 @@ def _scatter_batch(row: Any) -> Any:
     ) -> tuple[Any, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
-            # all samples share the indices, so each write covers the batch axis completely
+            # all samples share the indices, so each lookup writes one slice with the whole batch axis
             target = 0 if x_at is None else x_at
             axes, batch = past(axes, target), past(batch, target)
             x = placed(size, x, x_at, target)
@@ -315,7 +319,7 @@ def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> l
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # number the elements of x, and gather these numbers: the result is the target element of each update
+    # number the elements of x, and gather these numbers. The result is the target element of each update
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)
@@ -373,8 +377,9 @@ def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
     return _xla_gather(jax, last, indices, axes, before, -2) == order
 
 
-#: ``last_write(indices, sizes, batch)``: mask of the writes at ``indices`` into axes of ``sizes`` that are in
-#: range and not overwritten by a later one. The first ``batch`` axes of the indices are batch axes
+#: ``last_write(indices, sizes, batch)``: for writes at ``indices`` into axes of the given ``sizes``, a mask
+#: of the writes that are in range and that no later write overwrites. The first ``batch`` axes of the indices
+#: are batch axes
 last_write = constant(
     "last_write",
     type_rule=_last_write_type,

@@ -2,10 +2,10 @@
 
     cos(acos x) = x      exp(log x) = x      √(a²) = a and |a| = a, |−a| = a for a nonnegative a
 
-At the edge of the domain, the inner function has an infinite derivative and the outer function a zero
-derivative, or the outer function is not differentiable. The chain rule would compute 0 · ∞ = NaN, although
-the derivative of the composition is finite. If the pair is simplified, no infinite value occurs. Values
-change at most by rounding, and stay NaN outside the domain.
+At the edge of the domain, the inner function has an infinite derivative, and the outer function has a zero
+derivative or is not differentiable. The chain rule would compute 0 · ∞ = NaN, although the derivative of the
+composition is finite. The simplified equation contains no infinite value. Values change at most by rounding,
+and stay NaN outside the domain.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["is_nonnegative"]
 
-#: number of nested operators that :func:`is_nonnegative` searches
+#: largest number of nested operators that :func:`is_nonnegative` follows
 _DEPTH = 6
 
 
@@ -74,7 +74,7 @@ def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
 
 
 def _inside(x: Any, low: float | None, high: float | None) -> Any:
-    """Return a real ``x``, with NaN outside the domain of the inner function."""
+    """Return a real ``x`` with NaN outside the domain [``low``, ``high``]."""
     if x.dtype.kind == "complex" or low is None:
         return x
     within = greater_equal(x, full(x.type, low))
@@ -102,7 +102,7 @@ for _outer, _inner, _low, _high in (
 
 
 def _root_of_square(x: Any) -> Any:
-    """√(a²) = a for a nonnegative ``a``, even if the square would overflow in float16."""
+    """Simplify √(a²) to ``a`` for a nonnegative ``a``, so that a² cannot overflow."""
     equation = getattr(x, "made_by", None)
     if equation is None or not x.dtype.is_float:
         return None
@@ -117,7 +117,7 @@ def _root_of_square(x: Any) -> Any:
 
 
 def _size(x: Any) -> Any:
-    """|a| = a and |−a| = a for a nonnegative ``a``."""
+    """Simplify |a| and |−a| to ``a`` for a nonnegative ``a``."""
     if not x.dtype.is_float:
         return None
     equation = getattr(x, "made_by", None)
@@ -133,7 +133,7 @@ abs.simplify = _size
 
 
 def _is_positive(atom: Any) -> bool:
-    """Whether all elements of ``atom`` are at least a positive constant."""
+    """Whether ``atom`` is a sum of a positive constant and nonnegative values."""
     if type(atom) is Constant:
         return bool(np.all(atom.value > 0))
     equation = atom.made_by
@@ -165,5 +165,6 @@ def _bounds(total: Any, x: Any) -> bool:
     return equation is not None and equation.primitive in (logsumexp, reduce_max) and equation.inputs[0] is x
 
 
+# exp of a nonpositive number and rsqrt of a positive number are finite, so they do not get the mark INFINITE
 exp.taint = lambda x: "passes" if x.dtype.is_float and _is_nonpositive(x) else "starts"
 rsqrt.taint = lambda x: "passes" if x.dtype.is_float and _is_positive(x) else "starts"

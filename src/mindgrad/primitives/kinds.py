@@ -1,4 +1,4 @@
-"""Kinds of primitives: constructors that derive all rules from a few.
+"""Kinds of primitives: constructors that derive all rules from one or two.
 
     kind         value                  tangent                    the primitive defines
     pointwise    y_i = f(x_i, …)        ẏ = Σ_k p_k ẋ_k            ``partials(y, *xs)``
@@ -8,12 +8,12 @@
     constant     derivative zero        ẏ = 0                      no rule
 
 **Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic. However, if a selection such as ``where`` discards
-a value, its derivative must be zero even if a partial is infinite. An operator whose partials can be infinite
-or NaN at a point of its domain is declared ``singular``. Its results get the mark ``INFINITE``, and so do all
-values computed from them. ``product`` shields marked factors from exact zeros of the other factor
-(``primitives.exact_zeros``). Values without marks are multiplied without shields. A sum of products (matrix
-product, convolution) cannot check each term, so its transposes shield the other operand
-(``primitives.shielding``).
+a value, its derivative must be zero even if a partial derivative is infinite. An operator whose partials can
+be infinite or NaN at a point of its domain is declared ``singular``. Its results get the mark ``INFINITE``,
+and so do all values computed from them. :func:`product` replaces infinite elements of a marked factor by 0 if
+the other factor is exactly zero (``primitives.exact_zeros``). Values without marks are multiplied directly. A
+sum of products (matrix product, convolution) cannot check each term. Therefore its transposes replace
+infinite elements of an operand if all cotangents that multiply them are zero (``primitives.shielding``).
 """
 
 from __future__ import annotations
@@ -66,22 +66,22 @@ def full(type: TensorType, number: complex) -> Constant:
 
 
 def zeros(type: TensorType) -> Constant:
-    """Return zeros of ``type``."""
+    """Return a constant of ``type`` whose elements are all 0."""
     return full(type, 0)
 
 
 def is_zero(atom: Any) -> bool:
-    """Whether an atom is a constant that is zero."""
+    """Whether ``atom`` is a constant whose elements are all zero."""
     return type(atom) is Constant and not atom.value.any()
 
 
 def ones(type: TensorType) -> Constant:
-    """Return ones of ``type``."""
+    """Return a constant of ``type`` whose elements are all 1."""
     return full(type, 1)
 
 
 def accumulate(terms: Sequence[Any]) -> Any:
-    """Add tangents or cotangents; ``None`` is zero."""
+    """Add tangents or cotangents; ``None`` means zero."""
     total = None
     for term in terms:
         if term is not None:
@@ -90,11 +90,11 @@ def accumulate(terms: Sequence[Any]) -> Any:
 
 
 def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
-    """Return ``slope · tangent``, where 0 × ∞ is 0 for exact zeros.
+    """Return ``slope · tangent``, where 0 · ∞ is 0 for exact zeros.
 
     Args:
-        slope: an atom or a number.
-        tangent: a tangent or cotangent; ``None`` is zero.
+        slope: a partial derivative: a variable, a constant, or a number.
+        tangent: a tangent or cotangent; ``None`` means zero.
         singular: whether the slope can be infinite or NaN in the function's domain.
     """
     if tangent is None:
@@ -111,12 +111,12 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
 
 
 def cut(cotangent: Any) -> Any:
-    """Mark a cotangent that is zero for elements that a slice or lookup did not read."""
+    """Mark a cotangent as zero for the elements that a slice or lookup did not read."""
     return marked(cotangent, CUT | DISCARDS)
 
 
 def marked(cotangent: Any, mark: int) -> Any:
-    """Set a mark on ``cotangent`` unless it is a constant of equal elements."""
+    """Set a mark (``ir.graph``), except on a constant whose elements are all equal."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:
@@ -132,9 +132,9 @@ def _applied(slope: Any, tangent: Any, singular: bool) -> Any:
 
 
 def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
-    """Return a type rule for operands and a result of one type.
+    """Return a type rule of an operator whose operands and result have one type.
 
-    ``accepts`` is the name of the permitted kinds of the type, such as ``"inexact"``.
+    ``accepts`` is the name of the permitted kinds of types in :data:`ACCEPTS`, such as ``"inexact"``.
     """
     kinds = ACCEPTS[accepts]
 
@@ -235,7 +235,7 @@ def pointwise_constant(
 ) -> Primitive:
     """Create a pointwise operator with derivative zero: comparison, logic, floor.
 
-    ``result`` is the element type of the output if it differs from the operands' type.
+    ``result`` is the element type of the output if it differs from the type of the operands.
     """
     same = same_type(name, accepts)
 
@@ -267,12 +267,15 @@ def linear(
     kind: str = "linear",
     **fields: Any,
 ) -> Primitive:
-    """Create an operator that is jointly linear: ``L(a x + b y) = a L x + b L y``.
+    """Create an operator that is jointly linear in some operands.
+
+    With operands x₁, x₂, this means ``L(a x₁ + b y₁, a x₂ + b y₂) = a L(x₁, x₂) + b L(y₁, y₂)``.
 
     Args:
-        transpose: ``transpose(ct, *xs, **parameters)`` returns one cotangent per operand, or a single atom if
-            there is one operand.
-        linear_in: the operands in which it is linear, without indices and masks. Default: all operands.
+        transpose: ``transpose(ct, *xs, **parameters)`` returns one cotangent per operand, or a single
+            cotangent if there is one operand.
+        linear_in: indices of the operands in which the operator is linear, without indices and masks.
+            Default: all operands.
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
@@ -343,9 +346,9 @@ def multilinear(
 
 
 def general(name: str, *, jvp: Callable[..., Any], **fields: Any) -> Primitive:
-    """Create an operator with a forward rule.
+    """Create an operator from a JVP rule.
 
-    Reverse mode transposes the equations of this rule.
+    Reverse mode transposes the equations that this rule emits.
     """
     fields.setdefault("taint", "passes")
     return Primitive(name, "general", jvp=jvp, **fields)

@@ -1,7 +1,7 @@
 """Direct linear algebra: linear systems, inverse, Cholesky, and QR.
 
 All primitives accept matrices ``(…, m, n)`` of float32, float64, complex64, or complex128; leading axes are a
-batch. If a matrix is singular or not positive definite, so that no result exists, its result is infinite or
+batch. If no result exists because a matrix is singular or not positive definite, the result is infinite or
 NaN. The other matrices of the batch are not affected.
 
 Formulas:
@@ -90,7 +90,10 @@ def _system_flops(equation: Any) -> float:
 
 
 def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
-    """Clear ``y`` where the cotangent ``ct`` is zero, even for a singular matrix."""
+    """Set infinite and NaN elements of ``y`` to 0 in columns where ``ct`` is zero.
+
+    A singular matrix makes ``y`` infinite, but a solution with a zero cotangent was not used.
+    """
     if not can_discard(ct, y):
         return y
     axis = len(ct.shape) - (2 if left else 1)
@@ -99,12 +102,15 @@ def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
 
 
 def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
-    """Return the triangle of a tangent that a system depends on."""
+    """Return the triangle of a matrix or tangent that a triangular system reads."""
     return (lower if lower_part else upper)(a, strict=unit_diagonal)
 
 
 def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
-    """op(T) Y = B:  Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y), and correspondingly from the right."""
+    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y).
+
+    Y op(T) = B is differentiated in the same way.
+    """
     a, (da, db) = xs[0], ts
     if da is not None:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])
@@ -124,7 +130,7 @@ def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, 
 
 
 class _TriangularAxes(Axes):
-    """Axes of a triangular system: right-hand sides are parallel."""
+    """Index map of a triangular system: right-hand sides are independent (parallel)."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _SIDES[parameters["left"]].index_map(shapes, parameters)
@@ -186,7 +192,7 @@ triangular_solve = general(
 
 
 def _solve_jvp(y: Any, xs: Any, ts: Any, transpose: bool = False) -> Any:
-    """op(A) Y = B:  Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
+    """Differentiate op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         db = accumulate([db, -matmul(swapped(da) if transpose else da, y)])
@@ -194,7 +200,7 @@ def _solve_jvp(y: Any, xs: Any, ts: Any, transpose: bool = False) -> Any:
 
 
 def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
-    """Solve by P A = L U, with factors that a gradient shares between A and Aᵀ."""
+    """Solve by P A = L U, so that systems with A and Aᵀ use the same factors."""
     linalg, numpy = jax.lax.linalg, jax.numpy
     factors, _, order = linalg.lu(a)
     inside = "promise_in_bounds"  # the indices are a permutation, so all of them are in range
@@ -276,7 +282,7 @@ def _cholesky_numpy(a: Any) -> Any:
 
 
 def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ), where Φ keeps the lower triangle and halves the diagonal."""
+    """Compute L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ). Φ is the lower triangle with half of the diagonal."""
     half = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
     inner = triangular_solve(y, hermitian(ts[0]), **half)
     inner = triangular_solve(y, adjoint(inner), **half)
@@ -317,7 +323,7 @@ def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
 def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     """Compute Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
 
-    X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ has the lower triangle of M, and Ωᴴ = −Ω.
+    X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ is antihermitian and has the lower triangle of M.
     """
     q, r = y
     x = triangular_solve(r, ts[0], left=False, lower=False, transpose=False, unit_diagonal=False)

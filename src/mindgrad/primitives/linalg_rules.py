@@ -1,4 +1,4 @@
-"""Helpers of linear algebra rules: products, triangles, diagonals, samples.
+"""Helpers for linear algebra rules: products, triangles, diagonals, test samples.
 
 A matrix is the last two axes of an operand; all axes before them are a batch.
 """
@@ -68,10 +68,10 @@ def real_part_type(x: TensorType) -> TensorType:
 
 
 def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[..., Any]:
-    """Return a kernel that returns NaN where ``numpy.linalg`` raises, as in XLA.
+    """Wrap a kernel to return NaN if ``numpy.linalg`` raises an error, as XLA does.
 
     One singular matrix then does not affect the other matrices of its batch. If ``lower`` is true, the result
-    is a lower triangle, and elements above the diagonal are zero even in a failed matrix.
+    is a lower triangle, and elements above the diagonal are zero even for a singular matrix.
     """
 
     def run(*arrays: Any, **parameters: Any) -> Any:
@@ -85,7 +85,7 @@ def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[
 
 def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict, lower: bool) -> Any:
     batch = arrays[0].shape[:-2]
-    # compute the kernel on identity matrices, which cannot fail, to determine the shapes of the results
+    # call the kernel with identity matrices, which cannot fail, to determine the shapes of the results
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)
@@ -179,17 +179,17 @@ def _spread(v: Any, like: Any, axis: int) -> Any:
 
 
 def columns(v: Any, like: Any) -> Any:
-    """Return a matrix like ``like`` with element ``v[j]`` everywhere in column j."""
+    """Return a matrix of the shape of ``like`` whose column j consists of ``v[j]``."""
     return _spread(v, like, len(like.shape) - 1)
 
 
 def rows(v: Any, like: Any) -> Any:
-    """Return a matrix like ``like`` with element ``v[i]`` everywhere in row i."""
+    """Return a matrix of the shape of ``like`` whose row i consists of ``v[i]``."""
     return _spread(v, like, len(like.shape) - 2)
 
 
 def sum_of_products(a: Any, b: Any) -> Any:
-    """Return Σᵢⱼ aᵢⱼ bᵢⱼ of each matrix."""
+    """Return Σᵢⱼ aᵢⱼ bᵢⱼ for each pair of matrices."""
     rank = len(a.shape)
     axes = tuple(range(rank))
     return dot(a, b, contract=(axes[-2:], axes[-2:]), batch=(axes[:-2], axes[:-2]))
@@ -212,7 +212,7 @@ def of_matrices(factor: float) -> Work:
 
 
 def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
-    """Return ``prepare`` of a sample: ``function`` in float64 on the first operand."""
+    """Create the ``prepare`` of a test sample; ``function`` runs in double precision."""
 
     def prepare(x: Any, *rest: Any) -> list[Any]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64
@@ -229,7 +229,7 @@ def positive_definite(x: Any) -> Any:
 
 @_prepared
 def well_conditioned(x: Any) -> Any:
-    """Return a matrix like ``x`` with well separated, nonzero singular values."""
+    """Return ``x`` with its singular values replaced by k, …, 2, 1."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.arange(s.shape[-1], 0, -1)) @ vh
 

@@ -1,10 +1,11 @@
 """Logarithms of incomplete gamma and beta functions, and all their derivatives.
 
-Let v be the value of the integrand at the bound, and J the integral of the integrand divided by v. A tail is
-the product v J. It can underflow, but log v and J do not, so its logarithm is log v + log J. The derivatives
-of the logarithm with respect to the shapes are ratios of integrals, in which v cancels. The derivative with
-respect to u = log t, or logit t, is ±1 / J, the hazard. Derivatives of hazards and ratios consist of hazards
-and ratios. A tail close to 1 is computed as the complement of the other tail.
+A tail is the integral of a density below or above a bound. It is computed as v J, where v is the
+integrand at the bound, and J is the integral of the integrand divided by v. The tail can underflow, but log v
+and J do not, so its logarithm is log v + log J. The derivatives of the logarithm with respect to the shapes
+are ratios of integrals, in which v cancels. The derivative with respect to u = log t, or logit t, is ±1 / J,
+the *hazard*. Derivatives of hazards and ratios consist of hazards and ratios. A tail close to 1 is computed
+as one minus the other tail.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ __all__ = ["beta_hazard", "gamma_hazard", "log_beta_tail", "log_gamma_tail"]
 
 
 def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, order: int | None) -> Any:
-    """Return a function of a tail exp(``height``) · ``integral`` or its complement.
+    """Return the logarithm, a derivative ratio, or the hazard of a tail.
+
+    The integrated tail is exp(``height``) · ``integral``.
 
     Args:
         numpy: module of array functions: ``numpy`` or ``jax.numpy``.
@@ -40,9 +43,9 @@ def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, or
         integral: the integral over the tail, divided by the integrand at the bound.
         slopes: for a positive ``order``, the integral of the differentiated integrand over the tail, divided
             by the integrand at the bound.
-        is_it: whether the integrated tail is the requested one; otherwise, its complement is requested.
-        order: 0 for the logarithm of the tail, a positive order of a derivative for its ratio to the tail,
-            ``None`` for the hazard.
+        is_it: whether the integrated tail is the requested one. If not, one minus this tail is requested.
+        order: 0 requests the logarithm of the tail, n > 0 the ratio of its n-th derivative to the tail, and
+            ``None`` the hazard.
     """
     tail = numpy.minimum(numpy.exp(height) * integral, 1.0)
     if order == 0:
@@ -53,7 +56,10 @@ def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, or
 
 
 def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, upper: bool) -> Any:
-    """Return log T (``n`` = 0), ∂ⁿT / T (``n`` > 0), or the hazard t p(t) / T."""
+    """Return log T, the ratio ∂ⁿT / T, or the hazard t p(t) / T for a gamma tail T.
+
+    The result is log T for ``n`` = 0, the ratio for ``n`` > 0, and the hazard if ``n`` is ``None``.
+    """
     numpy = functions.numpy
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
@@ -82,7 +88,7 @@ def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, uppe
 
 
 def _logarithm(x: Any) -> Any:
-    """Return log x, and 0 where x is 0."""
+    """Return log x, and 0 if x is 0."""
     return log(select(equal(x, zeros(x.type)), full(x.type, 1.0), x))
 
 
@@ -134,9 +140,10 @@ gamma_hazard = elementwise(
 
 
 def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int | None, n: int) -> Any:
-    """Return log I if ``m`` = ``n`` = 0, ∂ᵐ⁺ⁿI / I if positive, else the hazard.
+    """Return log I, the ratio ∂ᵐ⁺ⁿI / I, or the hazard of the beta distribution.
 
-    The hazard (``m`` is ``None``) is x (1 − x) p(x) / I.
+    The result is log I for ``m`` = ``n`` = 0, and the ratio for other integers. If ``m`` is ``None``, it is
+    the hazard x (1 − x) p(x) / I.
     """
     numpy = functions.numpy
     inside = (bound > 0) & (bound < 1) & (first > 0) & (second > 0)

@@ -1,4 +1,4 @@
-"""Logic and bit operators, and tests for NaN and infinity; the derivative is zero.
+"""Logic and bit operators, and tests for NaN and infinity, with derivative zero.
 
 Logical operators accept Bool; bitwise operators accept Bool and integers.
 """

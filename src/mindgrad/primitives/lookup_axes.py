@@ -1,9 +1,10 @@
 """Axes of lookups (``gather``, ``scatter``).
 
     gather   x (batch, indexed, window), indices (batch, lookups, component) → (batch, lookups, window)
-    scatter  x, indices, updates (batch, lookups, window) → as x
+    scatter  x, indices, updates (batch, lookups, window) → the axes of x
 
-The axes of ``x`` may have any order.
+A lookup selects one position along the *indexed* axes of x, and copies the *window* axes completely
+(``primitives.indexing``). The axes of ``x`` may have any order.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def window_axes(rank: int, axes: Shape, batch: Shape) -> Shape:
 
 
 class GatherAxes(Axes):
-    """Axes of ``gather``: indexed axes are opaque, and all others are parallel."""
+    """Index map of ``gather``: elements are independent except along indexed axes."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
@@ -38,7 +39,7 @@ class GatherAxes(Axes):
 
 
 class ScatterAxes(GatherAxes):
-    """Axes of ``scatter``: as for ``gather``, but the axes of lookups are opaque too."""
+    """Index map of ``scatter``: elements are independent along batch and window axes."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         (x, indices), (updates,), kinds = _lookups(shapes[0], shapes[1], **_axes_of(parameters))
@@ -69,7 +70,10 @@ def _lookups(x: Shape, indices: Shape, axes: Shape, batch: Shape) -> IndexMap:
 
 
 def _relabeled_lookups(old: IndexMap, operands: Sequence[Labels]) -> tuple[dict[str, Shape], Labels] | None:
-    """Return the parameters of a lookup on these operands, and its window's labels."""
+    """Return a lookup's parameters for reordered operands, and its window's labels.
+
+    Returns ``None`` if the operator does not support the new order.
+    """
     x, indices = operands[:2]
     batch = tuple([label for label in indices if label in x])
     if indices[-1] != old.operands[1][-1] or indices[: len(batch)] != batch:

@@ -1,9 +1,9 @@
 """LU factorization with row exchanges: P A = L U.
 
-L is unit lower triangular and U is upper triangular. Both are stored in one matrix, as in LAPACK. The row
-exchanges are integers without derivative, so separate primitives return them. If A is not square, parts of
-the identity matrix complete L and U to square matrices L' and U' (M. Seeger et al., "Auto-differentiating
-linear algebra", 2017)::
+L is unit lower triangular and U is upper triangular. Both are stored in one matrix, as in LAPACK. Separate
+primitives return the row exchanges, which are integers without derivative. If A is not square, rows or
+columns of the identity matrix complete L and U to square matrices L' and U' (M. Seeger et al.,
+"Auto-differentiating linear algebra", 2017)::
 
     M = L'⁻¹ (P Ȧ) U'⁻¹,     L̇ = L' tril(M, −1),     U̇ = triu(M) U'
 """
@@ -48,14 +48,14 @@ def _fitted(y: Any, rows: int, columns: int) -> Any:
 
 
 def _exchanged(x: Any, order: Any) -> Any:
-    """Reorder the rows of ``x``."""
+    """Sort the rows of each matrix in ``x`` by ``order``."""
     batch = tuple(range(len(x.shape) - 2))
     places = broadcast_in_dim(order, shape=(*order.shape, 1), dims=tuple(range(len(order.shape))))
     return gather(x, places, axes=(len(batch),), batch=batch)
 
 
 def _upper_square(y: Any, size: int) -> Any:
-    """Return U', which is U with the missing rows of the identity."""
+    """Return U': a square matrix with U and the missing rows of the identity."""
     square = upper(_fitted(y, size, size))
     missing = size - y.shape[-2]
     if missing <= 0:
@@ -80,7 +80,7 @@ def _lu_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 def _factored(a: Any) -> tuple[Any, Any]:
-    """Factor a batch of matrices by elimination; return factors and pivots."""
+    """Factor a batch of matrices by Gaussian elimination; return factors and pivots."""
     y = np.array(a)
     m, n = y.shape[-2:]
     pivots = np.zeros((*y.shape[:-2], min(m, n)), np.int32)
@@ -134,7 +134,7 @@ _SAMPLES = [
     case(reals()[0, 0]),
 ]
 
-#: ``lu_pivots(a)``: for each row, the row with which it is exchanged, in LAPACK's order, as int32
+#: ``lu_pivots(a)``: for each step i of the elimination, the row that is exchanged with row i, as int32
 lu_pivots = constant(
     "lu_pivots",
     type_rule=_pivots_type,

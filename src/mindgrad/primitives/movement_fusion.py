@@ -1,12 +1,13 @@
-"""Fusion of data movement: replace two movements of an array by one or none.
+"""Fusion of data movement: replace two slices, pads, or reshapes by one or none.
 
     part(a constant) = one element, if all are equal
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
     pad(a, after) + pad(b, before) = join(a, b)            part(f(x)): see :data:`PARTS` for f
 
-A derivative often concatenates the columns of a gradient, and user code then slices it. With these rules,
-only the columns that are used are computed. The gradient of slices of an array is a sum of padded arrays,
-which becomes one concatenation. Each function returns the replacement of the outer operator, or ``None``.
+Here ``part`` is a slice and ``join`` is a concatenation. A derivative often concatenates the columns of a
+gradient, and user code then slices it. With these rules, only the columns that are used are computed. The
+gradient of slices of an array is a sum of padded arrays, which becomes one concatenation. Each function
+returns the replacement of the outer operator, or ``None``.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def reshaped_twice(x: Any, shape: Shape) -> Any:
 
 
 def sum_of_parts(a: Any, b: Any) -> Any:
-    """Return ``a + b`` of padded arrays adjacent along one axis: join, then pad."""
+    """Return ``a + b`` as one padded concatenation, if both are padded and adjacent."""
     first = _made(a, "pad")
     second = None if first is None else _made(b, "pad")
     if first is None or second is None:
@@ -63,7 +64,7 @@ def sum_of_parts(a: Any, b: Any) -> Any:
 
 
 def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
-    """Return a slice of a concatenation from one operand, or a slice of f(x)."""
+    """Return a slice of a concatenation or of f(x) without computing the rest."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)
@@ -83,7 +84,7 @@ def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
 
 
 def uniform(part: np.ndarray) -> Constant | None:
-    """Return a part of a constant as one element if all its bytes are equal."""
+    """Return a slice of a constant as one scalar if all its elements are equal."""
     if part.size < 2:
         return None
     first = part[(slice(0, 1),) * part.ndim]
@@ -92,7 +93,7 @@ def uniform(part: np.ndarray) -> Constant | None:
 
 
 def joined(xs: Sequence[Any], axis: int) -> Any:
-    """Return the array that ``xs`` divide along ``axis``, in order and completely."""
+    """Return the array that is divided into ``xs`` along ``axis``, or ``None``."""
     found = _parts(xs, axis)
     return _unstacked(xs) if found is None and not axis else found
 
@@ -117,7 +118,7 @@ def _parts(xs: Sequence[Any], axis: int) -> Any:
 
 
 def _unstacked(xs: Sequence[Any]) -> Any:
-    """Return the array that ``unstack`` divided into ``xs``, in order and completely."""
+    """Return the array that ``unstack`` divides into ``xs``, in order."""
     made = [_made(x, "reshape") for x in xs]
     wide = all(equation is not None for equation in made)
     slices = [equation.inputs[0] for equation in made if equation is not None] if wide else list(xs)

@@ -1,9 +1,9 @@
-"""Padding of operands: elements with arbitrary values beyond the actual size.
+"""Padding of operands: how operators treat additional, arbitrary elements.
 
-A function that is compiled for many sizes pads its operands to a larger size. Along a parallel axis, elements
-are independent, so padding does not affect other elements. Along a reduced axis, the padding must contain the
-neutral element, such as 0 for a sum. ``execution.open_axes`` calls this module to determine how an operator
-treats an axis with padding.
+A function that is compiled for many sizes of an axis pads its operands to a larger size. Along a parallel
+axis, elements are independent, so padding does not affect other elements. Along a reduced axis, the padding
+must contain the neutral element, such as 0 for a sum. ``execution.open_axes`` calls this module to determine
+whether an axis of an operator may have padding.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _NEUTRAL: dict[str, Callable[[Any], Any]] = {
 
 
 def padded_map(equation: Equation) -> IndexMap | None:
-    """Return the index map on padded operands; ``None``: padding may be read."""
+    """Return the index map for padded operands; ``None`` if padding may be read."""
     primitive = equation.primitive
     if primitive.kind == "control" or primitive.effect or primitive.calls_back or primitive.communicates:
         return None
@@ -79,9 +79,9 @@ def padded_map(equation: Equation) -> IndexMap | None:
 
 
 def keeps_apart(equation: Equation, kind: str) -> bool:
-    """Whether results do not depend on padding along an axis of this kind.
+    """Whether padding along an axis of this kind does not affect the other results.
 
-    The padding must have the neutral element, if there is one.
+    If the operator has a neutral element, the padding must contain it.
     """
     has_neutral = equation.primitive.name in (*_NEUTRAL, "gather")
     if kind == ORDERED:
@@ -90,17 +90,17 @@ def keeps_apart(equation: Equation, kind: str) -> bool:
 
 
 def is_common(equation: Equation, kind: str) -> bool:
-    """Whether results along an axis of this kind exist for all sizes."""
+    """Whether the size of the result along an axis is fixed, as for ``x[:3]``."""
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
 def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
-    """Return the value that padding of an operand must have; ``None``: any value."""
+    """Return the value that the padding of an operand must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
         return None
     if name == "scatter_add" and operand < 2:
-        return None  # the padding of the updates is 0, so the padding of x and of the indices is arbitrary
+        return None  # the padding of the updates is 0, so the padding of x and of the indices is not used
     if name == "gather":
         return outside(dtype.numpy, equation.parameters.get("fill", "nan"))
     return _NEUTRAL[name](dtype) if name in _NEUTRAL else None
@@ -109,7 +109,7 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
 def resized_parameters(
     equation: Equation, sizes: Mapping[int, int], shape: Shape
 ) -> Mapping[str, Any] | None:
-    """Return the parameters of an equation for other sizes, or ``None``.
+    """Return the parameters of an equation for other sizes, if possible.
 
     Args:
         equation: an equation that has an index map, or whose operator is ``iota`` or ``reshape``.
@@ -124,5 +124,5 @@ def resized_parameters(
     if axes is None or relabeling is None or relabeling.swaps or relabeling.results != axes.results:
         return None
     if any(relabeling.parameters[name] for name in relabeling.parameters.keys() - parameters.keys()):
-        return None  # other sizes are supported only if these parameters have their defaults
+        return None  # the new sizes would need a parameter that the equation does not have
     return {name: relabeling.parameters.get(name, value) for name, value in parameters.items()}

@@ -2,10 +2,10 @@
 
     pattern(run, equation, patterns) = the pattern of each output, from the patterns of the operands
 
-A pattern lists, for each element of a value, the elements of the inputs on which it depends. These rules use
-values that are known at compile time: zeros of factors, windows of convolutions, and positions of lookups.
-``run`` is the object that propagates patterns (``sparse.sparsity``). It combines patterns and stores the
-known values.
+A *pattern* lists, for each element of a value, the elements of the inputs on which it depends. It is a sparse
+Boolean matrix with one row for each element of the value. These rules use values that are known at compile
+time: zeros of factors, windows of convolutions, and positions of lookups. ``run`` is the object that
+propagates patterns (``sparse.sparsity``). It combines patterns and stores the known values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def selected(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
-    """Return the pattern of elements that a known condition selects from two operands."""
+    """Return the sparsity pattern of a ``select`` with a constant condition."""
     predicate = run.constant(equation.inputs[0])
     if predicate is None:
         return None
@@ -39,7 +39,7 @@ def selected(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | N
 
 
 def multiplied(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
-    """Return the pattern of a product with a known factor that has zeros."""
+    """Return the sparsity pattern of a product with a constant factor that has zeros."""
     for x, other in ((0, 1), (1, 0)):
         if patterns[x] is not None and patterns[other] is None:
             factor = run.constant(equation.inputs[other])
@@ -53,7 +53,7 @@ def multiplied(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] |
 
 
 def read_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the pattern of a lookup with unknown positions along the indexed axes."""
+    """Return the sparsity pattern of a gather whose positions are unknown."""
     x, indices = equation.inputs
     reduced, numbers = run.collapsed(x, patterns[0], equation.parameters["axes"])
     first = np.zeros(indices.shape, np.int64)
@@ -61,7 +61,7 @@ def read_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any
 
 
 def sliced_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the pattern of a slice with unknown positions along the sliced axes."""
+    """Return the sparsity pattern of a dynamic slice whose start is unknown."""
     x, shape = equation.inputs[0], equation.outputs[0].shape
     axes = [k for k, (n, size) in enumerate(zip(x.shape, shape, strict=True)) if n != size]
     reduced, numbers = run.collapsed(x, patterns[0], axes)
@@ -69,13 +69,13 @@ def sliced_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[A
 
 
 def updated_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the pattern of an array in which a slice is replaced."""
+    """Return the sparsity pattern of an array with an update at an unknown position."""
     written = None if patterns[1] is None else run.mixed([patterns[1]], equation.outputs)[0]
     return [run.union([patterns[0], written])]
 
 
 def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the pattern of writes at unknown positions, to any element."""
+    """Return the sparsity pattern of a scatter whose positions are unknown."""
     x, indices, updates = equation.inputs
     unwritten, update = patterns[0], patterns[2]
     if update is None:
@@ -83,7 +83,7 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
     axes, batch = equation.parameters["axes"], equation.parameters.get("batch", ())
     lookups = range(len(batch), len(indices.shape) - 1)
     reduced, numbers = run.collapsed(updates, update, tuple(lookups))
-    # axes (batch, indexed, window), in the kernel's order of the axes of x
+    # axes (batch, indexed, window), as in the kernel of the scatter
     window = tuple(k for k in range(len(x.shape)) if k not in axes and k not in batch)
     order = (*batch, *axes, *window)
     sizes = [x.shape[k] for k in order]
@@ -96,13 +96,13 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
 
 
 def contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the union of the patterns through both factors."""
+    """Return the sparsity pattern of a contraction: the union over both operands."""
     parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
 
 
 def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
-    """Return the pattern of a contraction through its operand ``k``."""
+    """Return the part of a contraction's sparsity pattern due to operand ``k``."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
     mine, theirs = contract[k], contract[1 - k]
@@ -138,7 +138,7 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
 
 
 def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the pattern of a convolution, by elements of the window."""
+    """Return the sparsity pattern of a convolution: the union over the window."""
     x, w = equation.inputs
     lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: number of sample axes
     shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
@@ -158,7 +158,7 @@ def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
         per_group = shape[channels] // groups
         for tap in np.ndindex(*taps):
-            # convolve the pattern with a kernel that has a single weight 1: it only moves the elements of x
+            # number the elements of x, and convolve these numbers with a single weight 1, which moves them
             single = np.zeros((*taps, groups) if is_last else (groups, *taps))
             single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)

@@ -45,7 +45,7 @@ __all__ = [
 
 
 def _where(condition: Any, like: Any) -> Any:
-    """Return 1 where ``condition`` is true and 0 elsewhere, as the dtype of ``like``."""
+    """Return 1 where ``condition`` is true and 0 elsewhere, in the dtype of ``like``."""
     return convert(condition, dtype=like.type.dtype)
 
 
@@ -76,7 +76,7 @@ def _abs_type(x: TensorType) -> TensorType:
 
 
 def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """Return sign(x) ẋ, or for complex x the part of ẋ along x: Re(x̄ ẋ) / |x|."""
+    """Return sign(x) ẋ. For complex x, return Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
         return product(sign(x), t)
@@ -105,7 +105,7 @@ def _softsign_partials(y: Any, x: Any) -> list[Any]:
 
 
 #: ``softsign(x)``: x / (1 + |x|). Its derivative is computed as 1 / (1 + |x|)², because the quotient rule
-#: would cancel
+#: would have cancellation
 softsign = elementwise(
     "softsign",
     work=ARITHMETIC,
@@ -123,7 +123,7 @@ softsign = elementwise(
 def _shares(first: Any, second: Any, ahead: Primitive) -> list[Any]:
     """Return the derivatives of maximum or minimum: 1 for the selected operand.
 
-    Ties share the derivative equally; for integers the first operand has it.
+    Operands that tie have the derivative 1/2 each. For integers, the first operand has the derivative 1.
     """
     wins, loses = _where(ahead(first, second), first), _where(ahead(second, first), first)
     tie = _where(equal(first, second), first)
@@ -172,10 +172,10 @@ clip = elementwise(
 
 
 def _relu_xla(jax: Any, x: Any) -> Any:
-    """Emit a selection instead of a maximum with a number.
+    """Emit a selection instead of a maximum.
 
-    XLA recomputes the maximum for each use. In a residual network, each block would then recompute all blocks
-    before it.
+    XLA would recompute a maximum with a constant for each of its uses. In a residual network, each block
+    would then recompute all blocks before it.
     """
     zeros = jax.numpy.zeros_like(x)
     return jax.lax.select(jax.lax.le(x, zeros), zeros, x)
@@ -213,7 +213,7 @@ relu6 = elementwise(
 
 
 def _divided(of_floats: Any, of_integers: Any) -> tuple[Any, Any]:
-    """Return both kernels; integers divided by 0 have quotient −1, remainder a."""
+    """Return the NumPy and XLA kernel; for integers, a / 0 is −1 with remainder a."""
 
     def kernel(array: Any, a: Any, b: Any) -> Any:
         if not array.issubdtype(a.dtype, array.integer):
@@ -263,7 +263,7 @@ mod = elementwise(
 
 
 def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
-    # y = a mod b, so a − y is a multiple of b up to rounding, and rounding the quotient makes it exact
+    # y = fmod(a, b), so a − y is a multiple of b up to rounding, and rounding the quotient makes it exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]
 

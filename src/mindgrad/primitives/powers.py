@@ -1,6 +1,6 @@
-"""Powers with static integers, static numbers, or tensors as exponents.
+"""Powers whose exponent is a static integer, a static number, or a tensor.
 
-If a power is a root, such as ``x ** 0.5``, its rule is registered in ``primitives.roots``.
+Powers that are roots, such as ``x ** 0.5``, are registered in ``primitives.roots``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["integer_power", "pow", "real_power"]
 
 
 def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
-    """Return n xⁿ⁻¹, for negative n as the factors n xⁿ and 1 / x.
+    """Return the derivative n xⁿ⁻¹ of a power.
 
-    Near 0, xⁿ⁻¹ may overflow although xⁿ does not.
+    For negative n, return the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0 although xⁿ does not.
     """
     if 0 < n < 1 and is_sum_of_squares(x):
         return safe_quotient(n * y, x)  # n xⁿ / x, and 0 at x = 0, as in the derivative of a norm
@@ -95,7 +95,7 @@ integer_power = elementwise(
 
 
 def _whole_power(array: Any, x: Any, n: Any) -> Any:
-    """Raise integers to a tensor exponent; negative ones give 0 unless x = ±1."""
+    """Raise integers to a tensor exponent; x to a negative power is 0 unless x = ±1."""
     power = array.power(x, array.maximum(n, array.zeros_like(n)))
     odd = array.where(n % 2 == 0, array.ones_like(x), x)
     return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
@@ -110,12 +110,12 @@ def _pow_xla(jax: Any, x: Any, n: Any) -> Any:
 
 
 def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
-    """Return n xⁿ⁻¹ and xⁿ log x, where 0 × ∞ is 0: ``x**0`` is constant, also at 0.
+    """Return n xⁿ⁻¹ and xⁿ log x, where 0 · ∞ is 0. For n = 0, the power is constant.
 
-    At base 0, the second derivative is 0 for n > 0 by continuity, and by convention for n ≤ 0.
+    At x = 0, the second partial derivative is 0 for n > 0 by continuity, and for n ≤ 0 by convention.
     """
     slope: Any = masked_multiply(n, pow(x, n - 1))
-    if x.dtype.is_float:  # for n < 0 the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0
+    if x.dtype.is_float:  # for n < 0, use the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0
         one, is_negative = ones(n.type), less(n, zeros(n.type))
         exponent = n - select(is_negative, zeros(n.type), one)
         slope = (masked_multiply(n, pow(x, exponent)), select(is_negative, 1 / x, one))
@@ -158,7 +158,7 @@ def _real_power_type(x: TensorType, *, n: float) -> TensorType:
 
 
 def _real_power_simplify(x: Any, *, n: float) -> Any:
-    # x ** 3.0 is x · x · x: exact, and much cheaper than a general power
+    # x ** 3.0 becomes x · x · x, which is exact and much cheaper than a general power
     if abs(n) <= _MULTIPLIED and n.is_integer():
         return integer_power(x, n=int(n))
     return sqrt(x) if n == 0.5 else None  # as in NumPy, x ** 0.5 is sqrt(x), also for x = −∞
@@ -183,7 +183,7 @@ real_power = elementwise(
 
 
 def _real_power_as_root(x: Any, n: float) -> Root | None:
-    """Return a fractional power as a root of an integer power, or ``None``."""
+    """Return a fractional power as a root of an integer power, if possible."""
     if not math.isfinite(n):
         return None
     rounding = 2.0**-52 if x.dtype in (float64, complex128) else 2.0**-23

@@ -1,8 +1,9 @@
 """Counter-based random generator: random bits are a function of a state.
 
 The generator is Threefry-4x32 with 20 rounds (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel
-random numbers: as easy as 1, 2, 3*, SC 2011). This cipher maps a counter of four 32-bit words to four words
-under a key of four words. It uses only additions, rotations, and exclusive or. Word k of block i of a draw is
+random numbers: as easy as 1, 2, 3*, SC 2011). This cipher encrypts a counter of four 32-bit words with a key
+of four words. It uses only additions, rotations, and exclusive or. A *draw* is one call of the primitive
+:data:`random_bits`. Word k of block i of a draw is
 
     Threefry(key = (seed₀, seed₁, calls₀, calls₁), counter = (i, 0, s₁, s₂))[k]
 
@@ -40,7 +41,7 @@ STATE_WORDS = 6
 _GROUPS = 5
 _PARITY = np.uint32(0x1BD11BDA)
 
-#: rotations of the two odd words, ``[group, round, word, 1]``: two groups of rounds alternate
+#: rotations of the odd words (1 and 3), ``[group, round, word, 1]``: two groups of rotations alternate
 _ROTATIONS = np.array(
     [
         [[10, 26], [11, 21], [13, 27], [23, 5]],
@@ -50,8 +51,8 @@ _ROTATIONS = np.array(
 )[np.arange(_GROUPS) % 2, ..., None]
 
 # A fifth word extends the key. Before the first round, and after each group of four rounds, the cipher adds
-# four words of the key to the words of a block. Each time, it starts at the next word of the key, and adds
-# the number of the group to the last word
+# four words of the key to the words of a block. Each time, it starts one word later in the key, and adds the
+# number of the group to the last word
 _EVEN, _ODD = (
     [(group + word) % 5 for group in range(_GROUPS + 1) for word in pair] for pair in [(0, 2), (1, 3)]
 )
@@ -62,9 +63,9 @@ _TILE = 4096
 
 
 def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
-    """Return the key schedule for the even and the odd words, ``[step, word, 1]``.
+    """Return the words of the key that are added to the even and to the odd words.
 
-    ``key`` consists of arrays of one word.
+    The results have the shape ``[step, word, 1]``. ``key`` consists of four arrays of one word.
     """
     words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
     even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
@@ -72,7 +73,7 @@ def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
 
 
 def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap: Any) -> tuple[Any, Any]:
-    """Apply four rounds to words 0 and 2 and words 1 and 3, and then add the key."""
+    """Apply four rounds to the even and the odd words, and then add words of the key."""
     for by in rotations:
         even = even + odd
         odd = ((odd << by) | (odd >> (32 - by))) ^ even
@@ -81,7 +82,7 @@ def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap:
 
 
 def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
-    """Encrypt blocks ``counters`` of shape (4, n) under ``key`` (four words).
+    """Encrypt blocks ``counters`` of shape (4, n) with a ``key`` of four words.
 
     >>> import numpy as np
     >>> from mindgrad.primitives.random import threefry
@@ -139,7 +140,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
     even, odd = (
         join([lax.expand_dims(row, (0,)) for row in pair]) for pair in (counters[::2], counters[1::2])
     )
-    # a loop, because XLA would fuse unrolled rounds with each use of the bits and recompute them there
+    # a loop, because XLA would fuse unrolled rounds with each use of the bits and recompute them for each use
     (even, odd), _ = lax.scan(
         lambda pair, each: (_group(pair[0], pair[1], each[:4], each[4], each[5], swap), None),
         (even + lax.index_in_dim(to_even, 0, 0, False), odd + lax.index_in_dim(to_odd, 0, 0, False)),
@@ -149,7 +150,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
             lax.slice_in_dim(to_odd, 1, None),
         ),
     )
-    # words 0, 1, 2, 3: even and odd words alternate
+    # merge the even and the odd words in the order 0, 1, 2, 3
     bits = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
     low = words[4] + np.uint32(1)
     high = words[5] + lax.convert_element_type(lax.eq(low, lax.full_like(low, 0)), np.uint32)
@@ -167,7 +168,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
 
 
 def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
-    # a batch of states yields separate bits for each state; a single state yields one draw for all samples
+    # a batch of states yields different bits for each state; a single state yields one draw for all samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
 
@@ -195,7 +196,7 @@ random_bits = constant(
 
 
 def _inside(words: Any, dtype: DType) -> Any:
-    """Return numbers in (0, 1]: (w + ½) / 2³² of one word, in float64 of two words."""
+    """Return numbers in (0, 1]: (w + ½) / 2³² for a word w; float64 uses two words."""
     wide = dtype.numpy.type
     if dtype is float32:
         return (words[0].astype(wide) + wide(0.5)) * wide(2.0**-32)
@@ -204,7 +205,7 @@ def _inside(words: Any, dtype: DType) -> Any:
 
 
 def _fraction(words: Any, dtype: DType) -> Any:
-    """Return numbers in [0, 1) in steps of 2⁻²⁴, or 2⁻⁵³ from two words."""
+    """Return numbers in [0, 1): multiples of 2⁻²⁴, or of 2⁻⁵³ from two words."""
     wide = dtype.numpy.type
     if dtype is float32:
         return (words[0] >> np.uint32(8)).astype(wide) * wide(2.0**-24)
@@ -236,7 +237,7 @@ def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Any:
     return rule
 
 
-#: ``exponential(words, dtype)``: −log u, exponentially distributed
+#: ``exponential(words, dtype)``: exponentially distributed numbers −log u, with uniform u from ``words``
 exponential = constant(
     "exponential",
     type_rule=_words_rule("exponential", 1, ()),
@@ -249,7 +250,7 @@ exponential = constant(
     ],
 )
 
-#: ``normal(words, dtype)``: pairs of normal numbers, √(−2 log u) · (cos 2πv, sin 2πv)
+#: ``normal(words, dtype)``: pairs of normal numbers √(−2 log u) · (cos 2πv, sin 2πv), with uniform u and v
 #: (G. E. P. Box, M. E. Muller, *A note on the generation of random normal deviates*, 1958)
 normal = constant(
     "normal",

@@ -3,8 +3,8 @@
     linear_recurrence(a, b):  y_i = a_i y_{i−1} + b_i
     logcumsumexp(x):          y_i = log Σ_{j ≤ i} exp x_j
 
-The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. It therefore does
-not overflow, and its memory is linear in the length.
+The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. Therefore it does
+not overflow, and its memory is proportional to the length of the axis.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def _recurrence_type(a: TensorType, b: TensorType, axis: int, reverse: bool) -> 
 
 
 def _times(numpy: Any, a: Any, b: Any) -> Any:
-    """Return ``a · b``, and 0 where ``b`` is 0."""
+    """Return ``a · b``, and 0 if ``b`` is 0, for each element."""
     return numpy.where(b == 0, numpy.zeros((), b.dtype), a * b)
 
 
 def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    """Solve by doubling: each step doubles the distance that a and b bridge."""
+    """Solve by doubling s = 1, 2, 4, … in the relation y_i = a_i y_{i−s} + b_i."""
     a, b = [np.array(np.moveaxis(x, axis, 0)) for x in (a, b)]
     if reverse:
         a, b = a[::-1], b[::-1]
@@ -70,7 +70,7 @@ def _recurrence_xla(jax: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
 
 
 def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
-    """ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
+    """Compute ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
     (a, _), (da, db) = xs, ts
     of_a = None
     if da is not None and y.shape[axis]:
@@ -88,7 +88,7 @@ def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> 
 
 
 class _RecurrenceAxes(Uniform):
-    """Axes of ``linear_recurrence``: shared by both operands, one is ordered."""
+    """Index map of ``linear_recurrence``: parallel except along the recurrence axis."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: ORDERED})
@@ -140,9 +140,9 @@ def _running_numpy(x: Any, axis: int, reverse: bool) -> Any:
 
 
 def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
-    """ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
+    """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
 
-    Differences of infinities never reach ``exp``.
+    If y_i is infinite, the differences are replaced, because ∞ − ∞ would be NaN.
     """
     (x,) = xs
     if not x.shape[axis]:
@@ -152,7 +152,7 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
         return full(type, -np.inf)
 
     at_top, at_bottom = equal(y, full(y.type, np.inf)), equal(y, bottom(y.type))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, elements that are +∞ share the derivative
+    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, the elements +∞ share the derivative
     level = select(at_bottom, zeros(y.type), y)
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * safe_reciprocal(cumsum(hits, axis=axis, reverse=reverse))

@@ -79,7 +79,7 @@ def _spread(y: Any, x: Any, axes: Shape) -> Any:
 
 
 def _over_one(primitive: Callable[[], Primitive]) -> Callable[..., Any]:
-    """Return a rewrite: a reduction of axes of size 1 is a reshape."""
+    """Create a simplification: a reduction of axes of size 1 is a reshape."""
 
     def simplify(x: Any, axes: Shape) -> Any:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
@@ -137,7 +137,7 @@ reduce_sum = linear(
 
 
 def _gathered(x: Any, axes: Shape) -> Any:
-    """Move the reduced axes to the front and merge them."""
+    """Merge the reduced axes into one axis, the first axis of the result."""
     remaining = _kept(len(x.shape), axes)
     sizes = tuple(x.shape[axis] for axis in remaining)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
@@ -145,7 +145,7 @@ def _gathered(x: Any, axes: Shape) -> Any:
 
 
 def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
-    """Multiply pairwise in a tree: (p, ṗ) ← (p q, p q̇ + q ṗ).
+    """Multiply pairwise in a tree: (p, ṗ) and (q, q̇) become (p q, p q̇ + q ṗ).
 
     There is no division, so zeros need no special case. The tree has log₂ n levels and needs 3 n
     multiplications.
@@ -188,9 +188,9 @@ reduce_prod = general(
 
 
 def _extreme_jvp(beyond: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """ẏ = Σ share · ẋ: the shares of the extreme elements are equal and add up to 1.
+    """Create the rule ẏ = Σ share · ẋ; the elements that equal y have equal shares.
 
-    If y is NaN, all shares are NaN.
+    The shares add up to 1. If y is NaN, all shares are NaN.
     """
 
     def jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
@@ -292,12 +292,12 @@ def _logsumexp_numpy(x: Any, axes: Shape) -> Any:
 
 
 def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
-    """ẏ = Σ exp(x − y) ẋ, without differences of infinities in ``exp``."""
+    """Compute ẏ = Σ exp(x − y) ẋ, without differences of infinities."""
     x = xs[0]
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, elements that are +∞ share the derivative
+    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, the elements +∞ share the derivative
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
@@ -327,7 +327,7 @@ logsumexp = general(
 
 
 def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
-    """ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
+    """Compute ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
     x = xs[0]
     return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)
 
@@ -371,7 +371,7 @@ norm = general(
 
 
 def _sum_of_squares(x: Any, axes: Shape) -> Any:
-    """Return the square of the norm, in float32 for float16 and bfloat16."""
+    """Return the square of the norm; float16 and bfloat16 are summed in float32."""
     wide = convert(x, dtype=float32) if x.dtype.itemsize < 4 else x
     return reduce_sum(wide * wide, axes=axes)
 

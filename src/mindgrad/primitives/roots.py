@@ -3,7 +3,7 @@
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 
 At 0, the derivative of a root is infinite or does not exist, but the power of the root is differentiable. The
-chain rule through the root would compute 0 · ∞ = NaN. If the root is removed, no infinite value occurs.
+chain rule through the root would compute 0 · ∞ = NaN. The simplified equation contains no infinite value.
 Values change at most by rounding, and stay NaN outside the domain of the root.
 
 A primitive that is a root registers its rule in :data:`ROOTS`. The rewrite recognizes integer powers of one
@@ -24,7 +24,7 @@ from mindgrad.ir.primitive import REGISTRY, Primitive
 
 __all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
-#: number of nested equations in which a factor of a product is searched
+#: largest number of nested equations that the functions of this module follow
 _DEPTH = 6
 
 
@@ -34,8 +34,8 @@ class Root(NamedTuple):
     Attributes:
         degree: the exponent n of ``yⁿ = radicand``, at least 2.
         radicand: function that emits ``y^degree``, possibly in a wider dtype than the dtype of ``y``.
-        parts: values that are at most as large as ``y`` and whose squares add up to ``y²``. They are given if
-            ``y²`` may overflow although they do not.
+        parts: values whose squares add up to ``y²``, such as x₁, x₂ of ``hypot``. They are given instead of
+            ``radicand`` because ``y²`` may overflow although the parts do not.
     """
 
     degree: int
@@ -43,10 +43,10 @@ class Root(NamedTuple):
     parts: Sequence[Any] = ()
 
 
-#: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``, which returns the
-#: :class:`Root`, or ``None`` if the operator is not a root for these parameters
+#: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``. The function
+#: returns the :class:`Root`, or ``None`` if the operator is not a root for these parameters
 ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
-#: primitives that move or repeat the elements of one operand
+#: primitives that only move or repeat the elements of one operand
 VIEWS: set[Primitive] = set()
 
 
@@ -56,7 +56,10 @@ def _equation(atom: Any, name: str) -> Equation | None:
 
 
 def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
-    """Return ``atom`` as a root, and the views applied to it, innermost first."""
+    """Describe ``atom`` as a root, followed by views such as a reshape, if possible.
+
+    Returns the root and the equations of the views, in the order of evaluation.
+    """
     views: list[Equation] = []
     made_by: Equation | None = getattr(atom, "made_by", None)
     while made_by is not None and made_by.primitive in VIEWS:
@@ -75,12 +78,12 @@ def _seen(x: Any, views: Sequence[Equation]) -> Any:
     return x
 
 
-#: a multiplication or division on the way to a power: ("mul" or "div", the other operand)
+#: a multiplication or division of a root: ("mul" or "div", the other operand)
 Step = tuple[str, Any]
 
 
 def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
-    """Return the power ``degree`` of a root, after ``steps``, in ``dtype``."""
+    """Emit the power ``degree`` of a root, after ``steps`` were applied to the root."""
 
     def scaled(x: Any) -> Any:
         for name, other in steps:
@@ -100,7 +103,7 @@ def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[St
 
 
 def squared(x: Any) -> Any:
-    """Return ``x · x`` without computing the square root in ``x``, else ``None``."""
+    """Return ``x · x`` without the square root in ``x``; ``None`` if there is none."""
     steps: list[Step] = []
     atom = x
     for _ in range(_DEPTH):
@@ -124,7 +127,10 @@ def squared(x: Any) -> Any:
 
 
 def product_of_roots(a: Any, b: Any) -> Any:
-    """Return ``a · b`` without the root if it occurs ``degree`` times, else ``None``."""
+    """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x.
+
+    Returns ``None`` if it does not.
+    """
     if a is b:
         return squared(a)
     for this, other in ((a, b), (b, a)):
@@ -143,7 +149,7 @@ def product_of_roots(a: Any, b: Any) -> Any:
 def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
     """Return the multiplicity of ``factor`` in ``product``, and the other factors.
 
-    ``None`` stands for an empty product.
+    The second result is the product of the other factors, or ``None`` if there are none.
     """
     if product is factor:
         return 1, None
@@ -164,10 +170,10 @@ def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
 
 
 def power_of_root(x: Any, n: int) -> Any:
-    """Return ``xⁿ`` for n > 2 without the root in ``x``, or ``None``."""
+    """Return ``xⁿ`` for n > 2 without the root in ``x``; ``None`` if x has no root."""
     root = _root(x)
     power = REGISTRY["integer_power"]
-    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # for odd n > 2, the slope at 0 is finite
+    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # √xⁿ = x^(n/2), whose slope is finite at 0
         return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
     if root is None:
         square = squared(x)
@@ -181,7 +187,7 @@ def power_of_root(x: Any, n: int) -> Any:
     return total * power(x, n=remainder) if remainder else total
 
 
-#: names of operators whose result is a sum of squares if all operands are sums of squares
+#: names of operators that map sums of squares to sums of squares
 _KEEPING_SQUARES = (
     "add",
     "broadcast_in_dim",
@@ -196,7 +202,10 @@ _KEEPING_SQUARES = (
 
 
 def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
-    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros."""
+    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros.
+
+    Flat means that the derivative is 0.
+    """
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or not depth or atom.dtype.kind == "complex":
         return False
@@ -214,5 +223,5 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
         return all(is_sum_of_squares(x, depth - 1) for x in inputs)
     if name == "mul" and any(squared(x) is y for x, y in (inputs, inputs[::-1])):
         return True  # x² · |x| = |x|³ is flat at 0, like a sum of squares
-    moving = [x for x in inputs if current().moves(x)]  # two varying factors need not be flat at a zero
+    moving = [x for x in inputs if current().moves(x)]  # if several factors vary, a zero need not be flat
     return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)

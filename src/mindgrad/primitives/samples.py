@@ -1,8 +1,8 @@
-"""Samples: inputs on which the tests check the laws of each primitive.
+"""Samples: inputs on which the tests check the rules of each primitive.
 
-A sample is one call of a primitive with random operands. The samples of a pointwise primitive are described
-by one domain per operand. Any other primitive lists *cases*: a domain and a shape for each operand, and the
-parameters.
+A sample is one call of a primitive with random operands. A *domain* describes how an operand is drawn. A
+pointwise primitive has one domain per operand. Any other primitive has a list of *cases*: a domain and a
+shape for each operand, and the parameters.
 """
 
 from __future__ import annotations
@@ -35,22 +35,25 @@ class Domain:
 
 
 def reals(low: float = -2.0, high: float = 2.0) -> Domain:
-    """Return real numbers in [low, high); complex numbers have both parts there."""
+    """Return the domain of real numbers in [low, high).
+
+    For complex types, real and imaginary parts are in this range.
+    """
     return Domain(lambda generator, shape: generator.uniform(low, high, shape))
 
 
 def integers(low: int, high: int) -> Domain:
-    """Return integers in [low, high), as int64 for every dtype of the primitive."""
+    """Return the domain of integers in [low, high), drawn as int64 for all dtypes."""
     return Domain(lambda generator, shape: generator.integers(low, high, shape))
 
 
 def booleans() -> Domain:
-    """Return random Booleans."""
+    """Return the domain of Booleans."""
     return Domain(lambda generator, shape: generator.integers(0, 2, shape).astype(bool))
 
 
 def fixed(values: Any) -> Domain:
-    """Return the domain of exactly these values."""
+    """Return the domain that consists of exactly these values."""
     array = np.asarray(values)
     return Domain(lambda generator, shape: array, array.shape)
 
@@ -68,12 +71,15 @@ class Case:
 
 
 def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **parameters: Any) -> Case:
-    """Create a case; ``prepare(*arrays)`` may modify the samples."""
+    """Create a case; ``prepare(*arrays)`` may replace the drawn operands."""
     return Case(domains, parameters, accepts, prepare)
 
 
 def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[list, dict]]:
-    """Yield calls ``(arrays, parameters)`` of ``primitive`` with reals of ``dtype``."""
+    """Yield sample calls ``(arrays, parameters)`` of ``primitive``.
+
+    Real numbers are converted to ``dtype``.
+    """
     generator = np.random.default_rng(seed)
     samples = primitive.samples
     if isinstance(samples, tuple):

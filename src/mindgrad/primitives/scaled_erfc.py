@@ -3,10 +3,10 @@
     E_n(x) = (−d/dx)ⁿ exp(x²) erfc(x) = 2/√π ∫₀^∞ (2 s)ⁿ exp(−s² − 2 s x) ds        E_n' = −E_{n+1}
 
 All E_n are positive. For large x, the recurrence E_1 = 2/√π − 2 x E_0 subtracts nearly equal numbers, so E_1
-would be inaccurate. The second derivative of the logarithm of the normal distribution function needs an
-accurate E_1. For x ≥ 0, each order n is therefore computed from a polynomial: (1 + x)ⁿ⁺¹ E_n(x) is smooth in
-t = (x − 2) / (x + 2), at infinity too. For x < 0, E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) + (−1)ⁿ⁺¹ E_n(−x).
-Definitions: DLMF 7.7, 7.18.
+would be inaccurate. But the second derivative of the logarithm of the normal distribution function needs an
+accurate E_1. Therefore, for x ≥ 0, each order n is computed from its own polynomial: (1 + x)ⁿ⁺¹ E_n(x) is
+smooth in t = (x − 2) / (x + 2), at infinity too. For x < 0,
+E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) + (−1)ⁿ⁺¹ E_n(−x). Definitions: DLMF 7.7, 7.18.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mindgrad.primitives.samples import case, reals
 
 __all__ = ["scaled_erfc"]
 
-#: degree of the Chebyshev interpolation, and the degrees at which it is truncated in float64 and float32,
+#: degree of the Chebyshev interpolation, and the degrees to which it is truncated in float64 and float32,
 #: because higher terms are below the rounding error
 _DEGREE, _DOUBLE_DEGREE, _SINGLE_DEGREE = 40, 33, 22
 _MIDDLE = 2.0
@@ -49,7 +49,7 @@ def _polynomial(n: int) -> np.ndarray:
 
 
 def _hermite(n: int) -> list[float]:
-    """Return the coefficients of P with dⁿ/dxⁿ exp(x²) = P(x) exp(x²)."""
+    """Return the coefficients of the polynomial P with dⁿ/dxⁿ exp(x²) = P(x) exp(x²)."""
     p = np.polynomial.Polynomial([1.0])
     for _ in range(n):
         p = p.deriv() + np.polynomial.Polynomial([0.0, 2.0]) * p
@@ -83,7 +83,7 @@ def _type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-#: ``scaled_erfc(x, n)``: E_n(x), which is positive; its derivative is −E_{n+1}(x)
+#: ``scaled_erfc(x, n)``: E_n(x) = (−d/dx)ⁿ exp(x²) erfc(x), which is positive. Its derivative is −E_{n+1}(x)
 scaled_erfc = elementwise(
     "scaled_erfc",
     work=SHARED_FUNCTION,

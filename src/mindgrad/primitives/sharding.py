@@ -2,9 +2,9 @@
 
     y = x        ẏ = ẋ with the layout of y        x̄ = ȳ with the layout of y
 
-On one device, the constraint has no effect. For several devices, the back end sets :data:`mesh` while it
-lowers the compiled function. If ``vmap`` adds a batch axis, XLA's partitioner chooses the layout of this
-axis.
+A *layout* contains, for each axis, the axes of the device mesh along which it is divided. On one device, the
+constraint has no effect. For several devices, the back end sets :data:`mesh` while it lowers the compiled
+function. If ``vmap`` adds a batch axis, XLA's partitioner chooses the layout of this axis.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from mindgrad.primitives.structural import splat
 
 __all__ = ["mesh", "with_sharding"]
 
-#: function ``mesh(devices, axes)`` that returns the JAX sharding of a layout while a function for several
-#: devices is lowered; ``None`` if the function runs on one device
+#: function ``mesh(devices, axes)`` that returns the JAX sharding of a layout. It is set while a function for
+#: several devices is lowered; ``None`` for one device
 mesh: ContextVar[Callable[[int, Axes], Any] | None] = ContextVar("mesh", default=None)
 
 
@@ -60,7 +60,8 @@ def _simplify(x: Any, devices: int, axes: Axes) -> Any:
     return splat(x, x.type)
 
 
-#: ``with_sharding(x, devices, axes)``: ``x``, distributed over the given number of devices
+#: ``with_sharding(x, devices, axes)``: ``x``, distributed over the given number of devices. ``axes``
+#: contains, for each axis of x, the mesh axes along which it is divided
 with_sharding = linear(
     "with_sharding",
     work=FREE,

@@ -1,18 +1,18 @@
-"""Keep discarded infinities out of the transposes of dot, conv, and solve.
+"""Remove discarded infinities in the transposes of dot, conv, and solve.
 
     x̄ = Σ ct · other        an element of ``other`` that only zeros of ``ct`` multiply contributes nothing
 
 In ``where(good, x @ w, 0)``, suppose that a sample of ``x`` is NaN and ``good`` discards it. Its cotangents
 are zero, and 0 · NaN would make the gradient of ``w`` NaN. Elementwise products check each term
-(``primitives.exact_zeros``). A sum of products cannot do this, but it is not necessary: if the result of the
-forward product is finite wherever it is used, all results that depend on an infinite element were discarded.
-So an infinite element of ``other`` is replaced by zero if all cotangents that multiply it are zero. For an
-element of the input of a convolution, these are the cotangents of the windows that read it
-(``primitives.window_reach``).
+(``primitives.exact_zeros``), but a sum of products cannot. Instead, an infinite or NaN element of ``other``
+is replaced by zero if all cotangents that multiply it are zero. This is correct: if the function has a finite
+value, all results that depend on an infinite element were discarded. For an element of the input of a
+convolution, these are the cotangents of the windows that read it (``primitives.window_reach``).
 
-Equations are emitted only if ``ct`` can have such zeros. They come from a selection (``MASKED``), or from
-slices and lookups (``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of slices count
-only if ``other`` can be infinite (``INFINITE``), because eager mode checks the values of inputs.
+Equations are emitted only if ``ct`` can have such zeros. They come from a selection (mark ``MASKED``), or
+from slices and lookups (mark ``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of
+slices count only if ``other`` can be infinite (mark ``INFINITE``), because eager mode checks the values of
+inputs.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ def can_discard(ct: Any, other: Any) -> bool:
 
 
 def met(ct: Any, axes: Shape) -> Any:
-    """Return a mask: whether any element of ``ct`` over ``axes`` is nonzero."""
+    """Return the mask ``any(ct != 0)``, reduced over ``axes``."""
     return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
 
 
 def finite_or(mask: Any, x: Any) -> Any:
-    """Replace infinite and NaN elements of ``x`` by zeros where ``mask`` is false."""
+    """Replace infinite and NaN elements of ``x`` by zero where ``mask`` is false."""
     if type(mask) is Constant and np.all(mask.value):
         return x
     return select(logical_or(mask, isfinite(x)), x, zeros(x.type))
 
 
 def shielded(other: Any, ct: Any, ours: Shape, of_ct: Shape) -> Any:
-    """Shield ``other`` for a product with ``ct``.
+    """Replace infinite elements of ``other`` that only zeros of ``ct`` multiply.
 
     The axes ``ours`` of ``other`` correspond to the axes ``of_ct`` of ``ct``.
     """
     if not can_discard(ct, other):
         return other
     free = tuple([axis for axis in range(len(ct.shape)) if axis not in of_ct])
-    # for each axis of ``met``, the corresponding axis of ``other``
+    # for each axis of the mask, the corresponding axis of ``other``
     dims = [axis for _, axis in sorted(zip(of_ct, ours, strict=True))]
     mask = transpose(met(ct, free), permutation=tuple(sorted(range(len(dims)), key=dims.__getitem__)))
     return finite_or(broadcast_in_dim(mask, shape=other.shape, dims=tuple(sorted(dims))), other)

@@ -1,10 +1,10 @@
-"""Dynamic slices: static size, and a start that is data.
+"""Dynamic slices: the size is static, and the start is an operand.
 
     dynamic_slice         y[i] = x[s + i]            dynamic_update_slice   y = x, then y[s + i] = u[i]
 
 ``starts`` contains one scalar integer s per axis of x. As in XLA, a start is clipped so that the whole slice
-is inside x: 0 ≤ s ≤ n − size. In a batch, each sample can have other starts. The slice (update) then becomes
-a gather (scatter) along the axes that the slice does not cover.
+is inside x: 0 ≤ s ≤ n − size. In a batch, each sample can have different starts. The slice then becomes a
+gather, and the update a scatter, along the axes that the slice does not cover.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _numpy_window(x: Any, starts: Sequence[Any], sizes: Shape) -> tuple[builtins
 
 
 def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[Any]:
-    """Return the starts, moved inside, as int32."""
+    """Return the starts as int32, clipped so that the slice is inside ``x``."""
     clamped = []
     for s, n, k in zip(starts, x.shape, sizes, strict=True):
         s = s.astype(np.int32) if s.dtype.itemsize < 4 else s
@@ -61,7 +61,7 @@ def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[A
 
 
 def _inside(start: Any, most: int) -> Any:
-    """Move a start, or a batch of starts, into 0 … ``most``; the result is int32."""
+    """Clip a start, or a batch of starts, to 0 … ``most``; the result is int32."""
     if start.dtype.itemsize < 4:
         start = convert(start, dtype=int32)
     low, high = zeros(start.type), full(start.type, most)
@@ -70,13 +70,16 @@ def _inside(start: Any, most: int) -> Any:
 
 
 def _positions(start: Any, count: int, size: int, most: int) -> Any:
-    """Return start[b] + 0 … count − 1 with shape (size, count), for a batch of starts."""
+    """Return the positions start[b] + 0 … count − 1 for a batch of starts.
+
+    The result has the shape (size, count), where ``size`` is the size of the batch.
+    """
     first = broadcast_in_dim(_inside(start, most), shape=(size, count), dims=(0,))
     return first + iota(shape=(size, count), axis=1, dtype=int32)
 
 
 def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
-    """Add a start for a batch axis at ``at``, which the slice covers completely."""
+    """Insert the start 0 for a batch axis at ``at``, which the slice covers."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 
@@ -86,7 +89,7 @@ def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int
     if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
         return dynamic_slice(x, *moved_starts, sizes=inserted(sizes, x_at, size)), x_at
-    # slice axis by axis: first the axes with one start for all samples, then each axis with a batch of starts
+    # slice first along all axes with one start for all samples, then along each axis with a batch of starts
     y = at_front(size, x, x_at)
     shared = [
         zeros(s.type.with_shape(())) if p is not None else s for s, p in zip(starts, starts_at, strict=True)
@@ -113,7 +116,7 @@ def _slice_type(x: TensorType, *starts: TensorType, sizes: Shape) -> TensorType:
     return x.with_shape(sizes)
 
 
-#: ``dynamic_slice(x, *starts, sizes)``: the elements ``starts`` … ``starts + sizes`` of x
+#: ``dynamic_slice(x, *starts, sizes)``: the elements from ``starts`` to ``starts + sizes`` of x, exclusive
 dynamic_slice = linear(
     "dynamic_slice",
     work=MOVE,
@@ -180,7 +183,10 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
 
 
 class _UpdateAxes(Axes):
-    """Axes of ``dynamic_update_slice``: covered axes are parallel, others windowed."""
+    """Index map of ``dynamic_update_slice``.
+
+    Elements are independent along the axes that the update covers completely. Other axes are windowed.
+    """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         x, update, *starts = shapes

@@ -94,11 +94,12 @@ lgamma = elementwise(
 
 
 def digamma_in_xla(jax: Any, x: Any) -> Any:
-    """Return ψ(x)."""
+    """Return ψ(x), the derivative of log Γ(x), with −∞ at 0."""
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
 
-#: ``digamma(x)``: the derivative of ``lgamma``; at 0 the limit from the right, and NaN at negative integers
+#: ``digamma(x)``: the derivative of ``lgamma``. At 0, it is the limit from the right. At negative integers,
+#: it is NaN
 digamma = elementwise(
     "digamma",
     numpy=in_double(digamma_kernel),
@@ -118,7 +119,7 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
-    """Return ψ⁽ⁿ⁾(x); unlike XLA's ζ, the result is right for x < −9."""
+    """Return ψ⁽ⁿ⁾(x); unlike XLA's ζ function, the result is accurate for x < −9."""
     dtype = x.dtype
     if dtype.itemsize == 2:
         x = x.astype(np.float32)
@@ -128,8 +129,8 @@ def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
     return polygamma_of_zeta(jax.numpy, zeta, x, n).astype(dtype)
 
 
-#: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole it is the limit if both sides agree, at
-#: 0 the limit from the right, and NaN otherwise
+#: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole, it is the limit if the limits of both
+#: sides agree, at 0 the limit from the right, and otherwise NaN
 polygamma = elementwise(
     "polygamma",
     type_rule=_polygamma_type,
@@ -152,7 +153,7 @@ polygamma = elementwise(
 
 
 def _sigmoid_numpy(x: Any) -> Any:
-    # exp of nonpositive numbers only, so there is no overflow
+    # compute exp of nonpositive numbers only, so that it does not overflow
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
 
@@ -163,7 +164,7 @@ sigmoid = elementwise(
     work=SHARED_FUNCTION,
     numpy=in_single(_sigmoid_numpy),
     xla="logistic",
-    partials=lambda y, x: [0.25 * sech_squared(0.5 * x)],  # y (1 − y) would cancel for y near 1
+    partials=lambda y, x: [0.25 * sech_squared(0.5 * x)],  # y (1 − y) would have cancellation for y near 1
     accepts="float",
     samples=reals(-3, 3),
 )

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Run the kernel in float64 for every other precision."""
+    """Wrap a kernel so that it computes all precisions in float64."""
 
     def run(*arrays: Any, **parameters: Any) -> Any:
         dtype = arrays[0].dtype
@@ -40,7 +40,7 @@ def erf_kernel(x: Any) -> Any:
 def erfc_kernel(x: Any) -> Any:
     """Return 1 − erf(x) without cancellation."""
     special = scipy_module("special")
-    # exp(−x²) without rounding x²: x = c + r, where c² is exact; above 28 the result is 0
+    # compute exp(−x²) without rounding x²: x = c + r, where c² is exact. For x > 28, the result is 0
     size = np.clip(x, 1, 28)
     coarse = np.floor(size * 16) / 16
     tail = np.exp(-coarse * coarse) * np.exp(-(size - coarse) * (size + coarse)) * special.erfcx(size)
@@ -48,7 +48,7 @@ def erfc_kernel(x: Any) -> Any:
 
 
 def erfinv_kernel(x: Any) -> Any:
-    """Return the y with erf(y) = x: ±inf at ±1, and NaN outside."""
+    """Return the number y with erf(y) = x: ±∞ at ±1, and NaN for |x| > 1."""
     return np.copysign(scipy_module("special").erfinv(x), x)
 
 
@@ -69,14 +69,14 @@ def lgamma_kernel(x: Any) -> Any:
 
 
 def digamma_kernel(x: Any) -> Any:
-    """ψ(x) = Γ'(x) / Γ(x); NaN at negative integers, at ±0 the limit from the right."""
+    """Return ψ(x) = Γ'(x) / Γ(x): NaN at negative integers, the right limit at 0."""
     return scipy_module("special").psi(x + 0.0)
 
 
 def polygamma_of_zeta(numpy: Any, zeta: Callable[[Any], Any], x: Any, n: int) -> Any:
-    """ψ⁽ⁿ⁾(x) = (−1)ⁿ⁺¹ n! ζ(n + 1, x), from ``zeta(x)`` = ζ(n + 1, x) for x > 0.
+    """Return ψ⁽ⁿ⁾(x) = (−1)ⁿ⁺¹ n! ζ(n + 1, x).
 
-    For x < 0 the negative terms are summed from the other side. With x = f − m and 0 < f < 1,
+    ``zeta(x)`` computes ζ(n + 1, x) for x > 0. For x < 0, with x = f − m, 0 < f < 1, and s = n + 1,
     ζ(s, x) = ζ(s, f) + (−1)ˢ (ζ(s, 1 − f) − ζ(s, 1 − x)).
     """
     order = n + 1
@@ -92,7 +92,7 @@ def polygamma_of_zeta(numpy: Any, zeta: Callable[[Any], Any], x: Any, n: int) ->
 
 
 def polygamma_kernel(x: Any, *, n: int) -> Any:
-    """ψ⁽ⁿ⁾(x), the n-th derivative of :func:`digamma_kernel`."""
+    """Return ψ⁽ⁿ⁾(x), the n-th derivative of :func:`digamma_kernel`."""
     if n == 0:
         return digamma_kernel(x)
     zeta = scipy_module("special").zeta

@@ -1,15 +1,16 @@
 """Second derivatives of functions of eigenvalues, also at repeated eigenvalues.
 
-Eigenvectors of repeated eigenvalues are not differentiable, but a function φ of the eigenvalues can be. Let A
-= V diag(λ) Vᴴ. The gradient of φ(λ(A)) is the matrix V diag(g) Vᴴ with g = ∂φ/∂λ, and its derivative contains
-the quotients
+Eigenvectors of repeated eigenvalues are not differentiable, but a function φ of the eigenvalues can be. Let
+A = V diag(λ) Vᴴ. The gradient of φ(λ(A)) is the matrix V diag(g) Vᴴ with g = ∂φ/∂λ, and its derivative
+contains the quotients
 
     (g_i − g_j) / (λ_i − λ_j)
 
-If φ does not depend on the order of the eigenvalues, then g_i = h(λ_i; s), where s are numbers that depend on
-all eigenvalues symmetrically (such as sums of functions of them). The limit of the quotient at λ_i = λ_j then
-exists and is ∂h/∂λ_i. :func:`slopes` determines from the equations that compute g whether g has this form,
-and differentiates h. If g has another form, the limit is NaN, like the derivatives of eigenvectors.
+Suppose that φ does not depend on the order of the eigenvalues. Then g_i = h(λ_i; s), where s are *shared
+numbers*: they depend on all eigenvalues, but not on their order (such as sums of functions of them). The
+limit of the quotient at λ_i = λ_j then exists and is ∂h/∂λ_i. :func:`slopes` determines from the equations
+that compute g whether g has this form, and differentiates h. If g has another form, the limit is NaN, like
+the derivatives of eigenvectors.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ __all__ = ["eigenvalue_tangent", "gaps", "noise"]
 
 
 def noise(values: Any, size: int) -> Any:
-    """Return the threshold below which eigenvalues count as zero."""
+    """Return the threshold below which an eigenvalue or a gap is rounding noise."""
     axis = len(values.shape) - 1
     if not values.shape[axis]:
         return zeros(values.type.with_shape(values.shape[:axis]))
@@ -61,7 +62,7 @@ def noise(values: Any, size: int) -> Any:
 
 
 def gaps(values: Any, like: Any) -> tuple[Any, Any]:
-    """Return the matrices ``values[j] − values[i]`` and ``values[j] + values[i]``."""
+    """Return the matrices λ_j − λ_i and λ_j + λ_i for ``values`` λ."""
     shape = like.type.with_dtype(values.dtype)
     across, down = columns(values, zeros(shape)), rows(values, zeros(shape))
     return across - down, across + down
@@ -69,16 +70,16 @@ def gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 # --- dependence of a cotangent on eigenvalues ------------------------------------------------------
 
-#: reductions whose result does not depend on the order of the elements, and is a smooth function or a step
+#: reductions whose result does not depend on the order of the elements, and is smooth or piecewise constant
 _SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
 class _Form(NamedTuple):
-    """Dependence of a value on eigenvalues.
+    """How a value depends on the eigenvalues.
 
     Attributes:
-        axis: the axis along which element i is a function of λ_i and shared numbers, or ``None`` if the value
-            depends only on shared numbers.
+        axis: the axis along which element i is a function of λ_i and of shared numbers, which are the same
+            for all i. ``None`` if the value depends only on shared numbers.
         varying: the axes along which elements may differ.
     """
 
@@ -87,7 +88,10 @@ class _Form(NamedTuple):
 
 
 def slopes(cotangent: Any, values: Any) -> Any:
-    """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN for another form."""
+    """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN if it has another form.
+
+    ``values`` are the eigenvalues λ. s are numbers that do not depend on the order of the eigenvalues.
+    """
     unknown = full(values.type, np.nan)
     if type(cotangent) is Constant:
         return zeros(values.type) if cotangent.is_splat else unknown
@@ -113,7 +117,7 @@ def slopes(cotangent: Any, values: Any) -> Any:
 
 
 def _equations_between(values: Any, result: Any) -> list[Any]:
-    """Return, in order, the equations that compute ``result`` from ``values``."""
+    """Return the equations that compute ``result`` from ``values``, in their order."""
     order: dict[Any, None] = {}
     pending = [(result, False)]
     while pending:
@@ -141,7 +145,10 @@ def _form(atom: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
-    """Return the form of the result of ``equation``, or ``None``."""
+    """Return how the result of an equation depends on the eigenvalues.
+
+    Returns ``None`` if no :class:`_Form` describes it.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     inputs: list[Any] = [_form(x, forms) for x in equation.inputs]
     if None in inputs or primitive.multiple:
@@ -159,7 +166,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         (form,) = inputs
         reduced = parameters["axes"]
         if form.axis is not None and form.axis not in reduced:
-            return None  # the reduction combines eigenvalues of several matrices
+            return None  # the reduction combines eigenvalues of several matrices of a batch
         left = [axis for axis in range(len(equation.inputs[0].shape)) if axis not in reduced]
         return _Form(None, frozenset([left.index(axis) for axis in form.varying if axis in left]))
     if primitive is dot:
@@ -179,7 +186,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
-    """Return the form after a reshape that adds or removes axes of size 1."""
+    """Return the form of a value after a reshape that adds or removes axes of size 1."""
     old, new = [[axis for axis, n in enumerate(shape) if n != 1] for shape in (before, after)]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None
@@ -208,7 +215,7 @@ def _tangent_kernel(numpy: Any, da: Any, v: Any) -> Any:
 
 
 def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """Differentiate by the direction and by the eigenvectors: 2 Re diag(V̇ᴴ Ȧ V)."""
+    """Differentiate λ̇ = Re diag(Vᴴ Ȧ V) with respect to Ȧ and to V."""
     (da, a, v, values), (dda, _, dv, _) = xs, ts
     of_direction = None if dda is None else eigenvalue_tangent(dda, a, v, values)
     of_vectors = None
@@ -249,14 +256,14 @@ def _matrix_kernel(numpy: Any, v: Any, g: Any) -> Any:
 
 
 def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
-    """Return (g_i − g_j) / (λ_i − λ_j), or the mean slope if closer."""
+    """Return (g_i − g_j) / (λ_i − λ_j), or the mean ``slope`` if it is more accurate."""
     gap, _ = gaps(values, like)
     difference, total = gaps(g, like)
     change, mean = gaps(slope, like)
     epsilon = float(np.finfo(values.dtype.numpy).eps)
     level = noise(values, values.shape[-1])
     level = broadcast_in_dim(level, shape=gap.shape, dims=tuple(range(len(level.shape))))
-    # compare the rounding error of the quotient with the change of the slope between both eigenvalues
+    # use the mean slope if the rounding error of the quotient exceeds the difference of both slopes
     size, rounding = stop_gradient(abs(gap)), stop_gradient(abs(total)) * epsilon
     is_equal = logical_not(greater(size, level))
     is_close = less_equal(size * stop_gradient(abs(change)), rounding)
@@ -269,7 +276,7 @@ def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
 def _matrix_jvp(y: Any, xs: Any, ts: Any) -> Any:
     """Compute Ẇ = V (M ∘ Q + diag ġ) Vᴴ with M = Vᴴ Ȧ V and the quotients Q.
 
-    V and λ are functions of A, so that their tangents are not needed.
+    The tangents of V and λ are not used, because V and λ are functions of A.
     """
     (_, v, values, g, slope), (da, _, _, dg, _) = xs, ts
     of_values = None if dg is None else matmul(columns(dg, v) * v, adjoint(v))
@@ -280,8 +287,8 @@ def _matrix_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return accumulate([of_values, of_vectors])
 
 
-#: ``matrix_of_eigenvalues(a, v, values, g, slope)``: V diag(g) Vᴴ of the eigenvectors of ``a``, as a function
-#: of ``a`` and ``g``; ``slope`` is the limit of the quotients of g at equal eigenvalues
+#: ``matrix_of_eigenvalues(a, v, values, g, slope)``: W = V diag(g) Vᴴ, where V are the eigenvectors of ``a``.
+#: It is differentiable in ``a`` and ``g``. ``slope`` is the limit of the quotients of g at equal eigenvalues
 matrix_of_eigenvalues = general(
     "matrix_of_eigenvalues",
     work=of_matrices(2),

@@ -1,6 +1,6 @@
-"""Static slices, concatenation, padding, and reversal at known positions.
+"""Slices, concatenation, padding, and reversal at static positions.
 
-The transpose of each is in this module.
+The transpose of each of these primitives consists of primitives of this module.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
 
 
 class _ConcatenateAxes(Uniform):
-    """Axes of ``concatenate``: shared by all operands; the joined axis is windowed."""
+    """Index map of ``concatenate``: parallel except along the joined axis."""
 
     def index_map(self, shapes: Any, parameters: Any) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: WINDOWED})
@@ -166,7 +166,7 @@ def _pad_type(x: TensorType, low: Shape, high: Shape, interior: Shape) -> Tensor
 
 
 def _pad_numpy(x: Any, low: Shape, high: Shape, interior: Shape) -> np.ndarray:
-    # element i of x moves to low + i·(interior + 1); a negative low or high crops
+    # element i of x moves to low + i·(interior + 1); a negative low or high removes elements
     source, target, shape = [], [], []
     for n, before, after, inside in zip(np.shape(x), low, high, interior, strict=True):
         size, step = _dilated(n, inside) + before + after, inside + 1

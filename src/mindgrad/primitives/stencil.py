@@ -1,10 +1,11 @@
-"""Stencils: convolutions whose output channels depend on one input channel.
+"""Stencils: convolutions whose output channels depend on one input channel each.
 
     y[n, o, p] = Σ_k x̃[n, ⌊o / m⌋, p · stride + k · dilation] · w[o, k]
 
-XLA's CPU compiler runs such a convolution channel by channel, which is slow (decision 29). It is therefore
-compiled as a sum of shifted products over the window. This sum is one loop, which XLA fuses with the
-surrounding operators.
+Here each input channel has m output channels. XLA's CPU compiler runs such a convolution channel by channel,
+which is slow (``docs/decisions/0029-channels-last.md``). Therefore it is compiled as a sum over the window of
+products of a shifted input and a weight. This sum is one loop, which XLA fuses with the surrounding
+operators.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["is_stencil", "stencil"]
 
 
 def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
-    """Whether a convolution is a stencil for which the sum of products is faster."""
+    """Whether a convolution is a stencil that is faster as a sum of products."""
     window, (outputs, channels) = w.shape[2:], w.shape[:2]
     if channels_last:
         window, (channels, outputs) = w.shape[:-2], w.shape[-2:]
@@ -35,7 +36,7 @@ def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
 
 
 def stencil(jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool, **window: Any) -> Any:
-    """Convolve an ``x`` with one sample axis, as a sum of shifted products."""
+    """Convolve ``x``, which has one sample axis, by a sum of shifted products."""
     spatial = len(strides)
     channel, first = (spatial + 1, 1) if channels_last else (1, 2)
     sizes = w.shape[:spatial] if channels_last else w.shape[2:]

@@ -1,4 +1,4 @@
-"""Structural primitives convert, reshape, transpose, and broadcast arrays.
+"""Structural primitives: convert, reshape, transpose, and broadcast arrays.
 
 All are linear. The transpose of each is usually another primitive of this module.
 """
@@ -28,14 +28,14 @@ __all__ = [
     "transpose",
 ]  # fmt: skip
 
-#: an iota with at most this many elements becomes a constant, so that equations that use it can be folded
+#: an iota with at most this many elements becomes a constant, so that its readers can be evaluated early
 _SMALL = 64
-#: number of elements that NumPy copies in the time in which it creates a view
+#: number of elements that NumPy copies in the time that it needs to create a view
 _COPIED = HOST.copied_elements
 
 
 def splat(x: Any, type: TensorType) -> Constant | None:
-    """Return the splat ``x`` with the given type; ``None`` if ``x`` is not a splat."""
+    """Convert a constant of equal elements to ``type``; ``None`` for other values."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)
     return None
@@ -86,7 +86,7 @@ def _convert_numpy(x: Any, dtype: DType) -> Any:
 
 def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
     if x.dtype.kind == "b" and dtype.is_inexact:
-        # XLA turns a product with a converted Boolean into a selection, in which 0 times NaN is 0
+        # XLA would turn a product with `convert_element_type(x)` into a selection, in which 0 · NaN is 0
         return jax.lax.select(x, *[jax.numpy.full(x.shape, y, dtype.numpy) for y in (1, 0)])
     return jax.lax.convert_element_type(
         x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy
@@ -94,11 +94,11 @@ def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
 
 
 def _to_integers(x: Any, dtype: Any) -> Any:
-    """Convert floats to integers as XLA does: clip to the range, and NaN becomes 0."""
+    """Convert floats to integers as XLA does: clip them to the range; NaN becomes 0."""
     result = x.astype(dtype)
     ends = np.iinfo(dtype)
     limit = float(ends.max) + 1
-    # this condition is false if x contains NaN
+    # the condition is false if x contains NaN
     if ends.min <= float(x.min()) and float(x.max()) < limit:
         return result
     beyond = x.astype(np.float64)
@@ -106,7 +106,7 @@ def _to_integers(x: Any, dtype: Any) -> Any:
     return np.where(np.isnan(beyond), 0, result).astype(dtype)
 
 
-#: ``convert(x, dtype)``: ``x`` with another element type; the conversion of complex to real takes the real
+#: ``convert(x, dtype)``: ``x`` with another element type. A conversion of complex to real returns the real
 #: part
 convert = linear(
     "convert",
@@ -144,9 +144,9 @@ def _reshape_simplify(x: Any, shape: Shape) -> Any:
 
 
 class _ReshapeAxes(Axes):
-    """Axes of ``reshape``: parallel if the size and all axes before it are unchanged.
+    """Index map of ``reshape``: axes that are not merged or split are parallel.
 
-    Here the axes before it count by the product of their sizes. Other axes are merged or split.
+    These are the axes for which the size, and the product of the sizes of all axes before, are unchanged.
     """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
@@ -179,7 +179,7 @@ class _ReshapeAxes(Axes):
         while waiting:
             merged, split = group_of.get(waiting[0], ([waiting[0]], [waiting[0]]))
             if waiting[: len(merged)] != merged:
-                return None  # in the new order, the axes that this reshape merges are not adjacent
+                return None  # the axes that this reshape merges are not adjacent in the new order
             ordered += split
             del waiting[: len(merged)]
         units = [label for label in old.results[0] if new.sizes[label] == 1]
@@ -192,7 +192,7 @@ class _ReshapeAxes(Axes):
 
 
 def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]]:
-    """Return the smallest groups of axes with equal products of sizes."""
+    """Divide old and new axes into the smallest groups with equal products of sizes."""
     mine = [label for label in old if sizes[label] != 1]
     theirs = [label for label in new if sizes[label] != 1]
     groups = []
@@ -244,7 +244,7 @@ def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
 
 
 class _TransposeAxes(Axes):
-    """Axes of ``transpose``: all are parallel, and the result may have any order."""
+    """Index map of ``transpose``: all axes are parallel and may have any order."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return IndexMap((tuple(range(len(shapes[0]))),), (parameters["permutation"],))
@@ -306,7 +306,7 @@ def _broadcast_transpose(ct: Any, x: Any, shape: Shape, dims: Shape) -> Any:
         for axis in range(len(shape))
         if axis not in dims or (x.shape[dims.index(axis)] == 1 and shape[axis] != 1)
     )
-    # the two primitives are each other's transposes; this one is defined first
+    # both primitives are each other's transposes, but `reduce_sum` is defined after this one
     return reshape(REGISTRY["reduce_sum"](ct, axes=axes), shape=x.shape)
 
 
@@ -315,7 +315,7 @@ def _broadcast_simplify(x: Any, shape: Shape, dims: Shape) -> Any:
 
 
 class _BroadcastAxes(Axes):
-    """Axes of ``broadcast_in_dim``: parallel, except axes of size 1 that are repeated."""
+    """Index map of ``broadcast_in_dim``: parallel, except repeated axes of size 1."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         (inner,), shape, dims = shapes, parameters["shape"], parameters["dims"]

@@ -1,10 +1,10 @@
-"""Primitive ``unstack``: all slices along the first axis in one equation.
+"""Primitive ``unstack``: all slices along the first axis, in one equation.
 
     y_k = x[k]        ẏ_k = ẋ[k]        x̄ = (ȳ_0, …, ȳ_{n−1}) stacked
 
 If a Python loop is compiled to one ``scan``, the values that its iterations append to a list are stacked in
-one array. ``unstack`` splits this array into the elements of the list. If code joins the elements again, the
-simplification of ``concatenate`` returns the array, and no slice is computed.
+one array. ``unstack`` splits this array into the elements of the list. If the program joins the elements
+again, the simplification of ``concatenate`` returns the array, and no slice is computed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
 
 
 class _UnstackAxes(Axes):
-    """Axes of ``unstack``: the first axis is windowed, and the others are parallel."""
+    """Index map of ``unstack``: elements are independent except along the first axis."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0])))

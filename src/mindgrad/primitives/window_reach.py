@@ -1,10 +1,11 @@
-"""Primitive ``window_reach``: the input positions that windows in use read.
+"""Primitive ``window_reach``: input positions that windows with cotangents read.
 
     y[n, g, q] = skips[n] or any of live[n, g, p] whose window reads position q
 
-It is the transpose of a convolution of Booleans (see ``primitives.convolution``). ``skips`` marks the samples
-whose input is finite, so that nothing has to be discarded. If all samples are finite, as in almost every
-call, the kernels do not visit the windows. Visiting them would cost more than the rest of the shield.
+``live[n, g, p]`` is true if the cotangent of output position p of a convolution is nonzero. ``skips[n]`` is
+true if the input of sample n is finite, so that nothing must be discarded (``primitives.shielding``). The
+primitive is the transpose of a convolution, for Booleans. If all samples are finite, as in almost every call,
+the kernels skip this computation, which would cost more than the rest of the shielding.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _flops(equation: Any) -> int:
 
 
 class _ReachAxes(Axes):
-    """Axes of ``window_reach``: samples and groups are parallel."""
+    """Index map of ``window_reach``: samples and groups are independent (parallel)."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
@@ -78,14 +79,14 @@ class _ReachAxes(Axes):
 
 
 def _steps(rank: int, **changes: Any) -> dict[str, Any]:
-    """Return the parameters of a sample: the defaults, updated with ``changes``."""
+    """Return all parameters of a test sample: the defaults, updated with ``changes``."""
     ones = (1,) * rank
     return dict(strides=ones, padding=((0, 0),) * rank, lhs_dilation=ones, rhs_dilation=ones) | changes
 
 
-#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)`` for Booleans
-#: ``live (N, G, p)`` and ``skips (N,)``: ``(N, G, q)``. The other parameters belong to the convolution of
-#: ``live``
+#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)``: Booleans of shape
+#: (N, G, q) for ``live`` of shape (N, G, p) and ``skips`` of shape (N,). The other parameters describe the
+#: convolution that is applied to ``live``
 window_reach = constant(
     "window_reach",
     work=by(_flops),
