@@ -2,14 +2,15 @@
 
 Terms of this package:
 
-- A *symbol* is a tensor or number without a value. It represents an input of a graph, like a tracer in JAX. A
-  value is *known* if it is available at compile time, and *symbolic* otherwise.
+- A *symbol* is a tensor or number without a value. It represents a variable of a graph, like a tracer in JAX.
+  A value is *known* if it is available at compile time, and *symbolic* otherwise.
 - A *converted* function has rewritten source, in which calls of the *runtime* replace ``if``, loops, and
   other statements. All other functions are *unconverted*.
 - A *body* is the code of one branch of an ``if``, or of one iteration of a loop, that is traced to a separate
   graph.
 - A *location* (class ``Place``) is an attribute or variable that code can assign.
-- A *guard* compares Python state that the trace has read with the present state before each later call.
+- A *guard* is a check before each call of a compiled function. It compares one value that the trace has read,
+  such as a global variable, with the present value. If they differ, the function is traced again.
 - An object *from outside* existed before the trace began.
 - A *Cell* is a neural network module, as in MindSpore. A *Parameter* is a tensor that functions can assign.
 

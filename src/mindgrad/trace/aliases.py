@@ -1,15 +1,15 @@
-"""Alias analysis: track variables that may hold the same tensor object.
+"""Alias analysis: track variables that may refer to the same tensor object.
 
     if c: y = z          y is z           ⇔  c
     else: y = w          y is w           ⇔  not c
     y[0] = 1             z = select(c, y, z);  w = select(c, w, y)
 
-Here ``c`` is a Bool tensor without a known value. After the branch, ``y`` is a new tensor object, which
-represents ``z`` or ``w``. If code assigns elements of ``y``, then ``z`` and ``w`` get the new elements under
-the condition that they are the same object as ``y``.
+In this example, ``c`` is a Bool tensor without a known value. After the branch, ``y`` is a new tensor object
+that represents ``z`` or ``w``. If code assigns elements of ``y``, the trace also assigns them to ``z`` and
+``w``, each under the condition that ``y`` is this object.
 
-The condition may be unknown, because the body that computed it has ended. Then the other tensor is *stale*,
-and any use of it raises ``CompileError``.
+The condition is unavailable if it was computed in a loop or nested branch that has ended. Then ``z`` and
+``w`` become *stale*: their elements are unknown, and any use of them raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: ``(test, value)``: two tensors are the same object if the Bool tensor ``test`` has the bool ``value``.
-#: ``None``: it is not known whether two tensors are the same object
+#: condition under which two tensors are the same object. ``(test, value)`` means that the Bool tensor
+#: ``test`` has the bool ``value``, and ``None`` that the condition is unknown
 Condition = tuple[Tensor, bool] | None
-#: largest number of steps of a search for tensors that may be the same object
+#: maximum number of steps of the search for tensors that may be the same object
 _MOST_PATHS = 1000
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a tensor to the tensor and to all tensors that may be the same object, each with
-        #: its condition
+        #: maps the ``id`` of a tensor to the tensor, and to all tensors that may be the same object, each
+        #: with the condition under which it is
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: maps ``id`` to tensors that represent variables at the start of the bodies of loops
+        #: maps ``id`` to each tensor that represents a variable at the start of a loop iteration
         self.given: dict[int, Tensor] = {}
 
 
@@ -82,8 +82,8 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
     """Find the tensors that may be the same object as ``tensor``.
 
     Returns:
-        By ``id``, each tensor with the Bool tensor that is true if they are the same object. ``None`` instead
-            of a Bool tensor: the condition is not known.
+        Maps the ``id`` of each such tensor to ``(tensor, condition)``. ``condition`` is a Bool tensor that is
+            true if they are the same object, or ``None`` if this is not known.
     """
     same: dict[int, tuple[Tensor, Tensor | None]] = {}
     paths: list[tuple[Tensor, Tensor | None, bool, set[int]]] = [(tensor, None, False, {id(tensor)})]
@@ -109,7 +109,11 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Bind ``tensor``, and all tensors that are the same object, to ``value``."""
+    """Give ``tensor``, and all tensors that are the same object, the new ``value``.
+
+    If it is not known whether another tensor is the same object, any later use of that tensor raises
+    ``CompileError``.
+    """
     others = _sameness(tensor) if id(tensor) in _local.names else {}
     scopes.rebind(tensor, value)
     for other, same in others.values():
@@ -137,18 +141,18 @@ def is_same(a: Tensor, b: Tensor) -> Any:
 
 
 def note_given(tensor: Tensor) -> None:
-    """Record that a tensor represents a variable at the start of a loop's body.
+    """Record that a tensor represents a variable at the start of a loop iteration.
 
-    It is unknown which tensor object the variable holds in an iteration.
+    It is unknown which tensor object the variable refers to in each iteration.
     """
     _local.given[id(tensor)] = tensor
 
 
 def _are_unknown(a: Tensor, b: Tensor) -> bool:
-    """Return whether it is unknown if ``a`` is ``b``.
+    """Return whether ``a is b`` is unknown.
 
-    This is so if ``a`` represents a variable in an iteration, and ``b`` may have existed before the
-    iteration.
+    It is unknown if ``a`` represents a variable at the start of a loop iteration, and ``b`` may have existed
+    before this iteration.
     """
     if id(a) not in _local.given or a.type is not b.type:
         return False
@@ -167,9 +171,9 @@ def _refuse_is() -> NoReturn:
 
 
 class _Stale:
-    """The scope of a stale tensor, whose ``level`` raises when the tensor is used."""
+    """The scope of a tensor with unknown elements. Any use reads ``level``, which raises."""
 
-    #: a stale tensor belongs to no recording; a variable may hold it as long as no code uses it
+    #: no other scope may use the value of such a tensor
     lifts = False
 
     @property
@@ -178,7 +182,7 @@ class _Stale:
 
 
 def refuse_stale() -> NoReturn:
-    """Raise ``CompileError`` because code uses a stale tensor."""
+    """Raise ``CompileError`` because code uses a tensor whose elements are unknown."""
     refuse(
         "This tensor may be the same object as another tensor whose elements were assigned since. A "
         "loop or a nested branch decides whether it is, so its elements are not known at compile time",
@@ -188,7 +192,10 @@ def refuse_stale() -> NoReturn:
 
 
 def make_stale(tensor: Tensor) -> None:
-    """Make every later use of ``tensor`` raise. In a body, this ends with the body."""
+    """Make every later use of ``tensor`` raise ``CompileError``.
+
+    At the end of the branch or loop body that is being traced, this is undone.
+    """
     if is_stale(tensor):
         return
     scope, program = innermost(), outermost_program()

@@ -1,9 +1,9 @@
 """Record the attributes of Cells that any code reads during a trace.
 
-While any thread traces, the class ``Cell`` has a ``__getattribute__`` that records the name of each attribute
-that is read. Reads by converted functions, by mindgrad, and by libraries are therefore all recorded for the
-guards. At other times the class does not have this method, so eager code reads attributes at full speed. A
-read of ``__dict__`` counts as a read of all attributes.
+During a trace on any thread, the class ``Cell`` has a ``__getattribute__`` that records the name of each
+attribute that is read. Therefore, guards compare all attributes that converted functions, mindgrad, or
+libraries have read. At other times, the class does not have this method, so eager code reads attributes at
+full speed. A read of ``__dict__`` counts as a read of all attributes.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ __all__ = ["ALL", "INVENTORY", "MISSING", "UNREAD", "follow_reads", "note_all", 
 
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
-#: a read of the attribute with this name counts as a read of all attributes of the Cell
+#: attribute name that represents all attributes of a Cell, because ``__dict__`` contains them
 ALL = "__dict__"
 
 #: internal attributes of a Cell that guards ignore
 UNREAD = frozenset(["_compiled", "_custom", "_eager", "_made_in", "_derivatives", "_flags"])
-#: dictionaries of a Cell that mindgrad changes in place, so that guards compare their items
+#: dicts of a Cell whose items guards compare, because mindgrad changes these dicts in place
 INVENTORY = ("_params", "_cells", "_hooks")
 
 
 def _nothing(cell: Any, name: str) -> None:
-    """Do nothing: the callback when no trace is open."""
+    """Do nothing. This is the callback outside traces."""
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: names of the attributes read so far, by the ``id`` of their Cell; ``None``: no trace is open
+        #: maps the ``id`` of a Cell to the names of its attributes read so far; ``None`` outside traces
         self.names: dict[int, set[str]] | None = None
-        #: function that is called with the Cell and the name at the first read of each attribute
+        #: callback for the first read of each attribute, with the Cell and the attribute name
         self.met: Callable[[Any, str], None] = _nothing
 
 
@@ -50,8 +50,8 @@ _classes: list[Any] = []
 def follow_reads(kind: Any) -> None:
     """Record reads of attributes of instances of ``kind`` during traces.
 
-    If a trace is open already, recording begins immediately. This happens if a traced function is the first
-    to import the module of ``kind``.
+    If a trace is running, recording begins immediately. A running trace may call this function by importing
+    the module that defines ``kind``.
     """
     noting = _noting(kind)
     with _lock:
@@ -71,7 +71,7 @@ def _noting(kind: Any) -> Any:
 
 
 def _note(cell: Any, name: str) -> None:
-    """Record the read of an attribute. The callback runs before the value is read."""
+    """Record that code is about to read an attribute of a Cell."""
     seen = _local.names.setdefault(id(cell), set())  # type: ignore[union-attr]
     if name not in seen and name not in UNREAD:
         seen.add(name)
@@ -79,12 +79,12 @@ def _note(cell: Any, name: str) -> None:
 
 
 def _is_own_frame(frame: Any) -> bool:
-    # mindgrad reads ``__dict__`` to store and compare it; if it uses all attributes, it calls note_all
+    # mindgrad's own reads of ``__dict__`` do not count; code that uses all attributes calls ``note_all``
     return frame.f_code.co_filename.startswith(PACKAGE)
 
 
 def note_all(cell: Any) -> None:
-    """Record that the function being compiled depends on all attributes of ``cell``."""
+    """Record that the traced function depends on all attributes of ``cell``."""
     if _local.names is not None:
         _note(cell, ALL)
 
@@ -97,10 +97,10 @@ def was_read(cell: Any, name: str) -> bool:
 
 @contextmanager
 def reads_noted(met: Callable[[Any, str], None]) -> Iterator[None]:
-    """Record the reads of Cell attributes on this thread.
+    """A context for a trace that records the reads of Cell attributes on this thread.
 
     Args:
-        met: called with the Cell and the name at the first read of each.
+        met: callback for the first read of each attribute, with the Cell and the attribute name.
     """
     outer = _local.names, _local.met
     _local.names, _local.met = {}, met

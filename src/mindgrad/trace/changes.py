@@ -1,6 +1,6 @@
-"""Describe changes of Python state, and count changes of Parameter types.
+"""Describe the changes of Python state that cause a new compilation, for messages.
 
-``guards`` and ``side_effects`` create the descriptions, which explain why a function was compiled again.
+``guards`` and ``side_effects`` create the descriptions. :data:`clock` counts changes of Parameter types.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Change", "Clock", "change", "clock"]
 class Clock:
     """A counter of changes of Parameter types in this process.
 
-    Guards compare the types again only if the count has changed.
+    While the count is unchanged, guards do not need to compare the types.
     """
 
     __slots__ = ("ticks",)
@@ -25,7 +25,7 @@ class Clock:
         self.ticks = 0
 
     def tick(self) -> None:
-        """Count one change, after it has happened."""
+        """Count one change. Call this after the type has changed."""
         self.ticks += 1
 
 
@@ -33,7 +33,7 @@ clock = Clock()
 
 
 class Change(NamedTuple):
-    """A change of Python state that caused a further compilation.
+    """A change of Python state that caused a new compilation.
 
     Attributes:
         what: the argument, attribute, or variable that changed.

@@ -1,19 +1,19 @@
-"""Trace a function once, on symbols of given types, to a closed graph.
+"""Trace a function on symbols of given types to a graph that captures no tensors.
 
-    trace(f, types) = (graph, captured)        f(xs) = graph(xs, captured)
+    trace(f, types) = (graph, captured, …)        f(*xs) = graph(*xs, *captured)
 
-The inputs of the graph are the symbols and the captured tensors, which ``f`` uses from outside. Custom
-derivatives, hooks, ``vmap``, solvers, and recurrent operators call :func:`trace`.
+Tensors that ``f`` uses from an enclosing function are *captured*: they become additional inputs of the graph.
+Custom derivatives, hooks, ``vmap``, solvers, and recurrent operators call :func:`trace`.
 
 Three other modules trace functions for other purposes:
 
 - ``trace.tracing`` traces a complete call, and also records guards on Python state.
 - ``trace.control.traced`` traces bodies of branches and loops, and also returns the variables that they
   assign.
-- ``execution.record`` records operators for differentiation, and the recorded tensors may have values.
+- ``execution.record`` records operators for differentiation, while they compute values.
 
-Cost: one run of the function. Limit: if the function assigns attributes or variables, the caller must reject
-or undo the assignments (``effect_log.isolated``).
+The function runs once. If it assigns attributes or variables, the caller must reject or undo the assignments
+(``effect_log.isolated``).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ __all__ = ["ClosedProgram", "trace"]
 
 
 class ClosedProgram(NamedTuple):
-    """A function as a graph.
+    """A function, traced to a graph.
 
     Attributes:
-        graph: returns the tensors among ``leaves``. Its inputs are the symbols, then the captured tensors.
-        captured: tensors from outside and Parameters, by the graph input that represents each, in input
-            order.
+        graph: the graph. Its inputs are the arguments, followed by the captured tensors. Its outputs are the
+            tensors among ``leaves``.
+        captured: maps each additional graph input to the captured tensor or Parameter, in input order.
         leaves: leaves of the function's result.
         structure: tree structure of the result.
-        written: Parameters that the function writes, by identity.
+        written: Parameters that the function writes, by ``id``.
     """
 
     graph: Graph
@@ -57,10 +57,10 @@ def trace(
     """Trace ``function`` on tensors of ``types``.
 
     Args:
-        function: the function. Its operators are recorded and not run.
+        function: the function. Its operators are recorded but not computed.
         types: types of its arguments.
-        values_are_inputs: whether arrays from outside become inputs. Otherwise, they become constants of the
-            graph.
+        values_are_inputs: whether captured tensors with known values become inputs. Otherwise, they become
+            constants of the graph.
     """
     scope = GraphScope(values_are_inputs)
     with opened(scope):
@@ -68,7 +68,7 @@ def trace(
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # Parameters are inputs of the outermost graph that is being traced, which may be this graph
+        # if this graph is the outermost one being traced, Parameters that it reads are inputs of it
         operands: dict[Any, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
@@ -76,7 +76,7 @@ def trace(
     operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # tensors refer to their scope, so clear it: otherwise they would keep the traced objects alive
+    # tensors keep their scope alive, so clear it, so that they do not keep the Parameters alive
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

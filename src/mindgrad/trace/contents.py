@@ -1,15 +1,15 @@
 """Read, compare, and restore the contents of mutable Python objects.
 
-The contents of a list are its items, of an object its attributes, and of an iterator its position. A
-:class:`Kind` has the functions that read, compare, and restore the contents of one kind of object. Three
-modules use them:
+The *contents* of a list are its items. The contents of an object are its attributes, and the contents of an
+iterator are its position. A :class:`Kind` has the functions that read, compare, and restore the contents of
+one kind of object. Three modules use them:
 
 - ``guards`` compares the contents that a trace has read with the contents at a later call.
-- ``snapshots`` compares and restores the contents of objects that the body of a branch or loop can reach.
-- ``outside_effects`` compares and restores the contents of objects from outside at the end of a trace.
+- ``snapshots`` compares and restores objects that the body of a branch or loop can change.
+- ``outside_effects`` compares and restores, at the end of a trace, objects that existed before it.
 
-Reading contents runs no methods of the user. Items are compared by identity or as constants. If an item is
-itself mutable, its contents are compared separately (``reach``).
+Reading contents does not call methods of user code. Items are compared by identity, numbers and strings also
+by value. If an item is itself mutable, its contents are compared separately (``reach``).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ __all__ = [
     "guarded_kind", "is_generator", "kinds_of", "same_item",
 ]  # fmt: skip
 
-#: largest size, in bytes, of a NumPy array that a snapshot copies; it makes larger arrays read-only instead
+#: maximum size, in bytes, of NumPy arrays that ``snapshots`` copies; it makes larger arrays read-only instead
 COPIED_BYTES = 1 << 16
-#: largest size, in bytes, of an array for which a trace checks by a checksum that its elements do not change
+#: maximum size, in bytes, of arrays for which a trace computes a checksum to detect that elements change
 _LARGEST_CHECKED = 1 << 28
 
 
@@ -54,10 +54,10 @@ class Kind(NamedTuple):
 
     Attributes:
         read: returns the contents of an object.
-        same: compares two contents.
-        write: restores contents. ``None``: they cannot be restored.
-        verb: participle that describes a change of the object in messages, such as "drawn from".
-        is_effect: whether a change during a trace is a side effect that the compiled function must not have.
+        same: compares two results of ``read``.
+        write: restores the contents of an object. ``None``: they cannot be restored.
+        verb: participle for messages about a change, such as "drawn from" for a random number generator.
+        is_effect: whether ``outside_effects`` rejects a change of the contents during a trace.
     """
 
     read: Callable[[Any], Any]
@@ -68,7 +68,7 @@ class Kind(NamedTuple):
 
 
 def same_item(before: Any, now: Any) -> bool:
-    """Return whether two items are the same object, or equal constants."""
+    """Return whether two items are the same object, or equal immutable values."""
     return before is now or (not isinstance(before, (list, dict, set)) and same(before, now))
 
 
@@ -99,7 +99,7 @@ def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
 
 
 def _plain(container: Any) -> Any:
-    """Return the built-in class whose methods read the items in their order."""
+    """Return the built-in class whose methods bypass overrides in a user's subclass."""
     return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
 
 
@@ -206,7 +206,7 @@ def _all_attributes(owner: Any) -> tuple[Any, ...]:
 def _read_attributes(owner: Any) -> dict[str, Any]:
     kind: Any = type(owner)
     attributes = own_attributes(owner)
-    for name in cached_names(kind):  # computing a cached property does not count as a change
+    for name in cached_names(kind):  # computing a ``functools.cached_property`` does not count as a change
         attributes.pop(name, None)
     for name in attribute_names(kind):
         if hasattr(owner, name):
@@ -257,7 +257,7 @@ def is_generator(function: Any) -> bool:
 def _stored_cells(function: Any) -> dict[str, Any]:
     """Return the closure variables of a generator function, by name.
 
-    Generators run unconverted, so their assignments to these variables are not recorded.
+    Generators are not converted, so only this comparison detects their assignments to these variables.
     """
     code = function.__code__
     if not is_generator(function):
@@ -295,10 +295,9 @@ def _read_iterator(iterator: Any) -> Any:
 
 
 def _write_iterator(iterator: Any, state: Any) -> None:
-    """Restore an iterator of a list, tuple, or string that has not reached its end.
+    """Restore the position of a list, tuple, or string iterator that is not exhausted.
 
-    Iterators of ranges can be restored only in Python 3.11, because later versions do not store their
-    position.
+    Range iterators can be restored only in Python 3.11, because later versions do not store their position.
     """
     if hasattr(iterator, "__length_hint__") and state[1]:
         ((_, place),) = state[1]
@@ -311,9 +310,9 @@ def _local_values(generator: Any) -> Any:
 
 
 def _flat(value: Any) -> Any:
-    """Convert a value for comparison: containers by items, numbers by value.
+    """Convert a value to nested tuples that ``==`` compares.
 
-    All other objects are compared by identity.
+    Containers are compared by their items, numbers and strings by value, and other objects by identity.
     """
     if isinstance(value, (bool, int, float, str, bytes, type(None))):
         return (type(value), value if value == value else "nan")
@@ -343,7 +342,7 @@ def _read_file(file: Any) -> Any:
         return "closed"
     try:
         return file.tell()
-    except (OSError, ValueError):  # a file without a position; unconverted_calls checks calls that write
+    except (OSError, ValueError):  # a file without a position, such as a terminal
         return None
 
 
@@ -377,7 +376,11 @@ OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 @functools.lru_cache(maxsize=4096)
 def kinds_of(kind: Any) -> tuple[Kind, ...]:
-    """Return the kinds of contents that a snapshot reads from instances of a class."""
+    """Return the functions with which ``snapshots`` reads instances of a class.
+
+    Each :class:`Kind` reads one sort of contents. For example, an instance of a user's subclass of ``list``
+    has items and attributes, so the result has two entries.
+    """
     if is_iterator(kind):
         return (ITERATOR,)
     kinds = [each for base, each in _KINDS if issubclass(kind, base)][:1]
@@ -388,11 +391,12 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
 
 # -- contents that guards compare ------------------------------------------------------------------
 
-# all attributes of an object, the attribute names of a Cell, and the keyword defaults of a function
+# Guards compare all attributes of some objects (ATTRIBUTES), the attribute names of Cells (NAMES), and the
+# keyword defaults of functions (KEYWORDS)
 ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
-#: checksum of an array that is too large to copy; a trace must not change its elements
+#: checksum of an array that is too large to copy
 CHECKSUM = Kind(_read_checksum, _equal, None)
 _TENSOR = Kind(_array_of, _same_elements, None, is_effect=False)
 _FOREIGN = Kind(_read_foreign, _equal, None)
@@ -406,7 +410,10 @@ _CONTAINERS: list[tuple[Any, Kind]] = [
 
 
 def guarded_kind(value: Any) -> Kind | None:
-    """Return the kind with which guards compare a value. ``None``: they do not."""
+    """Return the functions with which guards read and compare the contents of a value.
+
+    ``None``: guards do not compare its contents, for example because it is a number or a Parameter.
+    """
     if isinstance(value, Tensor):
         return None if value.is_parameter or value.is_traced else _TENSOR
     for base, each in _CONTAINERS:
@@ -415,7 +422,8 @@ def guarded_kind(value: Any) -> Kind | None:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject or value.nbytes <= COMPARED_BYTES:
             return _ARRAY
-        # a larger array is a constant of the compiled function, and the trace must not change it
+        # a larger array is a constant of the compiled function; the checksum detects whether the trace
+        # changes its elements
         is_checked = value.flags.writeable and value.ndim and value.nbytes <= _LARGEST_CHECKED
         return CHECKSUM if is_checked else None
     kind: Any = type(value)
@@ -423,7 +431,7 @@ def guarded_kind(value: Any) -> Kind | None:
         return _BYTES if memoryview(value).nbytes <= COMPARED_BYTES else None
     if (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and not kind.__module__.startswith("jax"):
         return _FOREIGN if _is_small(value) else None
-    # unconverted methods may read attributes of such objects
+    # special methods such as ``__len__`` run unconverted, so any attribute may be read
     has_state = hasattr(value, "__dict__") and (isinstance(value, HOLDERS) or is_read_unseen(kind))
     return ATTRIBUTES if has_state else None
 

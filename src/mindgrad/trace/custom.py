@@ -1,7 +1,6 @@
 """Custom derivatives of Python functions: ``custom_vjp``, and ``bprop`` of a Cell.
 
-``ops.custom_vjp`` and ``Cell`` create a :class:`CustomDerivative`, which calls the user's derivative rule in
-reverse mode.
+Both create a :class:`CustomDerivative`, which calls the user's derivative rule in reverse mode.
 """
 
 from __future__ import annotations
@@ -42,16 +41,15 @@ class CustomDerivative:
     """A function whose reverse mode calls ``bprop(*inputs, out, dout)``.
 
     Args:
-        function: the function. Its operators are not differentiated. Values that it reads besides its inputs,
-            such as Parameters, are constants: the gradient with respect to them is zero.
-        bprop: returns a tuple with one gradient per input of ``function``. In PYNATIVE_MODE it may also
-            return a list or a single gradient. If an input broadcasts to the shape of its gradient, the
-            gradient is summed over the broadcast axes.
-        name: name of the function in errors.
+        function: the function. Its operators are not differentiated. Gradients with respect to other values
+            that it reads, such as Parameters, are zero.
+        bprop: returns a tuple with one gradient per input of ``function``. In PYNATIVE_MODE, it may also
+            return a list or a single gradient, and a gradient of a broadcast input is summed to its shape.
+        name: name of the function in error messages.
 
-    ``bprop`` is traced at every call, so it reads the current state of Python objects. Equal pullbacks share
-    one graph, so the derivatives of this graph are computed once. In eager mode, a ``bprop`` that reads
-    values (``asnumpy``) runs as a callback, and the callback cannot be differentiated again.
+    ``bprop`` is traced at every call of the function, so it reads the current state of Python objects. If a
+    later trace creates an equal graph, the stored graph and its derivatives are reused. In eager mode, a
+    ``bprop`` that reads values (``asnumpy``) runs as a callback, which cannot be differentiated again.
     """
 
     def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
@@ -92,7 +90,8 @@ class CustomDerivative:
         def pullback(*symbols: Tensor) -> list[Tensor]:
             inputs = unflatten(structure, _replaced(leaves, symbols[:first]))
             out = unflatten(result_structure, _replaced(results, symbols[first:last]))
-            # bprop receives the users' gradients ∂/∂Re + i ∂/∂Im, which are conjugates of cotangents
+            # for complex tensors, bprop receives and returns gradients ∂/∂Re + i ∂/∂Im, and cotangents are
+            # their conjugates
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
@@ -108,7 +107,7 @@ class CustomDerivative:
         except CompileError as error:
             if is_strict or error.is_final:
                 raise
-            # in eager mode, `bprop` may read values: run it as a callback, which receives the values
+            # in eager mode, `bprop` may read values of tensors: run it as a callback on arrays
             on_values = _OnValues(self, leaves, structure, results, result_structure)
             name, place = f"bprop of {self.name}", location_of(user_frame())
             function = Callback(on_values, [x.type for x in xs], self.name, name, place)
@@ -116,9 +115,13 @@ class CustomDerivative:
         return retained(program.graph), [state.read(tensor) for tensor in program.captured.values()]
 
     def gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
-        """Check the result of ``bprop``, and return a gradient per tensor in ``inputs``.
+        """Check the result of ``bprop``, and return one gradient per tensor in ``inputs``.
 
-        If ``is_strict``, as in GRAPH_MODE, ``returned`` must be a tuple.
+        Args:
+            inputs: arguments of the function.
+            returned: result of ``bprop``.
+            is_strict: whether ``returned`` must be a tuple of gradients with the shapes of the inputs, as in
+                GRAPH_MODE.
         """
         if not is_strict and isinstance(returned, (list, Tensor)):
             returned = (returned,) if isinstance(returned, Tensor) else tuple(returned)
@@ -176,18 +179,20 @@ class CustomDerivative:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the calls whose derivatives are being traced, each as a pair: the derivative, and the types and
-        #: constants of the call
+        #: stack of the calls whose ``bprop`` is being traced, as pairs ``(derivative, [types, constants])``
         self.traced: list[tuple[CustomDerivative, list[Any]]] = []
 
 
 _local = _Local()
-#: more nested equal calls than this are treated as an infinite recursion
+#: maximum number of equal calls on this stack; one more is reported as an infinite recursion
 _DEEPEST = 20
 
 
 class _Within:
-    """A context for tracing the derivative of a call. It rejects infinite recursion."""
+    """A context for the trace of ``bprop`` that detects infinite recursion.
+
+    Recursion occurs if ``bprop`` calls the function whose derivative it computes.
+    """
 
     def __init__(self, derivative: CustomDerivative, call: list[Any]) -> None:
         self.entry = derivative, call
@@ -215,7 +220,11 @@ def _is_same(call: list[Any], other: list[Any]) -> bool:
 
 
 class _OnValues:
-    """Call ``bprop`` on NumPy arrays: the inputs, the results, and their gradients."""
+    """Callback that calls ``bprop`` with values.
+
+    It receives the inputs, the results, and the cotangents of the results as NumPy arrays, and returns the
+    cotangents of the inputs.
+    """
 
     def __init__(
         self,
@@ -302,7 +311,7 @@ class custom_vjp:
         self._derivative = CustomDerivative(fn, self._run_backward, self.__name__)
 
     def defbwd(self, bwd: Callable[..., Any]) -> None:
-        """Set the reverse mode.
+        """Set the function that computes the gradients.
 
         Args:
             bwd (Callable): called as ``bwd(*inputs, out, dout)`` with the inputs, the result, and the
@@ -356,7 +365,7 @@ def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
 
 
 def _constant(value: Any) -> Any:
-    """Return ``value``; if it is a tensor that is differentiated, stop its gradient."""
+    """Stop the gradient of a traced tensor, and return other values unchanged."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
@@ -365,7 +374,10 @@ def _conjugate(x: Tensor) -> Tensor:
 
 
 def summed_to(gradient: Any, shape: Shape) -> Any:
-    """Sum ``gradient`` to ``shape`` if an input of this shape was broadcast."""
+    """Sum a gradient over broadcast axes, so that it has the shape of the input.
+
+    If ``shape`` does not broadcast to the shape of ``gradient``, return ``gradient`` unchanged.
+    """
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient
     gradient = state.read(gradient)

@@ -1,8 +1,8 @@
-"""Raise Python's recursion limit during a trace, so that user functions may nest.
+"""Raise Python's recursion limit during a trace.
 
-During a trace, each call of a user's function takes several Python calls: the function itself, and the
-runtime's calls for the ``if`` around the next call. The recursion limit is raised accordingly. The limit is
-global to all threads. Therefore nested traces are counted, and the outermost trace restores it.
+A traced call of a user's function needs more Python frames than an eager call, because the runtime's frames
+for each ``if`` or loop are added. With a higher limit, a recursion that works in eager mode also works in a
+trace. The limit is global to all threads, so running traces are counted, and the last one restores it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 __all__ = ["deep_calls"]
 
-#: number of Python frames that one call of a user's function takes during a trace
+#: factor for the recursion limit: number of Python frames per call of a user's function in a trace
 _FRAMES = 4
-#: largest recursion limit that mindgrad sets; the stack of every thread has enough space for it
+#: maximum recursion limit that mindgrad sets; the stack of each thread is large enough for it
 _MOST = 20_000
 
 _lock = threading.Lock()
@@ -26,7 +26,7 @@ _limits = (0, 0)
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """Raise the recursion limit during a trace by the number of frames per call."""
+    """A context for a trace, in which the recursion limit is higher."""
     global _traces, _limits
     with _lock:
         if not _traces:
@@ -39,5 +39,5 @@ def deep_calls() -> Iterator[None]:
     finally:
         with _lock:
             _traces -= 1
-            if not _traces and sys.getrecursionlimit() == _limits[1]:  # unchanged by the user's code
+            if not _traces and sys.getrecursionlimit() == _limits[1]:  # user code has not changed the limit
                 sys.setrecursionlimit(_limits[0])

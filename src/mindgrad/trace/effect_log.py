@@ -1,16 +1,15 @@
 """The effect log: the attributes and variables that a traced function assigns.
 
 A *location* (:class:`Place`) is an attribute of an object, a variable of an enclosing function, or a global
-variable. While a function is traced, its assignments really change these locations, so that all code sees the
-new values.
+variable. During a trace, assignments really change these locations, so that all code reads the new values.
 
-A *body* is the code of one branch or of one loop iteration that is being traced. The log has one *level* for
-the function and one for each open body. Each assignment is recorded at the innermost level, with the value
-that the location had before. When a level ends, all its locations get their old values back. The recorded
-locations are used as follows:
+A *body* is the code of one branch or of one loop iteration, traced to its own graph. The log is a stack of
+*levels*: one for the function, and one for each body that is being traced. An assignment is recorded at the
+innermost level, with the value that the location had before. At the end of a level, all its locations get
+their old values back. Two modules use the recorded locations:
 
-- Locations that a body has assigned become variables of its branch or loop (``trace.control.traced``).
-- Locations that the function has assigned become outputs of the compiled function (``side_effects``).
+- ``trace.control.traced`` makes the locations that a body assigns outputs of the branch or loop.
+- ``side_effects`` makes the locations that the function assigns outputs of the compiled function.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ __all__ = [
 
 
 class _Undefined:
-    """The value of a location that has no value, such as an unbound variable."""
+    """The type of ``UNDEFINED``: an unbound variable, or a missing attribute."""
 
     def __repr__(self) -> str:
         return "<not defined>"
@@ -41,11 +40,11 @@ UNDEFINED = _Undefined()
 
 
 class Place:
-    """A location of Python state that a function can assign.
+    """A location: an attribute or variable that a function can assign.
 
     Attributes:
-        holder: the object, closure cell, or namespace that contains the location.
-        name: name of the location in ``holder``.
+        holder: the object, the closure cell, or the dict of global variables.
+        name: name of the attribute or variable.
         label: description for messages.
     """
 
@@ -58,19 +57,19 @@ class Place:
 
     @property
     def key(self) -> tuple[int, str]:
-        """Return a key that is equal for two objects that represent the same location."""
+        """Return a key that identifies the attribute or variable."""
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """Return the current value. ``UNDEFINED``: the location has no value."""
+        """Return the current value, or ``UNDEFINED``."""
         return self.own()
 
     def own(self) -> Any:
-        """Return the current value. For an attribute, ignore values that the class defines."""
+        """Return the current value, or ``UNDEFINED``. Ignore class attributes."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def put(self, value: Any) -> None:
-        """Assign ``value`` without calling user code. ``UNDEFINED`` deletes the location."""
+        """Assign ``value`` without calling user code. ``UNDEFINED`` deletes the attribute or variable."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def store(self, value: Any) -> None:
@@ -103,7 +102,7 @@ class Attribute(Place):
         return getattr(self.holder, self.name, UNDEFINED)
 
     def may_exist(self) -> bool:
-        """Return whether the object can have this attribute: in ``__dict__`` or in a slot."""
+        """Return whether the object has a ``__dict__`` or a slot for this attribute."""
         return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
@@ -121,7 +120,7 @@ class Attribute(Place):
 
 
 class Variable(Place):
-    """A variable of an enclosing function: its closure cell."""
+    """A variable of an enclosing function. ``holder`` is its closure cell."""
 
     __slots__ = ()
 
@@ -139,13 +138,13 @@ class Variable(Place):
 
 
 class Local(Variable):
-    """A variable of a traced function that functions defined inside it assign."""
+    """A variable of the traced function that a nested function assigns (``nonlocal``)."""
 
     __slots__ = ()
 
 
 class Global(Place):
-    """A global variable: an item of the namespace of a module."""
+    """A global variable. ``holder`` is the ``__dict__`` of its module."""
 
     __slots__ = ()
 
@@ -167,12 +166,15 @@ def _is_slot(owner: Any, name: str) -> bool:
     return not isinstance(owner, type) and isinstance(_static(type(owner), name), types.MemberDescriptorType)
 
 
-#: types that have Python's default ``__setattr__`` and ``__delattr__``
+#: types whose ``__setattr__`` and ``__delattr__`` only store and delete values
 _PLAIN: tuple[Any, ...] = (object, type, types.ModuleType, types.SimpleNamespace)
 
 
 def may_assign(owner: Any, name: str) -> bool:
-    """Return whether assigning the attribute only stores a value and can be undone."""
+    """Return whether assigning ``owner.name`` only stores the value.
+
+    Only such an assignment can be undone. The setter of a property, in contrast, may have other effects.
+    """
     kind: Any = type(owner)
     if kind.__setattr__ not in [each.__setattr__ for each in _PLAIN]:
         return hasattr(kind, "construct") and hasattr(owner, "parameters_and_names")
@@ -188,23 +190,29 @@ def may_assign(owner: Any, name: str) -> bool:
 
 
 class Level(dict):
-    """The assignments of one level, as ``key -> [location, value before, surely]``.
+    """The assignments of a function, or of the body of a branch or loop.
 
-    ``surely`` is ``False`` for a variable of an enclosing function if a function that ran contains an
-    assignment to it, but it is unknown whether this assignment ran.
+    It maps the key of each assigned attribute or variable to ``[location, value before, surely]``. ``surely``
+    is ``False`` for a variable that another function declares ``nonlocal`` or ``global`` and assigns, because
+    it is unknown whether that function runs.
     """
 
     def note(self, place: Place, surely: bool = True) -> None:
-        """Record the value of ``place`` at the first assignment. Call this before it is assigned."""
+        """Record the value of ``place`` before its first assignment.
+
+        Args:
+            place: the location that is about to be assigned.
+            surely: whether the assignment is certain.
+        """
         entry = self.setdefault(place.key, [place, place.own(), surely])
         entry[2] = entry[2] or surely
 
     def places(self) -> list[Place]:
-        """List the locations whose assignment is certain."""
+        """List the locations that were certainly assigned."""
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
-        """Restore the values of all locations."""
+        """Assign all attributes and variables their values before the first assignment."""
         for place, before, _ in reversed(self.values()):
             place.put(before)
 
@@ -213,9 +221,11 @@ class Watch:
     """The effect log of one trace.
 
     Attributes:
-        levels: the level of the function, followed by the levels of the open bodies.
+        levels: assignments of the function, and of each branch or iteration that is being traced, innermost
+            last.
         reads: attributes that the function read before it assigned them, as ``key -> (location, value)``.
-        bound: locations that hold symbolic inputs during the trace, with their previous values.
+        bound: locations whose tensors or numbers are inputs of the graph. They contain symbols during the
+            trace, and are recorded with their previous values.
     """
 
     __slots__ = ("bound", "levels", "reads")
@@ -241,7 +251,7 @@ def watch() -> Watch | None:
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """Open the effect log for the trace of a function."""
+    """A context for the trace of a function that records and undoes its assignments."""
     outer, _local.watch = _local.watch, Watch()
     try:
         with body():
@@ -253,12 +263,15 @@ def watched() -> Iterator[Watch]:
 
 @contextmanager
 def body() -> Iterator[Level]:
-    """Open a level for a function or a body. At the end, undo its assignments."""
+    """A context for one branch or iteration that records and undoes its assignments.
+
+    :func:`watched` uses it for the function itself, too.
+    """
     level, watch = Level(), _local.watch
     if watch is None:
         yield level
         return
-    if watch.levels:  # the body may call the functions that can assign these variables
+    if watch.levels:  # the body may call functions that assign these variables (nonlocal or global)
         for place, _, _ in watch.levels[-1].values():
             if not isinstance(place, Attribute):
                 level.note(place, surely=False)
@@ -271,25 +284,32 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Open a context that undoes its assignments to locations at the end."""
+    """Return a context that undoes assignments to attributes and variables at its end."""
     return watched() if _local.watch is None else body()
 
 
 def innermost() -> Level:
-    """Return the level of the innermost body."""
+    """Return the assignments of the innermost branch or iteration being traced.
+
+    Outside traces, return an empty record that is not used.
+    """
     found = _local.watch
     return Level() if found is None else found.levels[-1]
 
 
 def current_values() -> dict[tuple[int, str], Any]:
-    """Return the values of all locations at the innermost level, by key."""
+    """Return the values of all attributes and variables assigned so far, by key.
+
+    Only assignments of the innermost branch or iteration being traced count.
+    """
     return {key: place.value() for key, (place, _, _) in innermost().items()}
 
 
 def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
-    """Return the label of a location assigned since ``before``, or ``None``.
+    """Return the label of a location that was assigned since ``before``, or ``None``.
 
-    ``before`` is a result of :func:`current_values`.
+    Args:
+        before: an earlier result of :func:`current_values`.
     """
     for key, (place, first, _) in innermost().items():
         if place.value() is not before.get(key, first):
@@ -298,24 +318,24 @@ def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
 
 
 def is_known(owner: Any, name: str) -> bool:
-    """Return whether the attribute is an input of the trace or was assigned in it."""
+    """Return whether ``owner.name`` is a graph input, or was assigned in the trace."""
     found = _local.watch
     key = (id(owner), name)
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
 
 
 def assign(location: Place, value: Any) -> None:
-    """Assign ``value`` to ``location``, until the innermost level ends."""
+    """Assign ``value`` until the end of the traced branch, iteration, or function."""
     innermost().note(location)
     location.put(value)
 
 
 def note_read(location: Place, own: bool = False) -> None:
-    """Record that the traced function reads a location that it has not assigned.
+    """Record that the traced function reads ``location``, unless it has assigned it.
 
     Args:
-        location: the location.
-        own: whether to read the instance only. Otherwise, the read may run a property of its class.
+        location: the attribute or variable.
+        own: whether to record the instance attribute only, so that no property of the class runs.
     """
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):
@@ -323,7 +343,10 @@ def note_read(location: Place, own: bool = False) -> None:
 
 
 def note_assignable(location: Place) -> None:
-    """Record that code that may run later can assign a variable."""
+    """Record that a function that may run later assigns ``location``.
+
+    At the end of each traced branch or iteration, a different value shows that the function has run.
+    """
     if _local.watch is not None:
         for level in _local.watch.levels:
             level.note(location, surely=False)

@@ -1,11 +1,11 @@
-"""Warn of calls during a trace whose result or output differs from call to call.
+"""Warn if a traced function calls clocks, random generators, or loggers.
 
 In eager mode, each call of the user's function draws new random numbers and reads the clock again. A compiled
-function always uses the value that the trace has read, so each such read issues a warning. A generator that
-the function creates from a seed returns the same numbers in every call and does not cause a warning.
+function always uses the value that was read during the trace, so such a read causes a warning. A generator
+that the function creates from a seed returns the same numbers in every call and does not cause a warning.
 
-Calls that log, or that write to the terminal without ``print``, write only once, during the trace. They cause
-a warning, too.
+Calls that log, or that write to the terminal without ``print``, run only once, during the trace. They cause a
+warning, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mindgrad.trace import owned_objects
 __all__ = ["note_call", "watched_generators"]
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
-#: names of methods of random generators that draw no random numbers
+#: names of methods of random number generators that do not draw random numbers
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
 #: maps modules to names of functions that return a different value in each call
 _FUNCTIONS = {
@@ -46,7 +46,7 @@ _CLOCKS = {"now", "utcnow", "today"}
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
 _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
-#: levels of logging functions and methods; the level of ``log`` is an argument, so its entry is the highest
+#: levels of logging functions and methods. ``log`` has the highest level, because its level is an argument
 _LEVELS = {
     "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
     "fatal": 50, "log": 50,
@@ -54,7 +54,7 @@ _LEVELS = {
 
 
 def note_call(function: Any) -> Any:
-    """Warn if a call of ``function`` returns a different value each time, or writes.
+    """Warn if ``function`` reads a clock, draws random numbers, or writes output.
 
     Returns:
         The function to call instead, or ``None`` to call ``function`` itself.
@@ -129,7 +129,7 @@ def _made_generator(seed: Any = None) -> Any:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: whether the trace has caused a warning of this module
+        #: whether this trace has already issued a warning about a constant value
         self.has_warned = False
 
 
@@ -156,10 +156,10 @@ def _warn_of_output(call: str) -> None:
 
 @contextmanager
 def watched_generators(function: Callable[..., Any]) -> Iterator[None]:
-    """Warn if tracing ``function`` draws random numbers in an unconverted call.
+    """Warn if the trace of ``function`` changes the global random number generators.
 
-    For example, a library function may draw from the global generators. There is no check if another thread
-    might draw at the same time.
+    This detects draws inside library functions. If other threads are running, nothing is checked, because
+    they could draw at the same time.
     """
     before = _states() if _is_alone() else None
     outer, _local.has_warned = _local.has_warned, False
@@ -179,6 +179,6 @@ def _is_alone() -> bool:
 
 
 def _states() -> tuple[Any, ...]:
-    state: Any = np.random.get_state()  # noqa: NPY002 - that of the process is meant
+    state: Any = np.random.get_state()  # noqa: NPY002 - library functions use the global generator
     _, words, position, *rest = state
     return random.getstate(), words.tobytes(), position, *rest

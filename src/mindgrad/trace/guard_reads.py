@@ -2,12 +2,13 @@
 
 Each read is one *entry*, a list ``[read, holder, name, value, label, advice]``:
 
-- ``read`` is a function. The entry compares ``read(holder, name, MISSING)`` with ``value``. If ``read`` is a
-  :class:`~mindgrad.trace.contents.Kind`, the entry compares the contents of ``holder`` instead.
-- ``label`` describes the state, and ``advice`` how to avoid that it changes. Both are for messages.
+- ``read`` is a function such as ``getattr``. Guards compare ``read(holder, name, MISSING)`` with ``value``.
+  If ``read`` is a :class:`~mindgrad.trace.contents.Kind`, they compare the contents of ``holder``, such as
+  the items of a list.
+- ``label`` describes the state, and ``advice`` tells the user how to avoid changes. Both are for messages.
 
-Converted code, the runtime, and ``cell_guards`` call the methods of :class:`Reads`. ``guards`` compares the
-entries.
+Converted code, the runtime (``trace.control``), and ``cell_guards`` call the methods of :class:`Reads`.
+``guards`` compares the entries.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ __all__ = [
     "MAKE_ONCE", "OF_FUNCTIONS", "Reads", "content", "is_traced_value", "read_entry", "stands", "static",
 ]  # fmt: skip
 
-#: closure variable that the rewriter adds to functions, and that contains the runtime
+#: name of the closure variable through which converted functions call the runtime (``trace.control``)
 _RUNTIME = "mg__"
-#: attributes that Python itself stores in classes
+#: attributes that Python stores in each class; guards do not compare them
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
@@ -61,7 +62,7 @@ def static(kind: Any, name: str, default: Any) -> Any:
 
 
 def _own_attribute(owner: Any, name: str, default: Any) -> Any:
-    """Return the attribute of the instance, and ignore attributes of its class."""
+    """Return an attribute from an instance's ``__dict__``, not from its class."""
     return owner.__dict__.get(name, default)
 
 
@@ -74,14 +75,17 @@ def content(cell: Any, _: str, default: Any) -> Any:
 
 
 def read_entry(read: Any, holder: Any, name: str) -> Any:
-    """Read the present value of an entry."""
+    """Repeat a recorded read, and return the present value."""
     if type(read) is Kind:
         return read.read(holder)
     return read(holder, name, MISSING)
 
 
 def stands(entry: list[Any]) -> bool:
-    """Return whether the present value of an entry is the same as the recorded one."""
+    """Repeat a recorded read, and return whether the value is unchanged.
+
+    An equal value replaces the recorded one.
+    """
     read, holder, name, value, _, _ = entry
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
@@ -91,7 +95,7 @@ def stands(entry: list[Any]) -> bool:
 
 
 class Reads:
-    """The entries of a trace.
+    """The reads of Python state in one trace, recorded as entries.
 
     Attributes:
         roots: the traced function and its arguments, as pairs of an object and its label.
@@ -100,9 +104,10 @@ class Reads:
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # each key identifies the location that is read, so that every location has one entry
+        # the recorded reads, one for each attribute, variable, or container. A key contains ``id(holder)``
+        # and usually the name
         self._entries: dict[Any, list[Any]] = {}
-        # entries of library functions and classes, which are constants of the compiled function
+        # reads of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -116,7 +121,10 @@ class Reads:
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
-        """Record a Cell whose ``construct`` runs. Reads of its attributes are recorded later."""
+        """Record that ``construct`` of a Cell runs.
+
+        :meth:`read_of_cell` records the reads of its attributes when they occur.
+        """
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
             label = f"the __dict__ of {type(cell).__name__}"
@@ -191,14 +199,17 @@ class Reads:
         Args:
             owner: an object, or a class.
             name: name of the method or property.
-            noun: its description for messages.
+            noun: "method", "property", or another word for messages.
         """
         kind = owner if isinstance(owner, type) else type(owner)
         self.class_of(owner)
         self._class_attribute(owner, name, f"the {noun} '{name}' of {kind.__qualname__}")
 
     def _class_attribute(self, owner: Any, name: str, label: str) -> None:
-        """Record a class attribute of ``owner``, which its ``__dict__`` does not override."""
+        """Record a read of ``owner.name`` that finds a class attribute.
+
+        Guards also check that the instance ``owner`` has no attribute of this name.
+        """
         kind = owner if isinstance(owner, type) else type(owner)
         has_none = hasattr(owner, "__dict__") and name not in owner.__dict__
         if kind is not owner and has_none and not is_of_program(owner):
@@ -208,13 +219,23 @@ class Reads:
         self._first_of(kind.__mro__, name, label)
 
     def inherited(self, kind: type, after: type, name: str) -> None:
-        """Record the attribute that ``super(after, owner).name`` reads in class ``kind``."""
+        """Record the method that ``super(after, owner).name`` finds.
+
+        Args:
+            kind: the class of ``owner``.
+            after: the class after which the lookup begins.
+            name: name of the method.
+        """
         order = kind.__mro__
         label = f"the method '{name}' that {after.__qualname__} inherits"
         self._first_of(order[order.index(after) + 1 :], name, label)
 
     def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
-        """Record the attribute in the first class that has it, and its absence before."""
+        """Record that an attribute lookup searched ``bases`` in order.
+
+        Guards compare the attribute of the first class that has it. They also check that the user's classes
+        before this class do not define it.
+        """
         for base in bases:
             value = vars(base).get(name, MISSING)
             if value is not MISSING or is_users_class(base):
@@ -225,7 +246,10 @@ class Reads:
                 return
 
     def _hidden(self, kind: type, name: str, label: str) -> None:
-        """Record that no user class overrides the instance attribute, as a property would."""
+        """Record the class attributes with the name of an instance attribute.
+
+        If the user later adds a property of this name to a class, it overrides the instance attribute.
+        """
         for base in kind.__mro__:
             if is_users_class(base):
                 entry = [static, base, name, vars(base).get(name, MISSING), label, _CODE_ADVICE]
@@ -234,7 +258,7 @@ class Reads:
     def function(self, function: Any) -> None:
         """Record the global and closure variables that ``function`` reads.
 
-        For a function of mindgrad, record the variables of the user's functions in its closure.
+        If ``function`` is a wrapper of mindgrad, record the variables of the user functions that it wraps.
         """
         self._value(function, "the compiled function")
         kind: Any = type(function)
@@ -252,11 +276,11 @@ class Reads:
     def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
         """Record the reads of methods that Python calls implicitly, such as ``__len__``.
 
-        ``named_reads`` finds these reads.
+        These methods run unconverted, so ``named_reads`` finds their reads by the names in their code.
 
         Args:
-            kind: the class.
-            operands: objects that the methods receive.
+            kind: the class of the methods.
+            operands: the objects on which the methods are called, and their arguments.
             is_created: whether to include methods that run when an object or a subclass is created.
         """
         self._pending.append((kind, operands, is_created))
@@ -272,7 +296,10 @@ class Reads:
             self._is_busy = False
 
     def contents(self, owner: Any, label: str) -> None:
-        """Record all contents of an object, because unconverted code may read any of them."""
+        """Record all items, attributes, or variables of ``owner``.
+
+        Unconverted code may read any of them.
+        """
         kind: Any = type(owner)
         if isinstance(owner, types.FunctionType):
             if not in_package(owner):
@@ -298,12 +325,12 @@ class Reads:
                 self._value(value, f"the global variable '{name}'")
 
     def _contents_of(self, kind: Kind, owner: Any, label: str, key: Any = None) -> Any:
-        """Record the contents of one object, and return them."""
+        """Record the contents of ``owner``, such as the items of a list, and return them."""
         entry = [kind, owner, "", kind.read(owner), label, _ATTRIBUTE if kind.write is None else _VARIABLE]
         return self._entries.setdefault(key or ("value", id(owner)), entry)[3]
 
     def variables(self, function: types.FunctionType) -> None:
-        """Record the variables that a function reads, and its code."""
+        """Record the code of a function, its defaults, and the variables that it reads."""
         self._of_function(function)
         code, namespace = function.__code__, function.__globals__
         self._imports(function)
@@ -329,17 +356,20 @@ class Reads:
             self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
             self._base(value, code)
-            # the wrapper may call the function, so record its reads, too
+            # ``function`` may be a decorator's wrapper that calls this function, so record its reads, too
             if isinstance(value, types.FunctionType):
                 self.function(value)
 
     def _base(self, value: Any, code: types.CodeType) -> None:
-        """Record the reads of subclassing ``value`` if the code has a ``class`` statement."""
+        """Record the methods that run if code defines a subclass of ``value``.
+
+        An example is ``__init_subclass__``. Code without a ``class`` statement defines no subclass.
+        """
         if isinstance(value, type) and defines_classes(code):
             self.unconverted(value, is_created=True)
 
     def _imports(self, function: types.FunctionType) -> None:
-        """Record the attributes that ``from module import name`` reads in a function."""
+        """Record the reads of ``from module import name`` statements in a function."""
         for module, name in imported_names(function):
             value = getattr(module, name, MISSING)
             if is_constant(module, value):
@@ -363,7 +393,7 @@ class Reads:
             self._value(value, label)
 
     def _value(self, value: Any, label: str) -> None:
-        """Record the contents of ``value``, and of mutable objects in it."""
+        """Record the contents of ``value``, and of all mutable objects in it."""
         waiting = [value]
         objects = []
         while waiting:
@@ -389,13 +419,13 @@ class Reads:
             self.unconverted(type(each), (each,))
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
-        """Record that the traced function assigns ``location``.
+        """Update the recorded reads of a location that the traced function assigns.
 
         Args:
-            location: the location.
+            location: the attribute or variable.
             before: its value before the trace.
             counts: whether guards compare this value. They do not if the function assigns the location before
-                it reads it, or if the location is an input.
+                it reads it, or if its value is an input of the graph.
         """
         holder, name = location.holder, location.name
         before = MISSING if before is UNDEFINED else before
@@ -407,7 +437,8 @@ class Reads:
             is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
             entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
         entry = self._entries.get(("value", id(holder)))
-        if entry and entry[0] is ATTRIBUTES:  # replace it by an entry for each other attribute
+        # the entry compares all attributes: replace it by one entry per attribute, without the assigned one
+        if entry and entry[0] is ATTRIBUTES:
             label = entry[4]
             self._entries[("value", id(holder))] = []
             for attribute, value in vars(holder).items():
@@ -417,7 +448,10 @@ class Reads:
                     self._entries.setdefault((id(holder), attribute), record)
 
     def effects(self) -> list[list[Any]]:
-        """List the entries of objects whose contents have changed since they were read."""
+        """List the recorded reads whose value has changed during the trace.
+
+        The traced function has changed this state, which is a side effect.
+        """
         entries = [e for e in self._entries.values() if e and _is_effect(e[0])]
         entries = [e for e in entries if e[3] is not MISSING and not (e[0] is static and e[3] is None)]
         return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
@@ -431,25 +465,28 @@ class Reads:
         return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
 
     def effect_on(self, holder: Any) -> list[Any] | None:
-        """Return the entry of an object if its contents have changed since they were read."""
+        """Return the recorded read of an object's contents if the trace has changed them."""
         entry = self._entries.get(("value", id(holder)))
         return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
 
 
 def _is_effect(read: Any) -> bool:
-    """Return whether unconverted code may have changed the state that ``read`` reads."""
+    """Return whether a change of the state that ``read`` reads is a side effect."""
     return read.is_effect if type(read) is Kind else read in (getattr, dict.get, static)
 
 
 def is_traced_value(value: Any) -> bool:
-    """Return whether a value is, or contains, a tensor that only exists in a graph."""
+    """Return whether a value is a traced tensor, or a tuple with one."""
     if isinstance(value, Tensor):
         return value._array is None
     return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)
 
 
 def _is_computed(entry: list[Any]) -> bool:
-    """Return whether the read ran Python code, which may return new objects."""
+    """Return whether a recorded read runs code, such as a property.
+
+    Such a read may return a new object each time, so another object does not prove a change.
+    """
     read, holder, name = entry[:3]
     if read is not getattr or name in getattr(holder, "__dict__", ()):
         return False

@@ -1,8 +1,8 @@
-"""Guards: record the Python state that a trace reads, and compare it at each call.
+"""Guards: compare the Python state that a trace has read with the present state.
 
-A trace is valid only for the Python state that it has read. Each read is recorded as an *entry*
-(``guard_reads``). Before each call of a compiled function, :meth:`Dependencies.hold` reads all entries again.
-If one of them differs, the function is traced again.
+A compiled function is valid only for the Python state that its trace has read. Each read is recorded as an
+*entry* (``guard_reads``). Before each call, :meth:`Dependencies.hold` reads the state of all entries again.
+If one value differs, the function is traced again.
 
 The page "Graph mode" documents the rules for users:
 
@@ -48,13 +48,16 @@ from mindgrad.trace.signature import alike
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
 
-#: largest size, in bytes, of an array that is a constant of the compiled function and whose elements are
-#: still compared after some calls, to warn of changes
+#: maximum size, in bytes, of an array whose elements are compared after 1, 2, 4, 8, … calls, to warn of
+#: changes of an array that is a constant of the compiled function
 _LOOKED_AT = 1 << 24
 
 
 class _Pass:
-    """Entries that the same built-in function reads, compared in one pass."""
+    """Recorded reads by the same built-in function, repeated without a Python loop.
+
+    If an object is not identical to the recorded one, it is compared by value.
+    """
 
     __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
 
@@ -70,12 +73,16 @@ class _Pass:
             return True
         if not all(map(stands, self._entries)):
             return False
-        self._values = [entry[3] for entry in self._entries]  # so that the next comparison is fast again
+        # ``stands`` stored the present objects, so the next comparison by identity succeeds again
+        self._values = [entry[3] for entry in self._entries]
         return True
 
 
 class _Inventory:
-    """Entries of dictionaries with string keys, such as the Parameters of a Cell."""
+    """Recorded reads of dicts with string keys, such as the Parameters of a Cell.
+
+    All dicts are compared together, without a Python loop.
+    """
 
     __slots__ = ("_dicts", "_empty", "_entries", "_keys", "_values")
 
@@ -103,7 +110,10 @@ def _is_inventory(entry: list[Any]) -> bool:
 
 
 class Dependencies(Reads):
-    """The reads of a trace. :meth:`hold` compares them with the present state."""
+    """The guards of one compiled function: the Python state that its trace has read.
+
+    :meth:`hold` compares it with the present state.
+    """
 
     __slots__ = (
         "_calls", "_cells", "_contents", "_frozen", "_names", "_passes", "_ticks", "_typed",
@@ -114,24 +124,27 @@ class Dependencies(Reads):
         self._ticks = -1
         #: the Parameters of the graph, with their types in the trace
         self._typed: list[tuple[Any, Any]] = []
-        # entries of attributes and globals, of closure cells, and of the contents of containers
+        # recorded reads of attributes and globals, of closure cells, and of contents such as list items
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
         self._passes: list[Any] | None = None
-        #: entries of constants of the compiled function; ``_calls`` is the number of its calls
+        #: recorded reads of library functions and large arrays: if one changes, mindgrad only warns
         self._frozen: list[list[Any]] = []
         self._calls = 0
 
     def close(self, parameters: list[Any]) -> None:
-        """End the trace, and leave out state that the traced function itself changed.
+        """Select the recorded reads that guards compare, at the end of the trace.
+
+        Reads of state that the traced function itself has changed are dropped.
 
         Args:
             parameters: Parameters that the compiled function reads or writes.
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
-            # the trace has computed a cached property, or assigned an attribute of a class
+            # The trace has changed this state: it computed a cached property or assigned a class attribute.
+            # Record the present value
             if key[0] == "own" or (key[0] == "class" and entry[3] is None):
                 entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
@@ -145,7 +158,11 @@ class Dependencies(Reads):
         self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
-        """Group the entries by their function ``read``, with one comparison per group."""
+        """Group the recorded reads by their function, for fast comparison.
+
+        Returns:
+            For each group, a function that returns whether all its values are unchanged.
+        """
         inventory = [entry for entry in self._contents if _is_inventory(entry)]
         others = [entry for entry in self._contents if not _is_inventory(entry)]
         named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
@@ -166,11 +183,14 @@ class Dependencies(Reads):
         return passes
 
     def _bound_cells(self) -> list[list[Any]]:
-        """Return the entries of closure cells, except entries whose cell is an index."""
+        """Return the recorded reads of closure cells.
+
+        Reads with an index instead of the cell are omitted (:meth:`detached`).
+        """
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
-        """Return whether all recorded state has the values that the trace has read."""
+        """Return whether all recorded state still has the values that the trace has read."""
         ticks = clock.ticks
         if ticks != self._ticks:
             if not all(p.type is type_ for p, type_ in self._typed):
@@ -189,7 +209,7 @@ class Dependencies(Reads):
         return True
 
     def _warn_of_constants(self) -> None:
-        """Warn of each constant that has changed, once per constant."""
+        """Warn once of each library function or large array that has changed."""
         for entry in self._frozen:
             is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # too slow to compare
             if not is_large and not stands(entry):
@@ -218,9 +238,9 @@ class Dependencies(Reads):
                     yield change(label, value, read_entry(read, holder, name), advice)
 
     def shifting(self) -> list[Place]:
-        """List the locations of tensors and floats that changed in value but not in type.
+        """List attributes and variables whose tensors or floats changed only in value.
 
-        The next trace can make them inputs, so that further values need no further compilation.
+        The next trace can make them inputs of the graph. Then new values do not need a new compilation.
         """
         locations: list[Place] = []
         cells = {id(vars(cell)): cell for cell in self.owners()}
@@ -237,14 +257,15 @@ class Dependencies(Reads):
         return locations
 
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
-        """Copy the entries without references to the traced function.
+        """Copy the guards, and replace the traced function's closure cells by indices.
 
-        The copy serves any function that matches the traced one, for example another lambda of the same
-        source. Indices replace the closure cells.
+        The copy does not keep the traced function alive. :meth:`attached` converts it for another
+        function of the same code, such as a lambda that is created before each call.
 
         Args:
             cells: closure cells of the traced function.
-            walked: ``id`` of each function inside the traced one. A matching function has equal functions.
+            walked: ``id`` of the traced function and of the functions inside it. The copy does not compare
+                their code and defaults, because the lookup of the compiled function does.
         """
         places = {id(cell): index for index, cell in enumerate(cells)}
         dependencies = self._copy()
@@ -258,11 +279,11 @@ class Dependencies(Reads):
         return dependencies
 
     def attached(self, cells: list[Any], functions: Sequence[Any]) -> Dependencies:
-        """Copy detached entries for a function that matches the traced one.
+        """Convert a copy from :meth:`detached` for a function with the same code.
 
         Args:
-            cells: closure cells of this function.
-            functions: the user's functions inside it.
+            cells: closure cells of this function, which replace the indices.
+            functions: the user's functions inside it, whose code and defaults are compared, too.
         """
         dependencies = self._copy()
         for entry in dependencies._cells:

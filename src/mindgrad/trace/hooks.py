@@ -1,7 +1,7 @@
-"""Apply a user's function to a gradient: operators, and backward hooks of Cells.
+"""Hooks on gradients: ``InsertGradientOf``, ``HookBackward``, and Cell hooks.
 
-``ops.InsertGradientOf`` and ``ops.HookBackward`` are identities with a custom reverse mode. ``Cell`` calls
-:func:`backward_hooked` if it has backward hooks.
+``ops.InsertGradientOf`` and ``ops.HookBackward`` are identity operators with a custom reverse mode, which
+passes the gradient to a user's function. ``Cell`` calls :func:`backward_hooked` if it has backward hooks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
 
 
 class InsertGradientOf:
-    """The identity, with the gradient replaced by ``f`` of the incoming gradient.
+    """Identity operator that replaces the gradient ``g`` by ``f(g)``.
 
     Args:
         f (Callable): function of one Tensor. It is traced, so it works in both modes and has derivatives of
@@ -58,7 +58,7 @@ class InsertGradientOf:
 
 
 class HookBackward:
-    """The identity; in PYNATIVE_MODE ``hook_fn`` receives the incoming gradient.
+    """Identity operator that passes the gradient to a Python function.
 
     Args:
         hook_fn (Callable): receives a 1-tuple with the gradient. It returns a Tensor that replaces the
@@ -96,14 +96,14 @@ class HookBackward:
 
 
 def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
-    """Return an identity of tensors that passes their gradients to ``function``."""
+    """Return an identity operator that passes the gradients to ``function``."""
     return CustomDerivative(
         lambda *xs: xs, lambda *arguments: apply(hook, *arguments[-1], function=function), "hook"
     )
 
 
 def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """Pass the tensors among ``xs`` through ``identity`` if a derivative may need it."""
+    """Apply ``identity`` to the tensors among ``xs``, unless no gradient can be taken."""
     if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
         return tuple(xs)
     if state.is_compiling():
@@ -125,7 +125,7 @@ _keys = itertools.count(1)
 
 
 class HookHandle:
-    """Handle of a registered hook; ``remove()`` removes the hook.
+    """Handle of a registered hook. Its ``remove()`` removes the hook.
 
     Args:
         hooks (dict): hooks by key, in the order in which they are called.
@@ -192,7 +192,7 @@ def backward_hooked(
 
 
 def _replaced(returned: Any, gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Return the gradients after a hook that returned ``returned``."""
+    """Return the gradients after a call of a hook. ``None`` means that they are unchanged."""
     if returned is None:
         return gradients
     return returned if isinstance(returned, tuple) else (returned,)

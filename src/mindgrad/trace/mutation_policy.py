@@ -1,12 +1,12 @@
 """The mutation policy: the objects that a function being compiled may change.
 
 If a traced function appends to a list, the list changes once, during the trace, and not when the compiled
-function runs. This is correct for lists that the function created. It would be silently wrong for objects
-from outside. In the body of a branch or loop, it would also be wrong for objects created before the body.
+function runs. This is correct if the function created the list. It is wrong for a list that existed before
+the trace. In the body of a branch or loop on a tensor, it is also wrong for a list created before the body.
 Such changes raise ``CompileError``.
 
-An attribute of an object from outside may be assigned. It becomes an output of the compiled function
-(``effect_log``, ``side_effects``).
+Attributes of objects that existed before the trace may be assigned. They become outputs of the compiled
+function (``effect_log``, ``side_effects``).
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ _MUTATORS = {
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a container to the container and to groups of containers that may be the same
-        #: object
+        #: maps the ``id`` of a container to the container, and to lists of containers that may be the same
+        #: object because a tensor selects which one a variable refers to
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
-        #: whether a tail call of a function to itself becomes another iteration of a loop
+        #: whether a recursive tail call is compiled as another iteration of a loop
         self.tail_calls_are_loops = False
-        #: maps (file, function, variable) to the line and the reason why the variable lost its value
+        #: maps (file, function, variable) to ``(line, reason)`` if a branch or loop left the variable without
+        #: a value
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
 
 
@@ -63,7 +64,7 @@ _local = _Local()
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """A context for the outermost trace. It clears the recorded state at the end."""
+    """A context for the trace of a complete call. At its end, forget all records."""
     _local.dropped.clear()
     try:
         with open_body({}):
@@ -75,7 +76,7 @@ def tracing() -> Iterator[None]:
 
 @contextmanager
 def with_tail_calls_as_loops() -> Iterator[None]:
-    """A context for a second trace, after a trace of a recursion that did not end."""
+    """A context for traces in which recursive tail calls are compiled as loops."""
     _local.tail_calls_are_loops = True
     try:
         yield
@@ -84,7 +85,7 @@ def with_tail_calls_as_loops() -> Iterator[None]:
 
 
 def tail_calls_are_loops() -> bool:
-    """Return whether a tail call of a function to itself becomes a loop."""
+    """Return whether recursive tail calls are compiled as loops."""
     return _local.tail_calls_are_loops
 
 
@@ -92,14 +93,14 @@ def tail_calls_are_loops() -> bool:
 
 
 def dropped(name: str, reason: str) -> None:
-    """Record why a variable of the user's innermost function lost its value."""
+    """Record why a branch or loop left a variable without a value, for messages."""
     frame = user_frame()
     key = (frame.f_code.co_filename, frame.f_code.co_name, name)
     _local.dropped[key] = (frame.f_lineno, reason)
 
 
 def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
-    """Return the line and the reason if a variable of ``code`` lost its value."""
+    """Return line and reason if a branch or loop left the variable without a value."""
     return _local.dropped.get((code.co_filename, code.co_name, name))
 
 
@@ -107,17 +108,17 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def own(values: Any) -> None:
-    """Record that the innermost body created the containers in ``values``."""
+    """Record that the code being traced created all containers in ``values``."""
     containers(values, innermost_owned())
 
 
 def assign_attribute(owner: Any, name: str, value: Any) -> None:
-    """Assign an attribute of an object from outside, now and after each compiled run.
+    """Assign ``owner.name`` in the trace, and in each run of the compiled function.
 
     ``UNDEFINED`` deletes the attribute.
 
     Raises:
-        CompileError: If the compiled function cannot assign it.
+        CompileError: If the compiled function cannot assign the attribute.
     """
     location = effect_log.Attribute(owner, name)
     if not location.may_exist():
@@ -143,15 +144,15 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
 
 
 def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
-    """Check that ``value`` contains no object that only the trace creates.
+    """Raise ``CompileError`` if a compiled function cannot store ``value``.
+
+    It cannot store an object of a user class that the trace created, because later runs do not create it.
 
     Args:
         value: the value to store.
-        label: the location that stores the value, for messages.
-        is_of_cell: whether that location is an attribute of a Cell.
-
-    Raises:
-        CompileError: If ``value`` contains such an object.
+        label: description of the attribute, for messages.
+        is_of_cell: whether the attribute belongs to a Cell. Then ``value`` must not contain a Cell or
+            Parameter.
     """
     for leaf in flatten(value)[0]:
         if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
@@ -172,14 +173,13 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
 
 
 def may_change(container: Any, how: str) -> None:
-    """Check that the innermost body created a container, so that it may change it.
+    """Raise ``CompileError`` if traced code may not change ``container``.
+
+    It may change containers that the innermost body of a branch or loop, or else the function, has created.
 
     Args:
-        container: the container.
+        container: the container that is about to be changed.
         how: the operation that changes it, for messages.
-
-    Raises:
-        CompileError: If the container existed before the body.
     """
     if not is_tracing():
         return
@@ -195,23 +195,30 @@ def may_change(container: Any, how: str) -> None:
 
 
 def note_uncertain(objects: list[Any]) -> None:
-    """Record containers that a tensor may make one object. The first one is new."""
+    """Record that containers may be the same object.
+
+    An example is ``y = a if condition else b`` with a tensor ``condition``. The first container in
+    ``objects`` represents the selected one.
+    """
     if len(objects) > 1:
         for container in objects:
             _local.uncertain.setdefault(id(container), (container, []))[1].append(objects)
 
 
 def _check_uncertain(container: Any) -> None:
-    """Raise ``CompileError`` if a variable holds a container that may be this one."""
+    """Raise ``CompileError`` if a variable refers to a container that may be this one."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 
 
 def refuse_names(container: Any, others: set[int]) -> None:
-    """Check that no variable of a running function holds a container of ``others``.
+    """Raise ``CompileError`` if a variable of a running function refers to ``others``.
 
-    Raises:
-        CompileError: If one does, because a change of ``container`` might change that container, too.
+    A change of ``container`` might have to change the other container, too.
+
+    Args:
+        container: the container that is about to be changed.
+        others: ``id`` of containers that may be the same object.
     """
     frame = user_frame()
     while frame is not None:
@@ -230,10 +237,10 @@ def refuse_names(container: Any, others: set[int]) -> None:
 
 
 def may_call(method: Any) -> bool:
-    """Return whether ``method`` belongs to a list, dict, or set and may be called.
+    """Return whether ``method`` is a permitted method of a list, dict, or set.
 
     Raises:
-        CompileError: If the method changes a container that existed before the body.
+        CompileError: If the method changes a container that traced code may not change.
     """
     owner = getattr(method, "__self__", None)
     mutators = _MUTATORS.get(type(owner))  # type: ignore[call-overload]

@@ -1,9 +1,9 @@
-"""Find reads of methods that Python calls implicitly, by the names in their code.
+"""Find the attributes that special methods read, by the names in their bytecode.
 
 Special methods such as ``__len__``, constructors, and properties run unconverted, so their reads cannot be
-recorded when they happen. Their code can reach objects through its variables, its operands, and the
-attributes found so far. For each of these objects, all attributes whose names occur in the code are recorded
-as read (``guard_reads``).
+recorded when they happen. Instead, the search starts at the objects that the method can access: its global
+and closure variables, ``self``, and its arguments. If such an object has an attribute whose name occurs in
+the bytecode, the attribute is recorded as read (``guard_reads``), and its value is searched, too.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 __all__ = ["NamedReads"]
 
-#: special methods that run only when an object or class is created or deleted
+#: special methods that Python calls only when an object or class is created or deleted
 _AT_CREATION = frozenset(
     ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
 )
-#: names of functions and attributes with which code can read any attribute
+#: if the bytecode contains one of these names, it may read any attribute
 _ANY = frozenset(["__dict__", "vars", "getattr", "attrgetter", "asdict", "astuple"])
 _CONTAINERS = (list, tuple, set, frozenset, dict, types.MappingProxyType, collections.deque)
 _PLAIN = (int, float, bool, str, bytes, type(None))
-#: packages whose objects are constants of the compiled function
+#: packages whose objects the search skips, because they are constants of the compiled function
 _KEPT = NUMERIC | {"mindgrad"}
-#: attributes of wrappers that contain the wrapped function, the object of a method, or arguments
+#: attributes of functools objects and methods that contain functions, ``__self__``, or arguments
 _PARTS = ("__func__", "__self__", "__wrapped__", "func", "fget", "args", "keywords")
 _WRAPPERS = (
     types.MethodType, staticmethod, classmethod, property, functools.partial, functools.partialmethod,
@@ -55,10 +55,10 @@ _WRAPPERS = (
 
 
 class NamedReads:
-    """The reads of the methods of one class that Python calls implicitly.
+    """The attributes that the special methods and properties of one class read.
 
     Args:
-        record: records the reads.
+        record: receives the reads.
         kind: the class.
         is_created: whether to include methods that run when an object or a subclass is created.
     """
@@ -70,8 +70,9 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # ``_waiting`` has the objects whose attributes are not read yet. ``_count`` is the number of names
-        # that the search had when it last put all objects into ``_waiting``
+        # ``_holders`` has all objects found so far, and ``_waiting`` the ones still to be searched.
+        # ``_count`` is the number of names in the last search of all ``_holders``. New names require a new
+        # search
         self._waiting: list[Any] = []
         self._count = 0
         self._done: set[tuple[int, str]] = set()
@@ -80,12 +81,16 @@ class NamedReads:
             self._add([kind])
 
     def note(self, operands: tuple[Any, ...]) -> None:
-        """Record the reads of the methods, including reads from the objects ``operands``."""
+        """Record the attributes that the methods read.
+
+        Args:
+            operands: the object on which the methods are called, and their arguments.
+        """
         if not self._names:
             return
         self._add([*operands])
         while True:
-            if self._count != len(self._names):  # read attributes with new names from all objects again
+            if self._count != len(self._names):  # search all objects again for the new names
                 self._count = len(self._names)
                 self._waiting = [*self._holders]
             if not self._waiting:
@@ -110,7 +115,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Collect the objects that ``values`` contain, and the variables of functions."""
+        """Add objects to the search, with their items and the variables of functions."""
         while values:
             value = values.pop()
             kind: Any = type(value)
@@ -133,7 +138,10 @@ class NamedReads:
                     self._record.class_of(value)
 
     def _values_of(self, function: types.FunctionType) -> list[Any]:
-        """Record the variables and names of a function, and return their values."""
+        """Record the variables that a function reads, and return their values.
+
+        The names in its bytecode are added to the names to search for.
+        """
         if is_of_library(function):
             return []
         self._record.variables(function)
@@ -143,7 +151,7 @@ class NamedReads:
         return [*values, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
 
     def _read(self, holder: Any, name: str) -> Iterator[Any]:
-        """Record an attribute if the object has it, and yield its value."""
+        """Record the read of ``holder.name`` and yield its value, if it exists."""
         if isinstance(holder, type):
             bases = [base for base in holder.__mro__ if is_users_class(base) and name in vars(base)]
             for base in bases if "super" in self._names else bases[:1]:
@@ -164,14 +172,17 @@ class NamedReads:
 
 
 def _items(container: Any) -> list[Any]:
-    """List the items of a container without calling methods of the user."""
+    """List the items of a container without calling methods of a user's subclass.
+
+    Numbers, strings, and ``None`` are omitted.
+    """
     kind: Any = next(base for base in _CONTAINERS if isinstance(container, base))
     items = kind.values(container) if hasattr(kind, "values") else kind.__iter__(container)
     return [item for item in items if type(item) not in _PLAIN]
 
 
 def _own(holder: Any, name: str) -> Any:
-    """Return an attribute of the object, and ignore its class. ``UNDEFINED``: none."""
+    """Return an attribute of the object, not of its class, or ``UNDEFINED``."""
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)
@@ -189,9 +200,9 @@ def _names_of(holder: Any) -> list[str]:
 
 
 def _may_hold(value: Any) -> bool:
-    """Return whether attributes of a value may be state of the user's program.
+    """Return whether to search the attributes of a value.
 
-    Objects of Python's library are included, because user code stores values in their attributes.
+    Objects of Python's standard library are searched, because user code can assign their attributes.
     """
     kind: Any = type(value)
     if isinstance(value, type):

@@ -1,9 +1,9 @@
-"""Python numbers as differentiable arguments, and as results.
+"""Differentiate with respect to Python numbers, and return them as results.
 
-In a traced function, a number is a :class:`~mindgrad.ir.tensor.Number`: a scalar tensor of Python's
-precision. Like a Python number, it does not promote the tensors that it is combined with. Therefore a
-function computes the same result with and without a derivative, and one compiled function serves all values
-of the number.
+In a traced function, a Python number is a :class:`~mindgrad.ir.tensor.Number`: a scalar tensor of type
+float64 or int64. Like a Python number, it does not promote the dtype of tensors, so ``x * 2.0`` has the dtype
+of ``x``. Therefore, a function computes the same result with and without a derivative. A new value of the
+number does not need a new compilation.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FLOATS = (float, np.floating)
 
 
 def is_number(x: Any) -> bool:
-    """Return whether ``x`` is a differentiable number: a float, or from ``mutable``."""
+    """Return whether ``x`` is a float, a number from ``mutable``, or a traced number."""
     return isinstance(x, (float, np.floating, MutableInt)) or type(x) is Number
 
 
 def number_tensor(x: Any) -> Tensor:
-    """Convert a number to a scalar tensor of Python's precision."""
+    """Convert a number to a scalar tensor of type float64 or int64."""
     if type(x) is Number:
         return x
     type_: TensorType = DATA[MutableInt if isinstance(x, MutableInt) else MutableFloat]
@@ -45,12 +45,12 @@ def as_data(
     positions: Sequence[int] | None,
     names: Callable[[], Sequence[str]],
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Mark the floats at ``positions`` as inputs of the graph, as ``mutable`` does.
+    """Convert floats in selected arguments to ``mutable`` floats: inputs of the graph.
 
     Args:
         args, kwargs: the arguments.
-        positions: indices of positional arguments. ``None``: all.
-        names: returns the parameter names of the positional arguments.
+        positions: indices of the selected arguments. ``None``: all positional arguments.
+        names: returns the parameter names of the function, to select keyword arguments by ``positions``.
     """
     listed = list(args)
     for position in range(len(listed)) if positions is None else positions:
@@ -75,7 +75,10 @@ def _marked(x: Any) -> Any:
 
 
 def as_python(result: Any) -> Any:
-    """Convert the symbolic numbers in ``result`` to Python numbers, except in a trace."""
+    """Convert traced numbers in a result to Python numbers.
+
+    While an enclosing function is recorded, nothing is converted.
+    """
     if open_scopes():
         return result
     leaves, structure = flatten(result)
@@ -85,7 +88,15 @@ def as_python(result: Any) -> Any:
 
 
 def block(derivative: Tensor, *operands: Tensor) -> Tensor:
-    """Convert a derivative to a number, or to the dtype of its tensor operands."""
+    """Convert a block of a Jacobian or Hessian if some of its operands are numbers.
+
+    If all operands are numbers, the block becomes a number. Otherwise, it gets the dtype of the last tensor
+    operand.
+
+    Args:
+        derivative: the block.
+        operands: the output that is differentiated, and the inputs.
+    """
     tensors = [x for x in operands if type(x) is not Number]
     if len(tensors) == len(operands):
         return derivative

@@ -1,13 +1,12 @@
 """Detect, undo, and reject changes of objects from outside during a trace.
 
-If traced code changed such an object, the change would happen once, at compile time, and not when the
-compiled function runs. Therefore the contents of every object that the trace reads (``guards``) are compared
-at its end. The comparison detects changes by any function: ``heapq.heappush``, ``operator.setitem``, or
-NumPy's ``out=``.
+An object *from outside* existed before the trace, such as a global list. If traced code appends to it, the
+list changes once, at compile time, and not when the compiled function runs. Therefore, the contents of each
+object that the trace has read (``guards``) are compared at the end of the trace. This detects changes by any
+function, such as ``heapq.heappush``, ``operator.setitem``, or NumPy functions with ``out=``.
 
-Two kinds of changes are recorded in other modules. The graph records assignments to elements of tensors
-(``ir.scope.rebind``). Attributes and variables that converted code assigns are allowed, and become outputs
-(``side_effects``).
+Other modules handle two kinds of changes. ``ir.scope.rebind`` records assignments to tensor elements in the
+graph. ``side_effects`` compiles assignments of attributes and variables to outputs.
 """
 
 from __future__ import annotations
@@ -35,10 +34,16 @@ __all__ = ["check", "refused"]
 def refused(
     dependencies: Dependencies, program: GraphScope, function: Any, leaves: Sequence[Any]
 ) -> Iterator[None]:
-    """A context for the trace of ``function`` with the arguments ``leaves``.
+    """A context for the trace of ``function``, which must not change outside objects.
+
+    Args:
+        dependencies: the Python state that the trace reads.
+        program: scope of the trace.
+        function: the traced function.
+        leaves: leaves of its arguments.
 
     Raises:
-        CompileError: If an object from outside has changed at the end. The object is restored first.
+        CompileError: If an object that existed before the trace has changed at the end. It is restored first.
     """
     dependencies.roots = [(function, "the function"), *[(leaf, "an argument") for leaf in leaves]]
     error: BaseException | None = None
@@ -73,9 +78,10 @@ def check(*owners: Any) -> None:
 
 
 def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:
-    """Select the entries of objects that existed before the trace.
+    """Select the recorded reads of objects that existed before the trace.
 
-    These are the objects that the function or its arguments reach. The trace created all other objects.
+    They are the objects that code can access through the function or its arguments. The trace created all
+    other objects.
     """
     if not entries:
         return []
@@ -91,10 +97,9 @@ def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[
 
 
 def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
-    """Check that the trace assigned no elements of a tensor that the function reaches.
+    """Raise ``CompileError`` if the trace assigned elements of a tensor from outside.
 
-    Raises:
-        CompileError: If the trace did.
+    An example is ``x[0] = 1`` for a global tensor ``x``.
     """
     lines = {key: line for key, (_, _, line) in program.restored.items() if line is not None}
     if not lines:
@@ -114,7 +119,7 @@ def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
 
 
 def _restored(entry: list[Any]) -> bool:
-    """Restore the contents of an object, and return whether that succeeded."""
+    """Restore the recorded contents of an object, and return whether this succeeded."""
     read, holder, name, value, _, _ = entry
     try:
         if read is dict.get:

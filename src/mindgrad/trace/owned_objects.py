@@ -1,7 +1,8 @@
 """Record the objects that are created during a trace.
 
-The trace may change these objects, because they are new in every trace. No guards compare them.
-``mutation_policy`` checks with these functions whether a change is allowed.
+Traced code may change these objects, because they are new in every trace. Guards do not compare them. If
+traced code changes another object, ``mutation_policy`` raises an error. A *body* is the code of one branch or
+of one loop iteration.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ __all__ = [
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: for the function and each open body, innermost last: the objects that it created, by ``id``
+        #: for the traced function and each body that is being traced, innermost last: the objects that it
+        #: created, by ``id``
         self.owned: list[dict[int, Any]] = []
 
 
@@ -32,7 +34,11 @@ _local = _Local()
 
 @contextmanager
 def open_body(owned: dict[int, Any]) -> Iterator[None]:
-    """A context for the trace of a function or body that may change ``owned``."""
+    """A context for the trace of a function, or of the body of a branch or loop.
+
+    Args:
+        owned: the objects that it may change, by ``id``. New objects are added.
+    """
     _local.owned.append(owned)
     try:
         yield
@@ -51,23 +57,23 @@ def is_in_body() -> bool:
 
 
 def innermost_owned() -> dict[int, Any]:
-    """Return the objects that the innermost body may change, by ``id``.
+    """Return the objects that the innermost branch or iteration may change, by ``id``.
 
-    A caller may add objects to this dictionary.
+    The caller may add objects to this dictionary.
     """
     return _local.owned[-1] if _local.owned else {}
 
 
 def made(x: Any) -> Any:
-    """Record that the trace created ``x`` and may change it, and return ``x``."""
+    """Record that the trace created ``x``, so that it may change ``x``. Return ``x``."""
     innermost_owned()[id(x)] = x
     return x
 
 
 def made_by(kind: Any, instance: Any) -> Any:
-    """Record an object that the class ``kind`` returned, unless it existed before.
+    """Record that the trace created ``instance`` by calling the class ``kind``.
 
-    A class may store its instances and return one of them again.
+    Nothing is recorded if the class returned an existing object, as a class with a cache of instances does.
     """
     roots = [(kind, ""), (type(kind), "")]
     if _makes_new(kind) or all(instance is not held for held, _ in objects_in_reach(roots)):
@@ -84,7 +90,7 @@ def _makes_new(kind: Any) -> bool:
 
 
 def is_own(owner: Any) -> bool:
-    """Return whether the innermost body created ``owner``, and may change it."""
+    """Return whether the traced branch, iteration, or function has created ``owner``."""
     return id(owner) in innermost_owned()
 
 

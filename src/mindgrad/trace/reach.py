@@ -1,15 +1,17 @@
 """Reachability: find the mutable Python objects that a function can change.
 
-    From a function:    contents of its closure, defaults, and global variables
-    From an object:     its attributes and items, and all objects that the functions of its class reach
-    From an iterator:   the objects that it iterates over, found by CPython's ``gc``, and frames of generators
+An object *reaches* another object if code can access that object through it:
+
+    A function reaches    the contents of its closure, its defaults, and its global variables
+    An object reaches     its attributes and items, and all objects that the functions of its class reach
+    An iterator reaches   the objects that it iterates over, found by CPython's ``gc``
 
 ``snapshots`` and ``outside_effects`` compare the contents of these objects before and after a trace. The
-search does not enter tensors, numbers, strings, mindgrad, or objects of libraries, whose caches are private.
-Of Python's standard library, it enters objects that contain data: containers, iterators, random number
-generators, and files.
+search does not enter tensors, numbers, strings, functions of mindgrad, or objects of libraries. Of Python's
+standard library, it enters objects that contain data: containers, iterators, random number generators, and
+files.
 
-Cost: a few tenths of a microsecond per object, once for each body that is traced.
+Cost: a few tenths of a microsecond per object, once for each traced body of a branch or loop.
 """
 
 from __future__ import annotations
@@ -56,16 +58,16 @@ _FIXED: Any = (
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,
 )  # fmt: skip
 
-#: attributes of Cells that are not state of the user's program
+#: attributes of Cells that the search skips, because mindgrad uses them internally
 _PRIVATE = UNREAD.union(INVENTORY, ["_auto_prefix"])
-#: classes of Python's standard library that hold containers in attributes
+#: classes of Python's standard library that store a container in an attribute
 HOLDERS = (
     collections.UserDict, collections.UserList, collections.ChainMap, weakref.WeakSet,
     weakref.WeakValueDictionary, weakref.WeakKeyDictionary, type(os.environ),
 )  # fmt: skip
-#: modules of Python's standard library whose iterators contain data of the program
+#: modules of Python's standard library whose iterators the search enters
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
-#: number of items above which the search skips a container, if all its items are immutable
+#: the search skips the items of a container with more than this many items if all are immutable
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]
@@ -73,7 +75,7 @@ _Children = Iterator[tuple[Any, str]]
 
 @functools.lru_cache(maxsize=4096)
 def attribute_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the slots of a class, including inherited slots."""
+    """Return the names of the slots that user classes define, including base classes."""
     slots = [
         name
         for base in kind.__mro__
@@ -93,7 +95,7 @@ def own_attributes(owner: Any) -> dict[str, Any]:
 
 
 def is_iterator(kind: type) -> bool:
-    """Return whether instances are iterators of Python's standard library."""
+    """Return whether instances are iterators of Python's library, except files."""
     return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and root(kind.__module__) in _DATA
 
 
@@ -122,7 +124,7 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: for some modules, the object that their functions change: a random number generator or the environment
+#: for modules whose functions change a hidden object, this object: a random generator or ``os.environ``
 _HELD: dict[types.ModuleType, Any] = {
     os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]
@@ -206,7 +208,7 @@ def _of_wrapper(wrapper: Any, _: str) -> _Children:
 
 
 def _of_cache(function: Any, label: str) -> _Children:
-    """Yield the wrapped function and its cached results. The cache itself may change."""
+    """Yield the wrapped function of ``functools.lru_cache`` and its cached results."""
     for value in gc.get_referents(function):
         for each in value.values() if type(value) is dict else (value,):
             yield each, label
@@ -224,10 +226,11 @@ def _nothing(*_: Any) -> _Children:
 
 @functools.lru_cache(maxsize=8192)
 def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
-    """Return a function that yields the parts of an object of a class, and a bool.
+    """Return how to search instances of a class.
 
-    The function is ``None`` if the search does not enter such objects. The bool says whether they are
-    mutable.
+    Returns:
+        A function that yields the objects that an instance refers to, or ``None`` if the search does not
+        enter instances; and whether instances are mutable.
     """
     if issubclass(kind, (*_FIXED, Tensor, np.generic, types.ModuleType)):
         return None, False
@@ -266,7 +269,7 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
     return None, False
 
 
-#: classes of Python's standard library whose attributes contain data of the program
+#: classes of Python's standard library whose attributes the search enters
 _HOLDERS = (
     types.SimpleNamespace, collections.UserString, *HOLDERS,
 )  # fmt: skip
@@ -292,10 +295,10 @@ def _and_attributes(way: Callable[[Any, str], _Children], is_users: bool) -> Cal
 
 
 def _references(roots: Sequence[tuple[Any, str]]) -> Iterator[tuple[Any, str, bool]]:
-    """Yield each reference that ``roots`` reach.
+    """Yield each reference to an object that the search from ``roots`` finds.
 
     Yields:
-        The object, its label, and whether the object is mutable and met for the first time.
+        The object, its label, and whether it is a mutable object that the search finds for the first time.
     """
     met: set[int] = set()
     waiting = list(roots)
@@ -314,11 +317,11 @@ def _references(roots: Sequence[tuple[Any, str]]) -> Iterator[tuple[Any, str, bo
 def objects_in_reach(
     roots: Sequence[tuple[Any, str]], also: Container[int] = ()
 ) -> Iterator[tuple[Any, str]]:
-    """Yield the mutable objects that ``roots`` reach, with labels for messages.
+    """Yield the mutable objects that code can access through ``roots``, with labels.
 
     Args:
-        roots: pairs of an object and its label.
-        also: ``id`` of further objects to yield if they are reached, even if they are immutable.
+        roots: pairs of an object and its label for messages.
+        also: ``id`` of objects to yield even if they are immutable. They are yielded once per reference.
     """
     for value, label, is_mutable in _references(roots):
         if id(value) in also:
@@ -328,7 +331,7 @@ def objects_in_reach(
 
 
 def tensors_in_reach(root: Any) -> Iterator[Tensor]:
-    """Yield the tensors that ``root`` reaches."""
+    """Yield the tensors that code can access through ``root``."""
     for value, _, _ in _references([(root, "")]):
         if isinstance(value, Tensor):
             yield value

@@ -1,14 +1,14 @@
 """Undo the state updates of a forward run before the gradient of the same call.
 
-    loss = net(x)                          a run of net
-    gradients = grad(net, weights)(x)      the same run, differentiated
+    loss = net(x)                          runs net, and updates the running means of batch normalization
+    gradients = grad(net, weights)(x)      must not update them a second time
 
-Programs for MindSpore contain both lines, and MindSpore runs the net once. Therefore running means are
-updated once, and random numbers are drawn once. In mindgrad, the gradient runs the net again. To change the
-state only once, too, mindgrad first undoes the state updates of the first run.
+Programs for MindSpore contain both lines, and MindSpore runs the net once. In mindgrad, the gradient runs the
+net again. Therefore, mindgrad first undoes the state updates of the first run: running means, and states of
+random number generators. Then both lines together update the state once, as in MindSpore.
 
-This applies to Cells on which ``set_grad()`` was called, as in training steps, and only if the arguments and
-the updated state are the same as at the end of the first run.
+This applies to Cells on which ``set_grad()`` was called, as in training steps. The arguments and the updated
+state must be the same as at the end of the first run.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from mindgrad.trace import state
 
 __all__ = ["noted", "take_back"]
 
-#: largest number of Cells whose latest run is recorded, outside compiled functions
+#: maximum number of Cells whose latest run is recorded outside scopes; older records are dropped
 _KEPT = 4
 
 
 class _Run:
-    """One run: its Cell, its arguments, and ``(Parameter, before, after)`` per write."""
+    """A forward run of a Cell, with the Parameters that it has written.
+
+    ``writes`` contains ``(Parameter, value before the run, value after it)``.
+    """
 
     __slots__ = ("args", "cell", "writes")
 
@@ -48,7 +51,10 @@ _local = _Local()
 
 
 def _seen(x: Any) -> Any:
-    """Return the present value of ``x`` if it is a tensor, and else ``x`` itself."""
+    """Return the present value of a tensor, which later assignments do not change.
+
+    Other objects are returned unchanged.
+    """
     return as_it_is(state.read(x)) if isinstance(x, Tensor) else x
 
 
@@ -69,7 +75,7 @@ def _runs() -> dict[int, _Run]:
 
 @contextmanager
 def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
-    """Record the writes of a run of ``cell`` on ``args``."""
+    """A context for ``cell(*args)`` that records which Parameters this run writes."""
     with state.journal() as journal:
         yield
     runs = _runs()
@@ -81,7 +87,10 @@ def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
 
 
 def take_back(cell: Any, args: Sequence[Any]) -> None:
-    """Undo the writes of the latest run of ``cell`` on ``args`` if nothing changed."""
+    """Undo the Parameter updates of the latest run of ``cell``.
+
+    Nothing is undone if the arguments or the updated Parameters differ from this run.
+    """
     run = _runs().pop(id(cell), None)
     if run is None or run.cell is not cell or len(run.args) != len(args):
         return

@@ -1,13 +1,14 @@
-"""Compile side effects on Python state to inputs and outputs of the graph.
+"""Compile assignments of attributes and variables to graph inputs and outputs.
 
-A function may assign attributes and variables (*locations*, ``effect_log``). The compiled function has to
-assign them in every run:
+For example, a function runs ``self.state = self.state + x`` with a tensor ``self.state``. Then ``self.state``
+is an input and an output of the graph, and each run of the compiled function assigns it. A *location* is an
+attribute or variable that the function assigns (``effect_log``). Its new value is always an output. Its
+previous value is treated as follows:
 
-    the function assigns a location     Its value is an output, which is stored after every run.
-    … and first reads a tensor in it    The tensor is also an input.
-    … and first reads another value     Guards compare the value. If it is a number that has changed, mindgrad
-                                        also tries to trace the function with the number as an input.
-    … and does not read it before       The previous value is ignored.
+    The function does not read it first     The previous value is ignored.
+    It first reads a tensor                 The tensor is an input.
+    It first reads another value            Guards compare the value. If it is a number that changes, the next
+                                            trace tries to make it an input.
 
 Numbers that are known during the trace are stored unchanged. Numbers that the graph computes are stored as
 Python numbers.
@@ -57,7 +58,12 @@ _NUMBERS = (int, float)
 
 
 class _Input:
-    """A location whose tensors are inputs, and its numbers of the types ``numbers``."""
+    """An attribute or variable whose tensors and numbers are inputs of the graph.
+
+    Args:
+        location: the attribute or variable.
+        numbers: types of the numbers that are inputs. Other numbers are constants.
+    """
 
     __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
 
@@ -65,9 +71,10 @@ class _Input:
         self.place = location
         self.numbers = numbers
         self.leaves, self.structure = flatten(location.value())
-        #: for each leaf, the type of its input, and whether the leaf is a number; ``None``: it is a constant
+        #: for each leaf of the value: ``(type of the input, whether the leaf is a number)``, or ``None`` for
+        #: a constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # do not keep the elements of the argument tensors alive: they may be a large batch of data
+        # replace tensors by blanks of the same type, so that a large batch of data is not kept in memory
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
@@ -78,7 +85,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """Return the value of the location with symbols for its inputs."""
+        """Return the value, with a symbol for each leaf that is an input of the graph."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -86,7 +93,10 @@ class _Input:
         return unflatten(self.structure, values)
 
     def tensors(self) -> list[Tensor] | None:
-        """Return the present inputs, or ``None`` if the graph does not fit them."""
+        """Return the present tensors and numbers for the inputs of the graph.
+
+        ``None``: a constant or a type has changed, so the graph is not valid.
+        """
         leaves, structure = flatten(self.place.value())
         if structure != self.structure:
             return None
@@ -102,7 +112,7 @@ class _Input:
         return values
 
     def change(self) -> Change:
-        """Describe the difference between the present state and the traced state."""
+        """Describe how the value has changed since the trace, for messages."""
         then, now = unflatten(self.structure, self.leaves), self.place.value()
         then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
@@ -113,12 +123,14 @@ def _blank(x: Tensor) -> Tensor:
 
 
 class Outcome:
-    """The Python state that a compiled function receives as inputs, or stores.
+    """The attributes and variables that a compiled function assigns or has as inputs.
 
     Attributes:
-        leaves: leaves of the stored values, including tensors of the graph.
-        missing: locations that must become inputs, so the function must be traced again.
-        numbers: locations whose numbers guards compare and the function assigns, with these numbers.
+        leaves: leaves of all values to assign, including traced tensors.
+        missing: attributes and variables with tensors that must become inputs. If there are any, the function
+            is traced again.
+        numbers: attributes and variables that the function assigns after it has read a number, with this
+            number. Guards compare it.
     """
 
     __slots__ = ("_inputs", "_stores", "leaves", "missing", "numbers")
@@ -134,37 +146,44 @@ class Outcome:
         return bool(self._inputs or self._stores)
 
     def holds(self) -> bool:
-        """Return whether the graph fits the present Python state that is an input."""
+        """Return whether the present inputs have the types that the graph expects."""
         return all(each.tensors() is not None for each in self._inputs)
 
     def inputs(self) -> list[Tensor]:
-        """Return the present inputs from Python state. They follow the arguments."""
+        """Return the inputs from attributes and variables, which follow the arguments."""
         return [tensor for each in self._inputs for tensor in each.tensors() or ()]
 
     def changes(self) -> Iterator[Change]:
-        """Yield the reasons why the graph does not fit the present state.
+        """Describe each input whose type or structure has changed, for messages.
 
-        Variables of a function that no longer exists are left out.
+        Variables of a function that no longer exists are omitted.
         """
         for each in self._inputs:
             if type(each.place.holder) is not int and each.tensors() is None:
                 yield each.change()
 
     def counted(self) -> list[Place]:
-        """List the locations of numbers that are inputs, or that changed since the trace."""
+        """List attributes and variables whose numbers should be inputs of the next trace.
+
+        Their numbers are inputs already, or have changed since the trace.
+        """
         changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
         return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
 
     def taken(self) -> list[Place]:
-        """List the locations whose tensors are inputs."""
+        """List the attributes and variables whose tensors and floats are inputs."""
         return [each.place for each in self._inputs if each.numbers != _NUMBERS]
 
     def free(self) -> set[int]:
-        """Return the ``id`` of each closure cell whose tensors are inputs."""
+        """Return the ``id`` of each closure cell whose tensors and floats are inputs."""
         return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Assign the stored locations after a run, from the values of all ``leaves``."""
+        """Assign the attributes and variables after a run of the compiled function.
+
+        Args:
+            leaves: values of :attr:`leaves` from this run.
+        """
         start = 0
         for location, structure, count in self._stores:
             values = [_fresh(x) for x in leaves[start : start + count]]
@@ -172,7 +191,11 @@ class Outcome:
             location.store(unflatten(structure, values))
 
     def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
-        """Copy the outcome for a matching function, with the cells of ``cell_of``."""
+        """Copy the outcome for another function with the same code.
+
+        Args:
+            cell_of: maps each closure cell (or its index) in the outcome to a cell of that function.
+        """
 
         def other(location: Place) -> Place:
             if type(location) is not Variable:
@@ -193,7 +216,7 @@ class Outcome:
 
 
 def _fresh(constant: Any) -> Any:
-    """Copy a mutable constant, because users may change the value of one run."""
+    """Copy a set or array, because the user may change the one that this run returns."""
     return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
 
 
@@ -201,7 +224,14 @@ def _fresh(constant: Any) -> Any:
 
 
 def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
-    """Make tensors and floats in ``places``, and numbers in ``numbers``, inputs."""
+    """Replace the values of attributes and variables by symbols for graph inputs.
+
+    Args:
+        watch: effect log of the trace, which restores the values at its end.
+        scope: scope of the trace.
+        places: attributes and variables whose tensors and floats become inputs.
+        numbers: attributes and variables whose tensors, floats, and ints become inputs.
+    """
     inputs = [_Input(place, (float,)) for place in places]
     inputs += [_Input(place, _NUMBERS) for place in numbers]
     for input_ in inputs:
@@ -212,10 +242,10 @@ def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequ
 
 
 def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
-    """Collect the inputs and outputs of a trace, and update the guards.
+    """Collect the attributes and variables that a trace assigned, and update guards.
 
-    Guards no longer compare a location that the function assigns, unless the function reads it first and it
-    is not an input. The previous value may then determine the graph.
+    Guards compare an assigned attribute or variable only if the function reads it first and its value is not
+    an input. Only then can the previous value determine the graph.
     """
     outcome = Outcome(inputs, [], [])
     level = watch.levels[0]
@@ -247,7 +277,7 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
 
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
-    """Check a leaf of assigned state, and return it as an output of the graph."""
+    """Check a leaf that the function assigns, and return it as an output of the graph."""
     refuse_kept(leaf, location.label)
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf
@@ -270,10 +300,12 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
 
 
 def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
-    """Find the locations that hold tensors of ``scope``, a recording that has ended.
+    """Find attributes and variables that contain tensors of ``scope``.
+
+    The recording of this scope has ended, so the caller must replace these tensors.
 
     Returns:
-        Location, leaves, and structure of each.
+        For each attribute or variable, its location, and the leaves and structure of its value.
     """
     found = watch()
     every = (
@@ -284,6 +316,11 @@ def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
 
 
 def rebuilt(location: Place, leaves: Sequence[Any], structure: Any) -> None:
-    """Replace the leaves of the value in a location that was already assigned."""
+    """Replace the leaves in the value of an attribute or variable.
+
+    Args:
+        location: an attribute or variable that the trace has already assigned.
+        leaves, structure: the new leaves and their tree structure.
+    """
     value = location.value()
     location.put(in_place(value, unflatten(structure, leaves)))

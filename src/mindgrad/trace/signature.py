@@ -1,14 +1,14 @@
-"""Call signatures, which select a compiled function by types and structures.
+"""Call signatures: cache keys that select the compiled function for a call.
 
     signature(call) = structure of the arguments, type of every tensor, value of every constant
 
-A *constant* is a value that a trace uses directly, without a symbol, such as a string. Two constants select
-the same compiled function if no Python computation on them can differ. They must have the same type and
-value, including the sign of a zero and the kind of a number.
+A *constant* is an argument that is compiled into the graph with its value, such as a string. Two constants
+are equal in a signature only if no Python code can distinguish them. For example, ``1``, ``1.0``, and
+``True`` differ, and so do ``0.0`` and ``-0.0``.
 
 Two functions are :func:`same` if they have the same code, and their closures, defaults, and attributes are
-pairwise the same. Therefore a lambda that is created in every call selects one compiled function. A
-:class:`Snapshot` of a function can be compared with later functions and does not keep the function alive.
+pairwise the same. Therefore, a lambda that is created again before each call needs only one compilation. A
+:class:`Snapshot` of a function can be compared with later functions without keeping the function alive.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ __all__ = [
     "shown", "snapshot", "users_functions",
 ]  # fmt: skip
 
-#: NumPy arrays and tensors of at most this many bytes are compared by value, larger ones by identity
+#: maximum size, in bytes, of NumPy arrays and tensors that are compared by value; larger ones are compared by
+#: identity
 COMPARED_BYTES = 1 << 18
 
 _BY_EQUALITY = frozenset([bool, int, str, bytes, range, DType, type(None), type(Ellipsis)])
@@ -40,7 +41,10 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
 class FunctionKey:
-    """A function in a signature. Keys are equal if their functions are :func:`same`."""
+    """Cache key for a function argument.
+
+    Two keys are equal if their functions have the same code and captured values (:func:`same`).
+    """
 
     __slots__ = ("function",)
 
@@ -58,7 +62,10 @@ class FunctionKey:
 
 
 class ParameterKey:
-    """A Parameter in a signature, compared by identity, because a graph may assign it."""
+    """Cache key for a Parameter argument, compared by identity.
+
+    The graph may assign the Parameter, so another Parameter of the same type needs another graph.
+    """
 
     __slots__ = ("parameter",)
 
@@ -85,14 +92,14 @@ def _plain_function(function: Any) -> Any:
             return function
 
 
-#: largest size, in bytes, of a NumPy array that may be a constant argument, compared by its elements
+#: maximum size, in bytes, of a NumPy array argument that is a constant; larger ones raise ``TypeError``
 _LARGEST_ARRAY = 4096
 
 
 def leaf_signature(leaf: Any) -> Any:
-    """Return the part of a signature for one leaf of the arguments.
+    """Return the cache key for one leaf of the arguments.
 
-    It is the type of a tensor, the identity of a Parameter, or the value of a constant.
+    The key is the type of a tensor, the identity of a Parameter, or the value of a constant.
 
     Raises:
         TypeError: If the leaf is a large array or an array of objects, or is not hashable, such as a set.
@@ -110,9 +117,9 @@ def leaf_signature(leaf: Any) -> Any:
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
     if isinstance(leaf, (float, np.float32, np.float16)):
-        return (type(leaf), float(leaf).hex())  # distinguishes 0.0 from −0.0; all NaNs are equal
+        return (type(leaf), float(leaf).hex())  # distinguishes 0.0 from -0.0, and all NaNs are equal
     if isinstance(leaf, (complex, np.inexact)):
-        return (type(leaf), repr(leaf))  # distinguishes the signs of zeros, too
+        return (type(leaf), repr(leaf))  # distinguishes 0.0 from -0.0
     if isinstance(leaf, _FUNCTIONS):
         return FunctionKey(leaf)
     if isinstance(leaf, slice):
@@ -129,19 +136,22 @@ def leaf_signature(leaf: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether traces with ``a`` and with ``b`` would create the same graph."""
+    """Return whether two constants or functions lead to the same graph in a trace."""
     return a is b or _same(a, b, set(), None)
 
 
 class Snapshot:
-    """The state of a function, for comparison by :func:`same`.
+    """A copy of everything that determines the behavior of a function.
+
+    :func:`matched` compares it with a later function. Tuples and other compared objects have snapshots, too.
 
     Attributes:
-        kind: type of the function.
-        head: the part of the state that must be equal, such as the code.
-        labels: descriptions of the parts, for messages.
-        parts: the parts of the state that must be the same: values, or snapshots of functions and tuples.
-        first: index of the function's first closure cell among the cells of all functions in the snapshot.
+        kind: type of the function or object.
+        head: values that are compared by ``==``, such as the code.
+        labels: for each of the ``parts``, its description for messages.
+        parts: values that are compared by :func:`same`, such as defaults and captured values. Functions and
+            tuples among them are replaced by their snapshots.
+        first: index of the function's first closure cell in the list of cells that :func:`snapshot` returns.
     """
 
     __slots__ = ("first", "head", "kind", "labels", "parts")
@@ -155,7 +165,7 @@ class Snapshot:
 
 
 class _OfType:
-    """A wildcard in a snapshot: it matches any tensor of a type, or any float."""
+    """A wildcard in a snapshot. It matches any tensor of one type, or any float."""
 
     __slots__ = ("type",)
 
@@ -168,8 +178,8 @@ def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any],
 
     Args:
         function: the function.
-        free: ``id`` of closure cells that are inputs. A cell may contain any float, or any tensor of the same
-            type.
+        free: ``id`` of closure cells whose tensors and floats are inputs of the graph. Another function
+            matches the snapshot even if these values differ.
 
     Returns:
         The snapshot, the closure cells in it, and the ``id`` of each function in it.
@@ -212,7 +222,12 @@ def _type(value: Any) -> Any:
 
 
 def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
-    """Yield the index, name, and cell of each closure variable among the parts."""
+    """Yield the index in ``parts``, the name, and the cell of each closure variable.
+
+    Args:
+        value: a function. Other values yield nothing.
+        parts: the parts from :func:`_parts`. The contents of closure cells are the last parts.
+    """
     cells = getattr(value, "__closure__", None)
     if isinstance(value, types.FunctionType) and cells and not in_package(value):
         yield from zip(
@@ -221,10 +236,12 @@ def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
 
 
 def shifting(snapshot: Any, function: Any) -> list[tuple[str, str, Any]]:
-    """Find the closure cells whose contents differ from the snapshot only in values.
+    """Find closure variables whose tensors or floats changed in value but not in type.
+
+    The caller can make them inputs of the next compilation.
 
     Returns:
-        ``(name, label, cell)`` for each cell whose old and new contents are :func:`alike`.
+        ``(name, label, cell)`` for each such variable of ``function`` or of a function inside it.
     """
     cells, waiting, met = [], [(snapshot, function)], set()
     for old, new in waiting:
@@ -240,10 +257,13 @@ def shifting(snapshot: Any, function: Any) -> list[tuple[str, str, Any]]:
 
 
 def alike(before: Any, now: Any) -> bool:
-    """Return whether two values differ, but only in tensors and floats of equal types.
+    """Return whether two values differ, but only in the values of tensors and floats.
 
-    The values are tensors, floats, or tuples of these and of values that are the same. ``before`` may also be
-    a snapshot.
+    For example, ``(1.0, "a")`` and ``(2.0, "a")`` are alike. Tensors must have equal types.
+
+    Args:
+        before: a tensor, float, tuple, or the snapshot of a tuple.
+        now: the value to compare.
     """
     differs = False
     waiting = [(before, now)]
@@ -264,7 +284,12 @@ def alike(before: Any, now: Any) -> bool:
 
 
 def matched(snapshot: Any, function: Any) -> list[Any] | None:
-    """Return the closure cells of ``function``, or ``None`` if its snapshot differs."""
+    """Compare ``function`` with a snapshot.
+
+    Returns:
+        ``None`` if they differ. Otherwise, the closure cells of ``function``, in the order of the cells that
+        :func:`snapshot` returned.
+    """
     cells: dict[int, Any] = {}
     if not _same(snapshot, function, set(), cells):
         return None
@@ -272,7 +297,7 @@ def matched(snapshot: Any, function: Any) -> list[Any] | None:
 
 
 def users_functions(function: Any) -> list[types.FunctionType]:
-    """List the user's functions among the compared parts of ``function``."""
+    """List ``function`` and the functions it captures, except functions of mindgrad."""
     waiting, met, functions = [function], set(), []
     for part in waiting:
         if id(part) in met:
@@ -285,7 +310,15 @@ def users_functions(function: Any) -> list[types.FunctionType]:
 
 
 def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:
-    """Return whether ``b`` is the same as ``a``, which is a value or a snapshot."""
+    """Implement :func:`same` for a value ``a`` or a snapshot ``a``.
+
+    Args:
+        a: a value or snapshot.
+        b: a value.
+        met: pairs of ``id`` that are being compared, so that recursive closures end.
+        cells: maps the index of each closure cell of the snapshot to the cell in ``b``. Two variables of the
+            snapshot that share one cell must share a cell in ``b``.
+    """
     if a is b:
         return True
     if type(a) is _OfType:
@@ -318,7 +351,7 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
 
 
 def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
-    """Find the first difference between a function and a snapshot.
+    """Find the first difference between a function and a snapshot, for messages.
 
     Returns:
         Label, value in the snapshot, and present value; ``None`` if there is no difference.
@@ -332,7 +365,7 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
         if type(old) is not Snapshot or parts is None:
             continue
         if old.head != parts[0] or len(old.parts) != len(parts[2]):
-            if around:  # the attributes of the whole function differ, not only a part of it
+            if around:  # the code differs, so report that the variable refers to another function
                 return around, old, new
             continue
         for label, before, now in zip(old.labels, old.parts, parts[2], strict=True):
@@ -343,12 +376,15 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
     return None
 
 
-#: ``(head, labels, parts, closure cells)``, with ``head``, ``labels``, and ``parts`` as in ``Snapshot``
+#: ``(head, labels, parts, closure cells)``, where ``Snapshot`` documents ``head``, ``labels``, and ``parts``
 Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
 
 
 def _parts(value: Any) -> Parts | None:
-    """Split a value into parts for comparison. ``None``: it is compared as a whole."""
+    """Split a function, tuple, or other compound value into parts for comparison.
+
+    ``None``: the value has no parts, and is compared directly.
+    """
     if isinstance(value, types.FunctionType):
         return _parts_of_function(value)
     if isinstance(value, types.MethodType):
@@ -364,7 +400,7 @@ def _parts(value: Any) -> Parts | None:
         return (None, [""] * 3, [value.start, value.stop, value.step], ())
     names: Any = getattr(kind, "compared_by", None)
     if names is None and kind.__module__.startswith("mindgrad.") and not hasattr(kind, "construct"):
-        # an object of mindgrad that is neither a tensor nor a type is compared by its attributes
+        # compare objects of mindgrad by their attributes, except tensors, classes, and Cells
         names = () if isinstance(value, (Tensor, type)) else (*getattr(kind, "__slots__", ()), *_vars(value))
     if not names:
         return None
@@ -373,7 +409,7 @@ def _parts(value: Any) -> Parts | None:
 
 
 def _vars(value: Any) -> dict[str, Any]:
-    # attributes with a leading underscore are internal data of decorators and of mindgrad
+    # skip names with a leading underscore: decorators and mindgrad store internal data in them
     return {name: held for name, held in getattr(value, "__dict__", {}).items() if name[:1] != "_"}
 
 
@@ -412,7 +448,10 @@ def _equal_arrays(a: Any, b: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _caches_of(code: types.CodeType) -> frozenset[str]:
-    """Return the closure variables that a mindgrad function assigns, which are caches."""
+    """Return the closure variables that a function of mindgrad assigns.
+
+    They are caches, and their values do not change results, so comparisons skip them.
+    """
     return frozenset(
         step.argval
         for step in dis.get_instructions(code)

@@ -1,11 +1,12 @@
-"""Parameters of a traced function: inputs if it reads them, outputs if it writes.
+"""Read and write Parameters and Python state in a traced function.
 
-A *scope* is the context in which operators are recorded to a graph (``ir.scope``). Outside every scope, a
-Parameter represents its stored value. Inside, it represents the value in the innermost scope that bound or
-wrote the Parameter. If no scope did, the Parameter becomes an input of the outermost graph.
+A *scope* is the context in which operators are recorded to a graph (``ir.scope``). A Parameter that a traced
+function reads becomes an input of the graph. A Parameter that it writes becomes an output. Each scope
+*binds* Parameters: it maps them to their current values. A read returns the value in the innermost scope that
+binds the Parameter. Outside every scope, it returns the stored value.
 
-The module also records which Python state the function being compiled reads: the functions ``read_…`` and
-``depends_on…`` create the entries of its guards (``guards``).
+The functions ``read_…`` and ``depends_on…`` record which Python state the function reads, so that guards can
+compare it before later calls (``guards``).
 """
 
 from __future__ import annotations
@@ -35,21 +36,24 @@ __all__ = [
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
-#: Parameters that hold the states of random number generators
+#: Parameters that contain the states of random number generators
 generators: list[Any] = []
-#: number of the random stream, which is the high word of the call counter of every generator
+#: number of the random stream, stored as the last word of the state of each generator
 _stream = 0
 
 
 def stream() -> int:
-    """Return the number of the random stream. Streams of one seed are independent."""
+    """Return the number of the random stream.
+
+    Generators with the same seed and different streams draw independent numbers.
+    """
     return _stream
 
 
 def use_stream(number: int) -> None:
-    """Let all generators draw from the stream ``number``.
+    """Make all random number generators draw from the stream ``number``.
 
-    In a distributed program, this is the rank of the process.
+    In a distributed program, ``number`` is the rank of the process, so that each process draws other numbers.
     """
     global _stream
     _stream = number
@@ -60,7 +64,10 @@ def use_stream(number: int) -> None:
 
 
 def read(parameter: Tensor) -> Tensor:
-    """Return the tensor that a Parameter represents now, or another tensor unchanged."""
+    """Return the current value of a Parameter in a trace, or another tensor unchanged.
+
+    The first read in a compiled function makes the Parameter an input of the graph.
+    """
     if not parameter.is_parameter:
         return parameter
     scopes = open_scopes()
@@ -83,8 +90,8 @@ def read(parameter: Tensor) -> Tensor:
 def write(parameter: Any, value: Tensor) -> None:
     """Assign ``value`` to ``parameter``.
 
-    Outside every scope, the stored value changes immediately. Inside, it changes when the outermost scope
-    ends.
+    Outside every scope, the stored value changes immediately. Inside a scope, it changes when the outermost
+    scope ends.
     """
     scope = innermost()
     _note(parameter, scope)
@@ -96,20 +103,19 @@ def write(parameter: Any, value: Tensor) -> None:
 
 
 def advance(generator: Any, value: Tensor) -> None:
-    """Store the new state of a generator immediately, even while a scope is open.
+    """Store the new state of a random number generator immediately, even in a scope.
 
-    A draw is not part of a recording. If its new state were stored only at the end of the recording, another
-    thread could draw the same numbers before that. The generator must represent its stored value
-    (:func:`is_stored`).
+    If the state were stored only when the scope ends, another thread could draw the same numbers before that.
+    :func:`is_stored` must be true for the generator.
     """
     _note(generator, innermost())
     generator.store(value)
 
 
 def is_stored(parameter: Any) -> bool:
-    """Return whether the Parameter represents its stored value.
+    """Return whether a read of the Parameter returns its stored value.
 
-    It does if no function is being compiled, and no open scope has bound the Parameter.
+    This is true unless a function is being compiled, or an open scope binds the Parameter.
     """
     key = id(parameter)
     return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
@@ -122,11 +128,11 @@ def _note(parameter: Any, scope: Any) -> None:
 
 
 class Journal:
-    """The values that Parameters had before they were written in the innermost scope.
+    """The previous values of the Parameters that are written in a scope.
 
     Attributes:
-        scope: the innermost scope.
-        before: ``(Parameter, value)`` by the ``id`` of the Parameter.
+        scope: the innermost scope when the journal is opened. Writes in other scopes are not recorded.
+        before: maps the ``id`` of a Parameter to the Parameter and its value before the first write.
     """
 
     __slots__ = ("before", "scope")
@@ -147,7 +153,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """Open a journal, which records the old value of each Parameter that is written."""
+    """Record the previous value of each Parameter that is written in this context."""
     opened = Journal()
     _local.journals.append(opened)
     try:
@@ -157,16 +163,19 @@ def journal() -> Iterator[Journal]:
 
 
 def float_type() -> Any:
-    """Return the floating-point dtype in which the running Cell computes.
+    """Return the dtype that :func:`computing_in` has set, or ``None``.
 
-    ``None``: operators compute in the dtypes of their tensors.
+    ``None`` means that operators compute in the dtypes of their tensors.
     """
     return _local.float_type
 
 
 @contextlib.contextmanager
 def computing_in(dtype: Any) -> Iterator[None]:
-    """Let operators read floating-point Parameters as ``dtype``. ``None``: no change."""
+    """A context in which operators cast floating-point Parameters to ``dtype``.
+
+    ``None`` means that they do not cast Parameters.
+    """
     before, _local.float_type = _local.float_type, dtype
     try:
         yield
@@ -188,15 +197,15 @@ def noted() -> Dependencies | None:
 
 
 def is_from_outside(owner: Any) -> bool:
-    """Return whether the trace read the contents of ``owner``, but did not create it."""
+    """Return whether guards compare ``owner``, and the trace did not create it."""
     record = noted()
     return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
 
 
 def depends_on(owner: Any) -> None:
-    """Record that the compiled function depends on attributes of the Cell ``owner``.
+    """Record that the function being compiled calls the Cell ``owner``.
 
-    The compiled function is reused only if the attributes that it read are unchanged.
+    Guards then compare the class and ``construct`` of the Cell.
     """
     record = noted()
     if record is not None:
@@ -204,7 +213,7 @@ def depends_on(owner: Any) -> None:
 
 
 def depends_on_attribute(owner: Any, name: str) -> None:
-    """Record that the compiled function depends on an attribute of a mindgrad object."""
+    """Record that the compiled function depends on ``owner.name``."""
     record = noted()
     if record is not None:
         record.attribute(owner, name, getattr(owner, name))
@@ -213,9 +222,9 @@ def depends_on_attribute(owner: Any, name: str) -> None:
 def read_attribute(owner: Any, name: str) -> Any:
     """Read ``owner.name``, and record that the function being compiled depends on it.
 
-    A read of ``__dict__`` counts as a read of all attributes. Some reads are constants and are not recorded:
-    attributes of tensors, of objects that the function created, of mindgrad objects that are not Cells, and
-    of library modules.
+    A read of ``__dict__`` counts as a read of all attributes. Guards do not compare attributes of tensors, of
+    objects that the trace created, or of mindgrad objects except Cells and Parameters. Functions and classes
+    of library modules are constants of the compiled function.
     """
     value = getattr(owner, name)
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
@@ -286,7 +295,7 @@ def read_function(function: Any) -> None:
 
 
 def compilation() -> weakref.ref[GraphScope] | None:
-    """Return a reference to the scope of the function being compiled, or ``None``."""
+    """Return a weak reference to the scope of the outermost trace, or ``None``."""
     for scope in open_scopes():
         if isinstance(scope, GraphScope):
             return weakref.ref(scope)

@@ -3,10 +3,12 @@
     y = x                       forward: the identity
     x̄ = hook(ȳ)                 reverse
 
-After the registration, the tensor represents ``y``, the result of this identity. For a Parameter, and for a
-tensor that is not part of a gradient computation, the identity is applied when a gradient is taken with
-respect to it. In PYNATIVE_MODE the hook runs as Python with the value of the gradient at each backward pass.
-In GRAPH_MODE, and for higher-order derivatives, the operators of the hook are traced.
+For a tensor inside a function that is differentiated, ``register_hook`` applies this identity operator
+immediately, and the tensor object then represents ``y``. For a Parameter, or a tensor outside such a
+function, the identity is applied at the start of each gradient computation with respect to it.
+
+In PYNATIVE_MODE, the hook runs as Python with the value of the gradient at each backward pass. In GRAPH_MODE,
+and for higher-order derivatives, the operators of the hook are traced.
 """
 
 from __future__ import annotations
@@ -49,8 +51,8 @@ class _Hooks:
 
     Attributes:
         functions: the hooks, by the keys of their handles.
-        scope, atom: the value of the tensor after the identity was applied. ``None``: the identity is applied
-            when a gradient is taken.
+        scope, atom: scope and variable of the tensor after :func:`register_hook` has applied the identity.
+            ``None``: the identity is applied at the start of each gradient computation.
     """
 
     def __init__(self, owner: Tensor) -> None:
@@ -61,11 +63,18 @@ class _Hooks:
         self.atom: Any = None
 
     def are_behind(self, tensor: Tensor) -> bool:
-        """Return whether the present value of ``tensor`` is the result of the identity."""
+        """Return whether ``tensor`` is still the result of the identity.
+
+        This is false after code has assigned elements of the tensor.
+        """
         return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
 
     def __call__(self, gradients: tuple[Tensor, ...]) -> tuple[Tensor]:
-        """Apply all hooks to the gradient in a 1-tuple, in order."""
+        """Call all hooks in order, each with the gradient that the previous hook returned.
+
+        Args:
+            gradients: a 1-tuple with the gradient.
+        """
         (gradient,) = gradients
         for function in tuple(self.functions.values()):
             returned = user_calls.run(function, gradient)
@@ -80,7 +89,7 @@ class _Hooks:
         return (gradient,)
 
     def graph(self, *types: TensorType) -> Graph:
-        """Trace the hooks to a graph, which can be differentiated."""
+        """Trace the hooks to a graph, so that a gradient through them is differentiable."""
         return _traced(self, tuple(self.functions), types)
 
 
@@ -89,12 +98,15 @@ _HOOKS: dict[int, _Hooks] = {}
 
 
 class _ParameterHooks:
-    """The number of changes of hooks of Parameters. Compiled gradients depend on it."""
+    """A counter of changes of Parameter hooks.
+
+    Guards of compiled gradients compare ``version``, because the hooks are part of the graph.
+    """
 
     version = 0
 
     def change(self) -> None:
-        """Count a change."""
+        """Count one change."""
         self.version += 1
 
 
@@ -220,15 +232,25 @@ def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
 
 
 def _recorded(tensor: Tensor) -> Tensor:
-    """Return the recorded tensor for ``tensor`` if a deferred call now runs eagerly."""
+    """Return the recorded tensor that replaces the pending result of a deferred call.
+
+    If the call was deferred but now runs eagerly, its results have such replacements. Other tensors are
+    returned unchanged.
+    """
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
 
 def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
-    """Let operators that already read the value ``number`` read ``hooked`` instead.
+    """Make recorded operators read the hooked value instead of the original value.
 
-    The operators that compute ``hooked`` move to directly after the operator that computes the value.
+    Then their contributions to the gradient pass through the hook. The recorded operators that compute the
+    hooked value move to directly after the original value.
+
+    Args:
+        recorder: the recorder with the list of operators.
+        number: index of the original value.
+        hooked: index of the hooked value, which is the result of the identity operator.
     """
     entries = recorder.entries
     made_by = recorder.makers()
@@ -249,7 +271,7 @@ def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
 
 
 def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
-    """Return the identity of ``tensor``, whose gradient passes through ``hooks``."""
+    """Apply an identity operator to ``tensor`` whose reverse mode calls ``hooks``."""
     if isinstance(tensor._scope, GraphScope):
         bprop: Callable[..., Any] = lambda x, out, dout: hooks((dout,))
     else:
@@ -260,13 +282,13 @@ def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
 def behind_hooks(
     function: Callable[..., Any], originals: Callable[[], Sequence[Any]], parameters: Sequence[Any]
 ) -> Callable[..., Any]:
-    """Wrap a function that is differentiated, to apply the hooks of its inputs.
+    """Wrap a function to be differentiated so that hooks of its inputs are applied.
 
     Args:
         function: a function that ``record`` runs on traced tensors.
-        originals: returns the tensors of the caller that correspond to the arguments of ``function``. Their
-            hooks are applied.
-        parameters: Parameters with respect to which a gradient is also taken.
+        originals: returns the user's tensors, with hooks, in the order of the arguments of ``function``.
+        parameters: Parameters with respect to which the function is differentiated. Their hooks are applied,
+            too.
     """
     if state.is_compiling():
         state.depends_on_attribute(_PARAMETER_HOOKS, "version")
@@ -301,7 +323,10 @@ def any_hooked(values: Iterable[Any]) -> bool:
 
 
 class _Hooked(NamedTuple):
-    """The signature of an argument with hooks, compared as in ``signature.same``."""
+    """Cache key for a tensor argument with hooks.
+
+    Keys with hooks of the same code and captured values are equal (``signature.same``).
+    """
 
     signature: Any
     number: int
@@ -312,7 +337,12 @@ class _Hooked(NamedTuple):
 
 
 def with_hooks(signature: Any, value: Any) -> Any:
-    """Add the hooks of an argument of a compiled function to the argument's signature."""
+    """Add the hooks of a tensor argument to its cache key.
+
+    Args:
+        signature: cache key of the argument without hooks.
+        value: the argument.
+    """
     if not _HOOKS or not any_hooked([value]) or value.is_parameter:
         return signature
     hooks = tuple(map(FunctionKey, _HOOKS[id(value)].functions.values()))
@@ -320,7 +350,7 @@ def with_hooks(signature: Any, value: Any) -> Any:
 
 
 def inherit_hooks(symbol: Tensor, argument: Any) -> Tensor:
-    """Copy the hooks of ``argument`` to ``symbol``, which represents it in a trace."""
+    """Copy the hooks of a tensor argument to the symbol that represents it in a trace."""
     if _HOOKS and id(argument) in _HOOKS and symbol is not argument:
         hooks = _HOOKS[id(symbol)] = _Hooks(symbol)
         hooks.functions.update(_HOOKS[id(argument)].functions)

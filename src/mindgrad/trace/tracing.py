@@ -1,12 +1,14 @@
 """Trace one call of a function, and collect its graph, guards, and side effects.
 
-Package ``execution`` calls :func:`trace_of`, which runs the function once on symbols instead of
-tensors. The result is a :class:`Trace`. It contains the graph of the computation, the guards
-(``dependencies``: the Python state that the function read), and the side effects (``outcome``: the Python
-state that the function assigned).
+Package ``execution`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors without
+values, like tracers in JAX. The result is a :class:`Trace` with three parts:
 
-A location (class ``Place``) is an attribute or variable. The result of a call is flattened to *leaves*, as in
-a pytree of JAX.
+- ``graph``: the graph of the computation.
+- ``dependencies``: the Python state that the function read. Guards compare it before each later call.
+- ``outcome``: the attributes and variables that the function assigned.
+
+A *location* (class ``Place``) is an attribute or variable. The arguments and the result of a call are
+flattened to *leaves*, as in a pytree of JAX.
 """
 
 from __future__ import annotations
@@ -37,29 +39,29 @@ from mindgrad.trace.tensor_hooks import inherit_hooks
 
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
-#: types of the numbers that ``mutable`` creates. They are inputs of the graph, so one compiled
-#: function serves all their values
+#: for each type of number that ``mutable`` returns, the type of its graph input. Because the number is an
+#: input, a new value does not need a new compilation
 DATA = {
     MutableFloat: tensor_type("float64", ()),
     MutableScalar: tensor_type("float64", ()),
     MutableInt: tensor_type("int64", ()),
 }
 
-#: kinds of leaves of a result that the graph computes: a tensor, or a Python number
+#: markers for the leaves of a result that the graph computes: a tensor, or a Python number
 TENSOR, NUMBER = object(), object()
-#: types of results that contain no tensors
+#: types of results that cannot hide a tensor in an attribute or item
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, type)
 
 
 class Trace:
-    """The trace of one call, with symbols for tensors and for selected Python state.
+    """The trace of one call: its graph, guards, and side effects.
 
     Args:
-        function: the function.
-        leaves: leaves of its arguments.
+        function: the function to trace.
+        leaves: leaves of its arguments. Tensors among them become inputs of the graph.
         structure: tree structure of ``(args, kwargs)``.
-        tensor_places: locations of Python state. The tensors in them become inputs of the graph.
-        numbers: locations of Python state. The numbers in them become inputs of the graph.
+        tensor_places: attributes and variables whose tensors and floats also become inputs of the graph.
+        numbers: attributes and variables whose ints and floats also become inputs of the graph.
     """
 
     def __init__(
@@ -85,8 +87,9 @@ class Trace:
                 refuse_kept(leaf, "A result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
-            # The outputs begin with the Parameters that are also read, in the order of reading. JAX stores
-            # the first result of a type in the first donated buffer of that type
+            # Put the new values of Parameters first, in the order in which the Parameters are inputs. JAX
+            # stores the first output of a type in the first donated input buffer of this type, so each new
+            # value overwrites its old value
             order = {id(p): index for index, p in enumerate(self.parameters)}
             written = scope.written
             self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]
@@ -96,22 +99,20 @@ class Trace:
             tensors += [x for x in self.outcome.leaves if type(kind_held(x)) is not tuple]
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
-        _refuse_hidden_tensors(results, self.structure, scope)  # after the attributes have their old values
+        # the assigned attributes have their old values again, so this search does not find the new ones
+        _refuse_hidden_tensors(results, self.structure, scope)
 
 
 def _refuse_hidden_tensors(results: Sequence[Any], structure: Any, scope: GraphScope) -> None:
-    """Check that no result hides a tensor of the trace.
+    """Raise ``CompileError`` if a result contains a traced tensor that is not a leaf.
 
-    A tensor in a set, in an attribute of an object, or in a closure would never get a value, because the
-    compiled function cannot rebuild such results.
+    Examples are a tensor in a set, in a closure, or in an attribute of an object. A compiled function cannot
+    rebuild such a result, so the tensor would never get a value.
 
     Args:
         results: leaves of the results.
-        structure: tree structure of the results, which contains the keys of dicts.
+        structure: tree structure of the results, including the keys of dicts.
         scope: scope of the trace.
-
-    Raises:
-        CompileError: If there is such a tensor.
     """
     for key in _keys(structure):
         if isinstance(key, Tensor) and key._scope is scope:
@@ -131,7 +132,7 @@ def _refuse_result(content: str) -> NoReturn:
 
 
 def _keys(structure: Any) -> Iterator[Any]:
-    """Yield the parts of a tree structure, including the keys of dicts."""
+    """Yield the entries of a tree structure (nested tuples), such as keys of dicts."""
     waiting = [structure]
     while waiting:
         part = waiting.pop()
@@ -142,8 +143,9 @@ def _keys(structure: Any) -> Iterator[Any]:
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """Return a symbol for an argument that is an input, or else the argument itself."""
-    if isinstance(leaf, Tensor):  # no symbol for a Parameter, whose reads and assignments are traced
+    """Return a symbol for a tensor or ``mutable`` number, and other leaves unchanged."""
+    if isinstance(leaf, Tensor):
+        # a Parameter becomes an input when the function reads it (state.read)
         if leaf.is_parameter or is_constant(leaf):
             return leaf
         return inherit_hooks(scope.symbol(leaf.type), leaf)
@@ -151,14 +153,17 @@ def _symbol(scope: GraphScope, leaf: Any) -> Any:
 
 
 def kind_of(result: Any) -> Any:
-    """Return ``TENSOR``, ``NUMBER``, or a 1-tuple with the leaf if it is a constant."""
+    """Return ``TENSOR`` or ``NUMBER`` for a computed leaf, ``(leaf,)`` for a constant."""
     if isinstance(result, Number):
         return NUMBER
     return TENSOR if isinstance(result, Tensor) else (result,)
 
 
 def kind_held(leaf: Any) -> Any:
-    """Return the kind of a leaf of assigned state. A tensor with a known value is a constant."""
+    """Return :func:`kind_of` for a leaf of an assigned attribute or variable.
+
+    In contrast to results, a Parameter or a tensor with a known value is a constant.
+    """
     is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
     return (leaf,) if is_known else kind_of(leaf)
 
@@ -170,16 +175,16 @@ def _traced(
     numbers: Sequence[Place],
     tensors: Sequence[Place],
 ) -> Trace:
-    """Trace a function with selected Python state as inputs, or else as constants.
+    """Trace with the values of ``numbers`` and ``tensors`` as inputs, if possible.
 
-    The state becomes constants if a trace with inputs raises an error. This happens if the function needs a
-    value while it is traced, for example as a shape.
+    If this raises an error, trace again with these values as constants. For example, the function may use a
+    number as a shape, which must be known at compile time.
     """
     if numbers or tensors:
         try:
             return _completed(function, leaves, structure, numbers, tensors)
         except Exception:
-            pass  # for example, a value is a shape or a dict key: each value needs a separate graph
+            pass  # for example, a number is used as a shape or dict key, so each value needs its own graph
         traced = _completed(function, leaves, structure, (), ())
         traced.outcome.numbers.clear()
         return traced
@@ -193,12 +198,16 @@ def _completed(
     numbers: Sequence[Place],
     tensors: Sequence[Place],
 ) -> Trace:
-    """Trace until every location that the function reads and assigns is an input."""
+    """Trace until all tensors that the function reads and then replaces are inputs.
+
+    An example is ``self.state = f(self.state)``. The first trace discovers the assignment, and in the second
+    trace ``self.state`` is an input.
+    """
     places: dict[Any, Place] = {each.key: each for each in tensors}
     while True:
         traced = Trace(function, leaves, structure, list(places.values()), numbers)
         missing = traced.outcome.missing
-        if missing:  # exclude objects that unconverted code created, because they are new in each trace
+        if missing:  # exclude objects created by unconverted code of the trace: they are new in each trace
             reached = {id(x) for x, _ in objects_in_reach([(x, "") for x in (function, *leaves)])}
             missing = {k: p for k, p in missing.items() if _is_there_before(p, reached)}
         if not missing:
@@ -207,7 +216,12 @@ def _completed(
 
 
 def _is_there_before(location: Place, reached: set[int]) -> bool:
-    """Return whether the object that contains a location existed before the trace."""
+    """Return whether the holder of an attribute or variable existed before the trace.
+
+    Args:
+        location: the attribute or variable.
+        reached: ``id`` of all objects that the function and its arguments refer to.
+    """
     holder = location.holder
     is_lasting = not isinstance(location, Attribute) or isinstance(holder, (type, types.ModuleType))
     return is_lasting or id(holder) in reached
@@ -220,18 +234,17 @@ def trace_of(
     numbers: Sequence[Place] = (),
     tensors: Sequence[Place] = (),
 ) -> Trace:
-    """Trace a call of ``function``, and return the trace.
+    """Trace one call of ``function``.
 
-    If the value of a tensor decides when a recursion ends, its trace never ends and raises
-    ``RecursionError``. The function is then traced again, and each tail call becomes another iteration of a
-    loop.
+    A recursion that ends on the value of a tensor never ends in a trace, because both branches are traced. If
+    the trace raises ``RecursionError``, the function is traced again with tail calls compiled as loops.
 
     Args:
-        function: the function.
+        function: the function to trace.
         leaves, structure: leaves and tree structure of ``(args, kwargs)``.
-        numbers: locations whose numbers become inputs of the graph, if the trace succeeds with them.
-        tensors: locations whose tensors and floats become inputs of the graph, if the trace succeeds with
-            them.
+        numbers: attributes and variables whose numbers should be inputs of the graph. If the trace fails with
+            them as inputs, they are constants.
+        tensors: attributes and variables whose tensors and floats should be inputs, under the same condition.
     """
     try:
         return _traced(function, leaves, structure, numbers, tensors)

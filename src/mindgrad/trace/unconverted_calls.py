@@ -1,12 +1,12 @@
-"""Calls of unconverted functions: record their reads, and reject side effects.
+"""Call unconverted functions in a trace: record their reads, reject side effects.
 
-For converted code, the runtime records every read. Generator functions, functions without source, and
-functions of Python's library run unconverted. Therefore all attributes of their arguments are recorded as
-read. Reads of Cells are recorded in both cases (``cell_guards``).
+Generator functions, functions without source, and functions of Python's standard library run *unconverted*:
+their source is not rewritten, so the runtime cannot record their reads one by one. Instead, all attributes of
+their arguments are recorded as read. Reads of Cell attributes are always recorded (``cell_guards``).
 
-Limit: for most functions, only the arguments and the object of a bound method count, not the objects inside
-them. ``snapshots`` and ``outside_effects`` detect other changes by such a call, at the end of the body or
-trace.
+For most functions, only the arguments and the object of a bound method are checked for changes, not the
+objects inside them. ``snapshots`` and ``outside_effects`` detect changes of other objects at the end of the
+body or trace.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from mindgrad.trace.user_functions import in_package, is_of_library, is_users_cl
 
 __all__ = ["callee_for", "constructor_for"]
 
-#: modules whose functions are called unchanged: they inspect the frame of their caller, or read no attributes
-#: of their arguments
+#: modules whose functions are called without recording reads, because they inspect the frame of their caller
+#: or do not read attributes of their arguments
 _LEFT_ALONE = convert.NUMERIC | {
     "mindgrad",
     "builtins",
@@ -44,15 +44,18 @@ _LEFT_ALONE = convert.NUMERIC | {
 }
 #: names of modules whose functions change their arguments
 _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
-#: methods whose change of their object cannot be undone
+#: names of methods that change their object in a way that cannot be undone
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
-#: kinds of callables that may run functions of the user's program
+#: types of callables that may call user functions
 _RUNNING: Any = (types.FunctionType, types.MethodType, functools.partial, type(functools.lru_cache(len)))
 
 
 def _note_reach(function: Any) -> None:
-    """Record the contents of all objects that an unconverted function can reach."""
+    """Record the contents of all objects that an unconverted function can access.
+
+    It can access objects through its variables, its defaults, and the object of a bound method.
+    """
     record = state.noted()
     if record is None:
         return
@@ -65,14 +68,20 @@ def _note_reach(function: Any) -> None:
         reached = [] if function is globals else record.roots[:1]
     elif isinstance(function, _RUNNING) and not in_package(plain):
         is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
-        reached = [] if is_of_object else [(function, "the function")]  # objects of libraries are private
+        # skip methods that a library defines: they read the internal state of their object
+        reached = [] if is_of_object else [(function, "the function")]
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
             record.contents(owner, label)
 
 
 def _note_read(owner: Any, is_deep: bool) -> None:
-    """Record the attributes of an object and, if ``is_deep``, of objects inside it."""
+    """Record that all attributes of an object are read.
+
+    Args:
+        owner: the object.
+        is_deep: whether attributes of objects inside it are read, too, as by ``copy.deepcopy``.
+    """
     waiting: list[Any] = [owner]
     met: dict[int, Any] = {}
     while waiting:
@@ -92,7 +101,10 @@ def _note_read(owner: Any, is_deep: bool) -> None:
 
 
 def callee_for(function: Any) -> Any:
-    """Return the callable that runs in a trace instead of an unconverted function."""
+    """Return the callable to run instead of an unconverted function in a trace.
+
+    It calls ``function``, records the reads of its arguments, and checks that it has not changed them.
+    """
     _note_reach(function)
     owner = getattr(function, "__self__", None)
     is_watched = owner is not None and bool(snapshots.entries_of(owner))
@@ -101,7 +113,8 @@ def callee_for(function: Any) -> Any:
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
     is_sort = isinstance(owner, list) and function.__name__ == "sort"
     is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
-    is_silent = is_known and not is_sort and function is not iter  # sort and iter call their arguments
+    # whether the call reads no attributes of user objects: ``sort`` and ``iter`` call their methods
+    is_silent = is_known and not is_sort and function is not iter
     is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:
@@ -124,7 +137,10 @@ def callee_for(function: Any) -> Any:
 
 
 def constructor_for(kind: type) -> Callable[..., Any]:
-    """Return the callable that runs in a trace instead of the class ``kind``."""
+    """Return the callable to run instead of the class ``kind`` in a trace.
+
+    It creates an instance, and records the reads of the constructor.
+    """
     record = state.noted()
 
     def create(*args: Any, **kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Call user functions in converted form, and explain errors that a trace causes.
+"""Call user functions in converted form, and explain errors of the trace.
 
-A trace can raise errors that do not occur in eager mode, for example ``NameError`` for a variable that only
-one branch assigns. They become a ``CompileError`` with the reason.
+Some errors do not occur in eager mode, such as ``NameError`` for a variable that only one branch of an ``if``
+on a tensor assigns. They are replaced by a ``CompileError`` with the reason.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from mindgrad.trace.python import convert
 
 __all__ = ["run"]
 
-#: number of nested branches and loops on tensors above which a recursion is assumed to end on the value of a
-#: tensor, because users do not write so many
+#: if the traceback of an endless recursion contains more branches and loops on tensors than this, the error
+#: message names a tensor condition as its cause
 _MANY = 30
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call ``function``. If a function is being compiled, call its converted form."""
-    if not isinstance(innermost(), GraphScope):  # no function is being compiled, so recursion runs in Python
+    if not isinstance(innermost(), GraphScope):  # no function is being compiled
         return function(*args, **kwargs)
     if owned_objects.is_tracing():
         return call(function)(*args, **kwargs)
@@ -62,7 +62,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # not raised in the handler, because the traceback of the RecursionError has thousands of frames
+        # raised after the ``except`` block, so that the traceback of the RecursionError, which has thousands
+        # of frames, is not printed
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -82,13 +83,13 @@ def _bodies(error: BaseException) -> int:
 
 
 def _recursive_call(error: BaseException) -> Any:
-    """Find the first line on which a user's function calls itself, on the same object."""
+    """Find the first recursive call of a user's function in a traceback."""
     calls: list[tuple[Any, int, Any]] = []
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            # if a method runs on several objects, such as nested Cells, this is not recursion
+            # a method that calls itself on another object, such as a nested Cell, is not recursion
             owner = trace.tb_frame.f_locals.get("self")
             if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
                 last, line, _ = calls[-1]
@@ -99,7 +100,13 @@ def _recursive_call(error: BaseException) -> Any:
 
 
 def _explain_untraced(error: CompileError) -> None:
-    """Raise ``CompileError`` if a tensor is a condition in a function without source."""
+    """Raise ``CompileError`` if a function without source has a tensor condition.
+
+    Without source, the function cannot be converted, so its branches on tensors cannot be traced.
+
+    Args:
+        error: the error that using the tensor as a condition has raised.
+    """
     trace, frames = error.__traceback__, []
     while trace is not None:
         frames.append(trace.tb_frame)
@@ -119,7 +126,7 @@ def _explain_untraced(error: CompileError) -> None:
 
 
 def _explain_undefined(error: NameError) -> None:
-    """Raise ``CompileError`` if a branch or loop left the variable without a value."""
+    """Raise ``CompileError`` if a compiled branch or loop has caused a ``NameError``."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

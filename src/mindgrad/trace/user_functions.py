@@ -1,7 +1,8 @@
-"""Distinguish user code from library code, and find the names that code reads.
+"""Distinguish user code from library code, and find the names that bytecode reads.
 
-User code is converted, and guards compare the state that it reads. Library code runs unconverted, and its
-functions and classes are constants of compiled functions.
+User code is *converted*: its source is rewritten so that loops and branches on tensors can be traced. Guards
+compare the Python state that it reads. Library code is not converted, and its functions and classes are
+constants of compiled functions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = [
     "is_of_library", "is_read_unseen", "is_users_class", "names_read", "root",
 ]  # fmt: skip
 
-#: packages whose Python code works on NumPy arrays and numbers, not on tensors of mindgrad
+#: packages whose functions are not converted, because they do not work on tensors of mindgrad
 NUMERIC = frozenset(
     {
         "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
@@ -31,16 +32,16 @@ NUMERIC = frozenset(
         "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
     }
 )  # fmt: skip
-#: all packages that are not user code; their functions are not converted
+#: top-level packages that are not user code, including mindgrad and Python's standard library
 NOT_THE_USERS = NUMERIC | {"mindgrad", *sys.stdlib_module_names}
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
-#: content of a closure cell whose variable has no value yet
+#: represents the content of a closure cell whose variable has no value
 EMPTY = object()
 
 
 @functools.lru_cache(maxsize=4096)
 def root(module: Any) -> str:
-    """Return the top-level package in the name of a module."""
+    """Return the top-level package of a module name: ``numpy`` for ``numpy.linalg``."""
     return str(module).partition(".")[0]
 
 
@@ -53,7 +54,7 @@ def cell_content(cell: Any) -> Any:
 
 
 def is_of_library(function: Any) -> bool:
-    """Return whether a function is not part of the user's program."""
+    """Return whether a function belongs to mindgrad or another library."""
     return in_package(function) or root(function.__globals__.get("__name__")) in NOT_THE_USERS
 
 
@@ -63,23 +64,26 @@ def is_constant(module: types.ModuleType, value: Any) -> bool:
 
 
 def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield names and closure cells of captured variables, except caches of functools."""
+    """Yield name and closure cell of each captured variable.
+
+    The cache of ``functools.singledispatch`` is omitted, because its changes do not matter.
+    """
     is_of_functools = function.__globals__ is vars(functools)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if not (is_of_functools and name == "dispatch_cache"):  # the cache of functools.singledispatch
+        if not (is_of_functools and name == "dispatch_cache"):
             yield name, cell
 
 
 def in_package(function: Any) -> bool:
-    """Return whether ``function`` is a function of mindgrad."""
+    """Return whether mindgrad defines ``function``."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(PACKAGE)
 
 
 def functions_in(function: Any) -> Iterator[Any]:
-    """Yield the user's callables in the closure of a mindgrad function.
+    """Yield the user's callables that a mindgrad function wraps.
 
-    A user's callable yields itself.
+    For example, yield ``f`` if ``function`` is ``grad(f)``. A user's callable yields itself.
     """
     waiting, met = [function], set()
     while waiting:
@@ -104,14 +108,17 @@ def functions_in(function: Any) -> Iterator[Any]:
 
 @functools.lru_cache(maxsize=4096)
 def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """Return the global names that a function and the functions inside it load."""
+    """Return the global variables that a function and its nested functions read."""
     steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
     return tuple({step.argval: None for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
 
 
 @functools.lru_cache(maxsize=4096)
 def names_read(code: types.CodeType) -> frozenset[str]:
-    """Return the names of global variables and attributes that a function reads."""
+    """Return the global variables and attribute names that bytecode reads.
+
+    The bytecode of nested functions is included.
+    """
     steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
     kinds = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
     return frozenset(step.argval for step in steps if step.opname in kinds)
@@ -119,12 +126,12 @@ def names_read(code: types.CodeType) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def defines_classes(code: types.CodeType) -> bool:
-    """Return whether a function, or a function in it, contains a ``class`` statement."""
+    """Return whether a function or nested function contains a ``class`` statement."""
     return any(s.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for s in dis.get_instructions(inner))
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield a code object, and the code objects of the functions inside it."""
+    """Yield a code object and the code objects of all nested functions."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -132,12 +139,12 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleType, str]]:
-    """Yield modules and names that a function reads by ``from module import name``."""
+    """Yield ``(module, name)`` for each ``from module import name`` in a function."""
     package = str(function.__globals__.get("__package__") or "")
     for path, names in _imports(function.__code__):
         try:
             module = sys.modules[importlib.util.resolve_name(path, package)]
-        except (ImportError, KeyError):  # the import is outside any package, or has not run yet
+        except (ImportError, KeyError):  # a relative import outside a package, or a module not imported yet
             continue
         for name in names:
             yield module, name
@@ -145,7 +152,10 @@ def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleT
 
 @functools.lru_cache(maxsize=4096)
 def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return pairs of a module's name, with dots if relative, and imported names."""
+    """Return ``(module name, imported names)`` for each ``from`` import.
+
+    A relative module name begins with dots.
+    """
     imports = []
     for inner in _codes(code):
         steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
@@ -166,18 +176,18 @@ def is_users_class(kind: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_cell(kind: Any) -> bool:
-    """Return whether a class is a Cell class."""
+    """Return whether a class is a subclass of ``Cell``, by its methods."""
     return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
 
 
 @functools.lru_cache(maxsize=4096)
 def cached_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of attributes that are a ``functools.cached_property``."""
+    """Return the names of the ``functools.cached_property`` attributes of a class."""
     held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
     return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
-#: special methods whose reads are recorded otherwise, or that read no attributes
+#: special methods for which guards do not need to compare all attributes of the instance
 _SEEN = frozenset([
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
     "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
@@ -187,10 +197,10 @@ _SEEN = frozenset([
 
 @functools.lru_cache(maxsize=4096)
 def is_read_unseen(kind: Any) -> bool:
-    """Return whether a user class has special methods that Python calls implicitly.
+    """Return whether a user class has special methods whose reads are not recorded.
 
-    For example, ``len(o)`` calls ``__len__``. The reads of these methods are not recorded, so guards compare
-    all attributes of the instances.
+    For example, ``len(o)`` calls ``__len__``, which runs unconverted. Therefore, guards compare all
+    attributes of the instances.
     """
     return any(
         name.startswith("__") and name.endswith("__") and name not in _SEEN

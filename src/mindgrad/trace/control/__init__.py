@@ -1,6 +1,6 @@
 """Runtime of rewritten functions: trace branches, loops, and built-in functions.
 
-Rewritten code (``trace.python``) calls the methods of ``runtime.Runtime``. If a condition is a tensor without
-a known value, the *bodies* of a branch or loop are traced to graphs, and one operator ``cond``, ``while``, or
-``scan`` contains these graphs.
+Functions that ``trace.python`` has rewritten call the methods of ``runtime.Runtime``. A *body* is the code of
+one branch or of one loop iteration. If a condition is a tensor without a known value, each body is traced to
+a graph, and an operator ``cond``, ``while``, or ``scan`` contains these graphs.
 """

@@ -1,7 +1,6 @@
-"""Try to trace a body as one loop, and report whether that was possible.
+"""Try to compile a loop to one operator, and report whether this was possible.
 
-The runtime calls :func:`attempt` if it can also *unroll* the loop, which means to trace each iteration
-separately.
+The runtime calls :func:`attempt` if it can also *unroll* the loop: trace each iteration separately.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from mindgrad._base.refusal import CompileError
 
 __all__ = ["attempt"]
 
-#: errors that may mean that one trace of the body cannot represent all iterations. If the user's code raised
-#: the error, it does so again when the loop is unrolled
+#: errors that are ignored, because one trace of the loop body may not represent all iterations. If the user's
+#: code is wrong, it raises the error again when the loop is unrolled
 _FAILURES = (
     CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
     AssertionError, ArithmeticError, NotImplementedError,
@@ -22,9 +21,9 @@ _FAILURES = (
 
 
 def attempt(trace: Callable[[], Any]) -> bool:
-    """Call ``trace()``, and return whether it raised no error.
+    """Call ``trace()``, and return whether it succeeded.
 
-    If ``trace`` raises an error, it must leave the state unchanged.
+    If ``trace`` raises an error, it must leave all state unchanged, because the loop is then unrolled.
     """
     try:
         trace()

@@ -1,9 +1,9 @@
 """Trace both branches of an ``if`` on a tensor into one ``cond``.
 
-The runtime calls :func:`branch` if the condition is a tensor without a known value. Each branch is traced as
-a *body* (``traced``). Then the values that the two branches leave in each variable are *joined*: a result of
-the ``cond`` replaces each pair of different tensors or numbers. Equal values need no result. If two values
-cannot be joined, ``CompileError`` is raised.
+The runtime calls :func:`branch` if the condition is a tensor without a known value. Each branch is traced to
+a graph (``traced``). At their end, a variable may have a different value in each branch. The two values are
+*joined*: a result of the ``cond`` replaces them. Equal values do not need a result. If two values cannot be
+joined, for example tensors of different shapes, ``CompileError`` is raised.
 
 Tensors whose elements a branch assigns, and Parameters that it writes, are joined in the same way.
 """
@@ -40,7 +40,7 @@ from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = ["VALUE", "branch"]
 
-#: name of the generated variable that holds the value of a conditional expression
+#: name, for messages, of the variable that contains the value of a conditional expression ``a if c else b``
 VALUE = "the value of the expression"
 _JOIN = (
     "Assign the same type and shape in both branches: ops.zeros_like(x) for a missing tensor, x.astype(...) "
@@ -63,14 +63,14 @@ def branch(
     variables: State,
     later: Any = None,
 ) -> None:
-    """Trace both branches, emit a ``cond``, and bind the variables to its results.
+    """Trace both branches, emit a ``cond``, and assign its results to the variables.
 
     Args:
-        predicate: scalar Bool tensor.
-        sides: functions that run the branch for true and the branch for false.
+        predicate: scalar Bool tensor, the condition.
+        sides: two functions that run the branch for true and the branch for false.
         variables: the variables that the branches assign.
-        later: function, never called, that reads all variables used after the ``if``. ``None``: these
-            variables are not known.
+        later: function, never called, that reads all variables used after the ``if``. It shows which objects
+            a branch must not change. ``None``: these variables are not known.
     """
     snapshot = Snapshot(*sides, later=later)
     bodies = _traced(sides, variables, snapshot)
@@ -139,15 +139,16 @@ def _joined_variable(
     joint: dict[tuple[int, int], int],
     joining: Joining,
 ) -> Callable[[Sequence[Tensor]], Any]:
-    """Join the values of one variable, and add pairs that differ to ``merges``.
+    """Join the values that one variable has at the end of the two branches.
 
     Args:
         variables: all variables that the branches assign.
         k, name: index and name of this variable.
-        a, b: the traced branches.
-        merges: ``(value if true, value if false, type)`` for each result of the ``cond``.
-        joint: index in ``merges`` of each pair of values, by their identities.
-        joining: joins values into the containers that both branches leave in the variable.
+        a, b: the traced branches for true and false.
+        merges: list of ``(value if true, value if false, type)``, one for each result of the ``cond``. Leaves
+            that differ are appended.
+        joint: maps the ``id`` of both values of an entry in ``merges`` to its index.
+        joining: keeps the identity of lists and dicts (``identities``).
 
     Returns:
         A function that builds the value of the variable from the results of the ``cond``.
@@ -188,7 +189,7 @@ def _joined_variable(
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
-        # if two variables hold one object in each branch, they hold one object after the branch
+        # two variables that refer to one tensor in each branch share one result of the ``cond``
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))
@@ -202,7 +203,7 @@ def _joined_variable(
 
 
 def _subject(name: str) -> str:
-    """Return the variable, for use as the subject of a message."""
+    """Return the variable in quotes, or "The returned value", for messages."""
     return "The returned value" if name.startswith("result__") else quoted(name)
 
 
@@ -214,7 +215,7 @@ def _advice(name: str, when_true: Any, when_false: Any) -> str:
 
 
 def _is_from_outside(value: Any, side: Traced) -> bool:
-    """Return whether ``value``, a result of a branch, existed before the branch."""
+    """Return whether ``value`` is a tensor that existed before the branch."""
     return isinstance(value, Tensor) and not value.is_parameter and value._scope is not side.scope
 
 
@@ -225,7 +226,10 @@ def _dropped(variables: State) -> str:
 
 
 def _has_left(variables: State, side: Traced) -> bool:
-    """Return whether a branch ends with a jump, which skips the code after the ``if``."""
+    """Return whether a branch ends with ``return``, ``break``, or ``continue``.
+
+    Such a branch skips the code after the ``if``, so its variables may be undefined.
+    """
     flags = zip(variables.names, side.values, strict=True)
     return any(value is True and name.startswith(FLAGS) and not name.startswith(("result__", LEAVE))
                for name, value in flags)  # fmt: skip

@@ -1,8 +1,8 @@
 """Traced replacements of Python's built-in functions and attribute access.
 
-The runtime (``runtime.call``) looks up each function that rewritten code calls. Most functions of Python run
-unchanged. If a function needs the value of a tensor, or changes state outside the compiled function,
-:func:`replacement` returns a function that can be traced or that raises ``CompileError``.
+The runtime (``runtime.call``) looks up each function that rewritten code calls. Most built-in functions run
+unchanged. Others need the value of a tensor, or change state that existed before the trace. For these,
+:func:`replacement` returns a function that can be traced, or that raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -60,11 +60,14 @@ class TensorRange:
             raise ValueError("range() arg 3 must not be zero")
 
     def contains(self, index: Any) -> Any:
-        """Return whether ``index``, which the start and steps reach, is before the stop."""
+        """Return whether ``index`` is before the stop, as a bool or a symbolic number.
+
+        ``index`` must be the start plus a multiple of the step.
+        """
         if isinstance(self.step, int):
             return index < self.stop if self.step > 0 else index > self.stop
         conditions = (self.step > 0, index < self.stop, self.step < 0, index > self.stop)
-        is_up, before, is_down, behind = map(predicate, conditions)  # the values of some may be known
+        is_up, before, is_down, behind = map(predicate, conditions)
         up = apply(logical_and, is_up, before)
         return apply(logical_or, up, apply(logical_and, is_down, behind))
 
@@ -86,7 +89,7 @@ class TensorRange:
 
 
 def _number(bound: Any) -> Any:
-    """Convert a bound to a Python int, or to a symbolic number if it is not known."""
+    """Convert a bound to a Python int, or to a number of the graph if it is not known."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = state.read(bound) if bound.is_parameter else bound
@@ -99,9 +102,9 @@ def _number(bound: Any) -> Any:
 
 
 def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
-    """Return the item of a list or tuple at an index that is a tensor.
+    """Return ``items[key]`` for a list or tuple, where ``key`` is a tensor.
 
-    All items must be functions, or all must have the same types. An out-of-range index selects the first or
+    The items must all be functions, or all have the same type. An out-of-range index selects the first or
     last item, because a compiled function cannot raise.
     """
     functions = functions_in(items)
@@ -156,7 +159,10 @@ def _picked(items: list[Any], key: Tensor) -> Any:
 
 
 def _property(kind: type, name: str) -> Any:
-    """Return the property if the attribute is a property of a class outside mindgrad."""
+    """Return the property ``name`` of a class, or ``None``.
+
+    Properties of mindgrad classes are not returned, except ``functools.cached_property``.
+    """
     descriptor = getattr(kind, name, None)
     if isinstance(descriptor, functools.cached_property):
         return descriptor
@@ -168,7 +174,7 @@ def _property(kind: type, name: str) -> Any:
 
 
 def _inherited(owner: Any, name: str) -> Any:
-    """Look up an attribute of ``super()`` without calling a descriptor."""
+    """Look up an attribute of ``super()`` in class dicts, so that no property runs."""
     order = type(owner.__self__).__mro__ if not isinstance(owner.__self__, type) else owner.__self__.__mro__
     behind = order[order.index(owner.__thisclass__) + 1 :]
     return next((each.__dict__[name] for each in behind if name in each.__dict__), None)
@@ -193,7 +199,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
-            else:  # a value without symbols is valid outside the trace, too
+            else:  # a value without symbols remains valid after the trace, so it can be cached
                 owner.__dict__[name] = computed
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
@@ -203,8 +209,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     """Assign ``owner.name = value``.
 
-    The assignment takes effect immediately. For an object from outside, it also becomes an output of the
-    compiled function, which every run stores.
+    The assignment takes effect immediately. If the object existed before the trace, each run of the compiled
+    function assigns the attribute, too.
     """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fset is not None:
@@ -222,8 +228,8 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
 def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
     """Delete ``owner.name``.
 
-    The deletion takes effect immediately. For an object from outside, every run of the compiled function
-    repeats it.
+    The deletion takes effect immediately. If the object existed before the trace, each run of the compiled
+    function deletes the attribute, too.
     """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
@@ -235,12 +241,15 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 
 
 def _is_of_call(owner: Any) -> bool:
-    """Return whether the object exists for one call only, like a derivative's context."""
+    """Return whether the object exists only during one call.
+
+    An example is the context object of a custom derivative. It may be changed, except in a branch or loop.
+    """
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:
-    """Return whether the object is a frozen dataclass, so that assignments raise."""
+    """Return whether the object is a frozen dataclass, whose ``__setattr__`` raises."""
     return getattr(getattr(type(owner), "__dataclass_params__", None), "frozen", False)
 
 
@@ -257,7 +266,7 @@ def _unread(name: str) -> Callable[..., Any]:
                 return number
             value = as_it_is(number)
             if name == "int" and number.dtype.is_float:
-                value = apply(stop_gradient, value)  # int() is a step function, as in eager mode
+                value = apply(stop_gradient, value)  # int() is a step function, so its derivative is 0
             return make_number(apply(convert, value, dtype=Tensor(kind()).dtype))
         if args and isinstance(args[0], UnknownText):
             args[0].refuse()
@@ -275,7 +284,7 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: a list with the runtime; the module ``runtime`` adds it, because it imports this module
+#: contains the ``Runtime``. The module ``runtime`` appends it, because an import here would be circular
 RUNTIME_OF: list[Any] = []
 
 
@@ -312,7 +321,7 @@ def _is_iterable(x: Any) -> bool:
 
 
 def _decided(is_any: bool, items: Any) -> Any:
-    """Return ``any(items)`` or ``all(items)``."""
+    """Evaluate ``any(items)`` or ``all(items)``."""
     runtime, listed, before = RUNTIME_OF[0], [], None
     for item in items:
         if before is not None and (changed := changed_since(before)) is not None:
@@ -412,9 +421,9 @@ def _vars(*owner: Any) -> Any:
 
 
 def _by_object(function: Any) -> Callable[..., None]:
-    """Wrap ``object.__setattr__`` or ``__delattr__`` to allow only some changes.
+    """Wrap ``object.__setattr__`` or ``object.__delattr__``.
 
-    Changes of objects that existed before the trace raise ``CompileError``.
+    The wrapper raises ``CompileError`` for objects that existed before the trace.
     """
 
     def change(owner: Any, name: str, *value: Any) -> None:
@@ -448,7 +457,10 @@ _METHOD = type("".join)
 
 
 def replacement(function: Any) -> Any:
-    """Return the replacement of a built-in function. ``None``: it runs unchanged."""
+    """Return the traced replacement of a built-in function, or ``None``.
+
+    ``None`` means that the function runs unchanged.
+    """
     try:
         replaced = _REPLACED.get(function)
     except TypeError:  # the function is not hashable

@@ -23,11 +23,11 @@ class Carry:
 
     Attributes:
         type: type of the tensor.
-        is_number: whether the tensor represents a Python number.
+        is_number: whether the carry is a Python number, represented by a scalar tensor.
         initial: value before the loop: a tensor or number.
-        symbol: tensor that represents the carry at the start of the body.
-        atom: variable of the body's graph for ``symbol``.
-        after: value at the end of the body.
+        symbol: tensor that represents the carry at the start of an iteration.
+        atom: variable of the loop body's graph for ``symbol``, at the start of an iteration.
+        after: value at the end of the iteration.
     """
 
     __slots__ = ("after", "atom", "initial", "is_number", "symbol", "type")
@@ -39,7 +39,7 @@ class Carry:
         self.after: Any = None
 
     def start(self, scope: BodyScope) -> Tensor:
-        """Create the symbol that represents the carry at the start of the body."""
+        """Create the tensor that represents the carry at the start of an iteration."""
         tensor = scope.symbol(self.type)
         self.atom = tensor._atom
         self.symbol = make_number(tensor) if self.is_number else tensor
@@ -57,17 +57,17 @@ class Carry:
         return value
 
     def is_object(self) -> bool:
-        """Return whether the body leaves the same tensor object in the variable.
+        """Return whether the variable refers to the same tensor object after an iteration.
 
-        The body may still assign elements of the tensor.
+        The iteration may still assign elements of this tensor.
         """
         same_type = isinstance(self.initial, Tensor) and self.initial.type is self.type
         return same_type and not self.is_number and self.after is self.symbol
 
     def is_changed(self) -> bool:
-        """Return whether the body assigned elements of the tensor that it received."""
+        """Return whether the iteration assigned elements of the carried tensor."""
         return self.symbol is not None and self.symbol._atom is not self.atom
 
     def made(self, tensor: Tensor) -> Tensor:
-        """Return ``tensor``, as a number if the carry represents one."""
+        """Convert a tensor to a number if the carry is a number."""
         return make_number(tensor) if self.is_number else tensor

@@ -2,7 +2,7 @@
 
     [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
 
-All functions are traced. Their results are joined like the results of the branches of an ``if``.
+All functions are traced. As in the branches of an ``if``, their results must have the same types and shapes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ __all__ = ["choice", "functions_in"]
 
 
 def functions_in(items: Any) -> list[Callable[..., Any]]:
-    """List the functions in a sequence or container, or nothing if it has other items."""
+    """List the items of a sequence of functions; for other objects, return no items.
+
+    The sequence is a list, a tuple, or a Cell that contains Cells.
+    """
     is_cell = hasattr(items, "parameters_and_names") and hasattr(type(items), "__iter__")
     is_sequence = isinstance(items, (list, tuple)) or is_cell
     listed = list(items) if is_sequence else []
@@ -24,14 +27,14 @@ def functions_in(items: Any) -> list[Callable[..., Any]]:
 
 
 def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
-    """Return a function that calls one of ``functions``, selected by a tensor.
+    """Return a function that calls ``functions[index]``, where ``index`` is a tensor.
 
     Args:
         functions: the functions.
         index: tensor with one integer, whose value is not known at compile time. A negative index counts from
             the end. An out-of-range index selects the first or last function, because a compiled function
             cannot raise.
-        runtime: traces calls and branches (``trace.control.runtime``).
+        runtime: the ``Runtime`` that traces calls and branches (``trace.control.runtime``).
 
     Raises:
         TypeError: If ``index`` is not a single integer.

@@ -1,14 +1,14 @@
-"""Trace equal calls of a plain recursion once per trace.
+"""Memoize recursive functions during a trace, so that equal calls are traced once.
 
-A *plain recursion* is a function that calls itself and only computes (``python.plain_recursion``). An example
-is the determinant by minors: ``minor(a, 1, (0, 1, 3))`` and ``minor(a, 1, (1, 2, 3))`` both call ``minor(a,
-2, (1, 3))``, which is traced once. For an l × l matrix, the recursion makes about l! calls, but only 2ˡ of
-them differ.
+This applies to *plain recursions*: functions that call themselves and have no side effects
+(``python.plain_recursion``). An example is the determinant by minors: ``minor(a, 1, (0, 1, 3))`` and
+``minor(a, 1, (1, 2, 3))`` both call ``minor(a, 2, (1, 3))``. For an n × n matrix, the recursion makes about
+n! calls, but only 2ⁿ of them differ.
 
-Two calls are equal if their arguments are the same tensors, or equal numbers, strings, and tuples of these. A
-call with other arguments is always traced. Results are stored until the outermost call of the recursion
-returns. They are shared only inside one graph, branch, or loop body. A result is not shared if it is one of
-the arguments or is mutable. Each call returns a separate tensor object, so that code can assign its elements.
+Two calls are equal if their arguments are the same tensors, or equal numbers, strings, and tuples of these.
+Calls with other arguments are always traced. Results are stored until the outermost call of the recursion
+returns. They are shared only inside one graph, branch, or loop body. A result is not shared if it is mutable
+or is one of the arguments. Each call returns a new tensor object, so that code can assign its elements.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _NAMELESS = object()
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: for each recursion being traced, maps the key of a call to its result and to the objects whose ids
-        #: are in the key
+        #: for each recursive function being traced: maps the key of a call to ``(result, objects)``. The key
+        #: contains the ``id`` of these objects, so they are kept alive
         self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
 
 
@@ -40,7 +40,12 @@ _local = _Local()
 
 
 def shared(function: FunctionType, converted: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a converted plain recursion so that equal calls share a result."""
+    """Wrap a recursive function so that equal calls share a result.
+
+    Args:
+        function: the user's function.
+        converted: its converted form, which is called.
+    """
     if not _reads_values(function):
         return converted
 
@@ -82,7 +87,7 @@ def _own(result: Any) -> Any:
 
 
 def _reads_values(function: FunctionType) -> bool:
-    """Return whether a function reads only itself, built-ins, and immutable values."""
+    """Return whether a function reads only itself, built-in functions, and constants."""
     code, names = function.__code__, dict(function.__globals__)
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
@@ -103,7 +108,10 @@ def _reads_values(function: FunctionType) -> bool:
 
 
 def _key(values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return a key for tensors and immutable values, or ``None`` for other values."""
+    """Return a cache key for the arguments of a call.
+
+    ``None``: an argument is neither a tensor nor an immutable value.
+    """
     parts: list[Any] = []
     for value in values:
         if isinstance(value, Tensor):

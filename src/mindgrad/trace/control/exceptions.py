@@ -1,7 +1,7 @@
 """Trace ``raise``, ``assert``, and ``try``.
 
-A compiled function cannot raise or catch exceptions. Therefore all exceptions occur during the trace, and a
-``raise`` or ``assert`` that depends on a tensor raises ``CompileError``.
+A compiled function cannot raise or catch exceptions. Exceptions are raised and caught during the trace. If a
+``raise`` or ``assert`` depends on a tensor, it raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -49,11 +49,15 @@ class Exceptions:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
-        """Record the number of equations in the graph before a ``try``."""
+        """Return the scope and its number of equations at the start of a ``try``."""
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
-        """Raise ``CompileError`` if the body of a ``try`` computed tensors."""
+        """Raise ``CompileError`` if a ``try`` contains operators on tensors.
+
+        Args:
+            token: result of :meth:`try_begin`.
+        """
         scope, before = token
         if innermost() is scope and equations() > before:
             refuse(
@@ -63,9 +67,10 @@ class Exceptions:
             )
 
     def caught(self) -> None:
-        """Raise a ``CompileError`` again at the start of an exception handler.
+        """Raise the caught exception again if it is a ``CompileError``.
 
-        The user's handler must not handle it, because the error does not occur in eager mode.
+        Rewritten code calls this at the start of each ``except`` block. User code must not handle this error,
+        because it does not occur in eager mode.
         """
         error = sys.exception()
         if isinstance(error, CompileError):

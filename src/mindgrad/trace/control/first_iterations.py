@@ -1,14 +1,15 @@
-"""Undo a first iteration that ran as Python, if it resembles the later ones.
+"""Include the first iteration of a ``while`` loop in the compiled loop.
 
-    while True:         The first test is a Python value, so the first iteration runs as Python. It sets a
-        …               flag under a condition that is a tensor, so the rest becomes a compiled loop.
-        if c: return x
+    while True:         The first test is a Python value, so the first iteration is traced as ordinary code.
+        …
+        if c: return x  Because ``c`` is a tensor, the second test is a tensor, and a compiled loop begins.
 
-If the state before the first iteration has the types that the loop carries, the compiled loop starts with
-that state. The equations of the first iteration then have no use, and dead code elimination removes them.
+Without this module, the graph would contain the body twice: once before the loop and once in it. If the
+variables before the first iteration have the types of the loop's carries, the compiled loop starts with them.
+Dead code elimination then removes the equations of the first iteration.
 
-The first iteration stays before the loop if it changes state that a loop does not carry: objects, attributes,
-variables of enclosing functions, or elements of tensors.
+The first iteration remains before the loop if it changes other state: objects, attributes, variables of
+enclosing functions, or elements of tensors.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ __all__ = ["FirstIteration"]
 
 
 class FirstIteration:
-    """The state before an iteration that is about to run as Python.
+    """The state before the first iteration, which is traced as ordinary code.
 
     Attributes:
-        variables: variables of the loop.
+        variables: variables of the loop, with their values before the iteration.
     """
 
     __slots__ = ("_atoms", "_count", "_places", "_scope", "_snapshot", "variables")
@@ -48,7 +49,7 @@ class FirstIteration:
         return len(self._scope.builder.equations) if isinstance(self._scope, GraphScope) else 0
 
     def has_changed_variables_only(self) -> bool:
-        """Return whether the first iteration changed nothing but variables of the loop."""
+        """Return whether the first iteration has changed only variables of the loop."""
         scope = self._scope
         if not isinstance(scope, GraphScope) or innermost() is not scope:
             return False
@@ -65,15 +66,16 @@ class FirstIteration:
         structures: Sequence[Any],
         used: Set[Any],
     ) -> bool:
-        """Let a loop start with the state before the iteration, if that is possible.
+        """Make the compiled loop start with the state before the first iteration.
 
         Args:
-            carries: the carry of each leaf of each variable. ``None``: no iteration changes the leaf.
-            leaves, structures: values after the iteration.
-            used: atoms that the body of the loop uses.
+            carries: for each variable and each leaf of its value, the carry of the loop, or ``None`` if no
+                iteration changes the leaf.
+            leaves, structures: values of the variables after the first iteration.
+            used: variables of the graph that the body of the loop reads.
 
         Returns:
-            Whether the loop now starts with that state.
+            ``True`` if successful; ``False`` if the types differ or the iteration had other effects.
         """
         if not self.has_changed_variables_only():
             return False
@@ -103,7 +105,7 @@ class FirstIteration:
 
 
 def _fits(carry: Carry, value: Any) -> bool:
-    """Return whether ``carry`` keeps its type if its initial value is ``value``."""
+    """Return whether ``value`` has a valid type for the initial value of ``carry``."""
     if isinstance(value, Tensor) and value.is_parameter:
         return False
     return joined_type(carry.symbol, value) == (carry.type, carry.is_number)

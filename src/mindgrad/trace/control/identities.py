@@ -1,18 +1,17 @@
-"""Keep the identity of lists and dicts in variables of a branch or loop.
+"""Preserve the identity of lists and dicts in branches and loops.
 
-    p = [x]; q = p                       Both variables hold one list.
-    if c: p[0] = 2 * p[0]; y = q[0]      In the branch, y is the value that was assigned through p.
-    q[0]                                 After the branch, q[0] has the joined value of p[0].
+    p = [x]; q = p                       ``p`` and ``q`` are one list.
+    if c: p[0] = 2 * p[0]; y = q[0]      In the branch, ``q[0]`` is the value that was assigned to ``p[0]``.
+    q[0]                                 After the branch, ``q[0]`` has the joined value of ``p[0]``.
 
-To keep ``p`` and ``q`` the same list, the body works on the containers themselves, and not on copies. Their
-items are restored at the end of its trace (:class:`Contents`).
+A *body* is the code of one branch or of one loop iteration. Its trace changes the lists and dicts themselves,
+and not copies, so that ``p`` and ``q`` remain one list. :class:`Contents` restores their items afterwards.
 
-After the branch or loop, the values of each variable are joined (:class:`Joining`). If all branches leave the
-same container in a variable, this container receives the joined items. Otherwise, the variable holds a new
-container, which represents one of the containers that the branches left. Then changing one of them raises
-``CompileError`` if a variable holds another (``mutation_policy.may_change``).
-
-For a loop, the "branches" are the state before the loop and the state after an iteration.
+After the branch, the values of each variable are joined (:class:`Joining`). If a variable refers to the same
+container at the end of both branches, this container receives the joined items. Otherwise, the variable gets
+a new container, which represents one of two containers. A change of any of them then raises ``CompileError``
+if another one is still in use (``mutation_policy.may_change``). For a loop, the values before the loop and
+after an iteration are joined in the same way.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from mindgrad.trace.control.variables import GrowingList
 
 __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 
-#: the containers in a value: ``(list or dict, identities of its items)``. For a tuple, the first item is
-#: ``None``. A value without lists and dicts has the identity ``None``
+#: the lists and dicts in a value, recursively: ``(list or dict, identities of its items)``. For a tuple, the
+#: first entry is ``None``. A value without lists and dicts has the identity ``None``
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
 def _base(mapping: dict[Any, Any]) -> type[dict[Any, Any]]:
-    """Return the class whose methods change a dict and the order of its keys."""
+    """Return ``OrderedDict`` or ``dict``, whose methods bypass a user's subclass."""
     return OrderedDict if isinstance(mapping, OrderedDict) else dict
 
 
@@ -41,7 +40,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def identity_of(value: Any) -> Identity:
-    """Return the identities of the containers in ``value``."""
+    """Return the lists and dicts in ``value``, nested as in the type ``Identity``."""
     if isinstance(value, (list, dict)) and type(value) is not GrowingList:
         return (value, tuple(map(identity_of, _items(value))))
     if isinstance(value, tuple):
@@ -51,11 +50,14 @@ def identity_of(value: Any) -> Identity:
 
 
 def replaced_in(values: Sequence[Any], identities: Sequence[Identity]) -> set[int]:
-    """Find the indices of variables that end with another container.
+    """Find the variables that refer to another list or dict after an iteration.
 
     Args:
-        values: values of the variables before a body.
-        identities: identities of the values after it.
+        values: values of the variables before the iteration.
+        identities: results of :func:`identity_of` for the values after the iteration.
+
+    Returns:
+        Indices of these variables.
     """
     pairs = enumerate(zip(values, identities, strict=True))
     return {k for k, (value, after) in pairs if not _are_same(identity_of(value), after)}
@@ -79,23 +81,23 @@ def _put(container: Any, content: Any) -> None:
 
 
 class Contents:
-    """The items of the containers that variables hold at the start of a body.
+    """Saves and restores the items of lists and dicts that a body may change.
 
     Args:
-        values: values of the variables.
-        copied: indices of variables that may hold another container in each iteration, so that the body works
-            on copies.
+        values: values of the variables before the body.
+        copied: indices of variables that may refer to another container in each iteration. The body receives
+            copies of their containers.
 
     Attributes:
-        copies_from_outside: copies of containers that the function did not create. No body may change them.
+        copies_from_outside: copies of containers that existed before the trace. The body must not change
+            them.
     """
 
     __slots__ = ("_copied", "_given", "_saved", "copies_from_outside")
 
     def __init__(self, values: Sequence[Any], copied: Set[int] = frozenset()) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
-        #: type of a triple: container in the loop body, container that it represents, items at the start of
-        #: the body
+        #: triples: container that the body receives, original container, items at the start of the body
         self._given: list[tuple[Any, Any, list[Any]]] = []
         self._copied = copied
         self.copies_from_outside: list[Any] = []
@@ -115,13 +117,16 @@ class Contents:
                 self._save(item)
 
     def containers(self) -> list[Any]:
-        """Return the containers on which the body works directly."""
+        """Return the lists and dicts that the body receives without a copy."""
         return [container for container, _ in self._saved.values()]
 
     def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:
-        """Put the items of ``fresh`` into the containers of ``values``, for the body.
+        """Return the values of the variables at the start of the body.
 
-        Variables in ``copied`` keep the new containers of ``fresh``.
+        Args:
+            values: values before the body.
+            fresh: the same values in new containers, with symbols as leaves. Their items are put into the
+                original containers, except for ``copied`` variables, which get the new containers.
         """
         for k in self._copied:
             self._note_copies(values[k], fresh[k])
@@ -146,7 +151,10 @@ class Contents:
             self.copies_from_outside.append(copy)
 
     def given(self, before: Any, fresh: Any) -> Any:
-        """Put the items of ``fresh`` into the containers of ``before``, and return these."""
+        """Put the items of ``fresh`` into the containers in ``before``. Return ``before``.
+
+        If a container in ``before`` must not be changed, the new container is returned instead.
+        """
         saved = self._saved.get(id(before))
         is_tuple = isinstance(before, tuple)
         if (saved is None and not is_tuple) or type(before) is not type(fresh):
@@ -167,7 +175,7 @@ class Contents:
         return before
 
     def changed(self) -> list[Any]:
-        """List the containers whose items the body changed."""
+        """List the original containers whose items the body changed."""
         return [x for y, x, items in self._given if list(map(id, _items(y))) != list(map(id, items))]
 
     def restore(self) -> None:
@@ -180,7 +188,7 @@ def _tuple(like: tuple, items: Sequence[Any]) -> tuple:
 
 
 class Joining:
-    """Joins the values of a variable into a container that all branches leave in it."""
+    """Puts joined values into the list or dict that a variable has in both branches."""
 
     __slots__ = ("_placed",)
 
@@ -188,14 +196,12 @@ class Joining:
         self._placed: set[int] = set()
 
     def joined(self, value: Any, ways: Sequence[Identity]) -> Any:
-        """Put ``value`` into the container that all branches leave in its place, if any.
+        """Return the joined value of a variable, in its original containers if possible.
 
         Args:
-            value: a new value with the joined items.
-            ways: the identity of the value that each branch leaves.
-
-        Returns:
-            The value, in this container if there is one.
+            value: the joined value, in new containers.
+            ways: for each branch, :func:`identity_of` the variable's value at its end. If all branches have
+                the same container, it receives the items of ``value``.
         """
         if isinstance(value, (list, dict)):
             items = [self.joined(x, [_item(way, k) for way in ways]) for k, x in enumerate(_items(value))]
@@ -214,10 +220,13 @@ class Joining:
         return value
 
     def check(self, changed: Sequence[Any]) -> None:
-        """Check that no other variable holds a container that a body changed and replaced.
+        """Raise ``CompileError`` if a variable refers to a container with wrong items.
 
-        Raises:
-            CompileError: If a variable does.
+        The items are wrong if a body changed the container, but :meth:`joined` did not put joined items into
+        it.
+
+        Args:
+            changed: containers that a body has changed.
         """
         for container in changed:
             if id(container) not in self._placed:

@@ -1,6 +1,7 @@
-"""Read the remaining items of an iterator if a tensor decides when the loop ends.
+"""Read all items of an iterator whose loop may end early.
 
-The compiled loop needs all items, because the trace does not know when it ends.
+If a tensor decides when a ``for`` loop ends, the compiled loop needs all items, because the number of
+iterations is not known at compile time.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from mindgrad.trace.control import builtins, snapshots
 
 __all__ = ["END", "endless_range", "iterator_of", "remaining_items"]
 
-#: the default of ``next``, which it returns at the end of an iterator
+#: returned by ``next(iterator, END)`` at the end of an iterator
 END = object()
-#: an iterator with more items than this is treated as infinite
+#: maximum number of items; an iterator with more items raises ``CompileError``, because it may be infinite
 _MOST_ITEMS = 100_000
 
 
@@ -28,8 +29,8 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
 
     Args:
         iterator: the iterator.
-        later: function, never called, that reads all variables used after the loop. Requesting items must not
-            change the state that these variables reach.
+        later: function, never called, that reads all variables used after the loop. If reading the items
+            changes objects that these variables refer to, ``CompileError`` is raised.
     """
     with snapshots.Snapshot(later):
         items = list(itertools.islice(iterator, _MOST_ITEMS + 1))
@@ -43,10 +44,12 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
 
 
 def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorRange:
-    """Convert the rest of an ``itertools.count`` to a range without an end.
+    """Convert an ``itertools.count`` to a range that starts at its next number.
+
+    The end of the range is ``sys.maxsize``, or ``-sys.maxsize`` for a negative step.
 
     Args:
-        numbers: the count. Its loop may end early.
+        numbers: the count, in a loop that may end early.
         later: see :func:`remaining_items`.
     """
     with snapshots.Snapshot(later):
@@ -56,7 +59,7 @@ def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorR
 
 
 def iterator_of(items: Any) -> Iterator[Any]:
-    """Return an iterator over ``items``, or over the traced value of a Parameter."""
+    """Return an iterator over ``items``. For a Parameter, iterate over its current value."""
     if isinstance(items, Tensor) and items.is_parameter:
         items = state.read(items)
     return iter(items)

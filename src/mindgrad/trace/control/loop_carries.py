@@ -1,14 +1,15 @@
-"""Remove loop carries whose values follow from other carries.
+"""Remove loop carries whose values can be computed from other carries.
 
-A *flag* is a Bool that the rewriter creates for a jump (``python.jumps``). Two kinds of carries can be
-removed:
+A loop is traced so that its body also computes the test of the next iteration. ``break`` and ``return``
+become assignments to *flags*, Bool variables that end the loop (``python.jumps``). Two kinds of carries can
+be removed:
 
 The test of the loop, in ``while c(x): x = f(x)``:
-    If a few scalar operators compute the test from carries, they become the condition of the ``while``. The
-    loop then does not carry the result of the test.
-A value that a jump passes out of the loop, in ``if c: return x``:
-    If every path that sets the flag leaves the value in ``x``, the loop does not carry the value. It is read
-    from ``x`` after the loop.
+    If at most a few scalar operators compute the test from carries, they become the condition of the
+    ``while``. The loop then does not carry the result of the test.
+The returned value, in ``if c: return x``:
+    If it equals the carry of the variable ``x`` on every path that sets the flag, the loop does not carry it.
+    It is read from ``x`` after the loop.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: a loop condition with at most this many operators is computed again from the carries
+#: maximum number of operators of a loop test that the condition of the ``while`` computes from the carries
 _MOST = 8
 
 
 def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) -> list[Tensor]:
-    """Emit the ``while`` of a loop body, and return the final values of its carries.
+    """Emit a ``while``, and return the final values of its carries.
 
     Args:
-        body: graph with the inputs constants, carries, and an unused test. Its outputs are the next carries
-            and the next test.
-        consts: number of constants.
-        operands: constants, and carries before the loop.
+        body: graph of one iteration. Its inputs are loop constants, carries, and an unused Bool. Its outputs
+            are the next carries, and whether another iteration follows.
+        consts: number of loop constants.
+        operands: the loop constants, and the carries before the loop.
         first: scalar Bool tensor: whether the loop runs a first iteration.
     """
     condition = _condition_of(body, consts)
@@ -80,15 +81,13 @@ def _with_false(graph: Graph, position: int, outputs: Sequence[Any]) -> Graph:
 
 
 def _condition_of(body: Graph, consts: int) -> Graph | None:
-    """Build a graph that computes the test from carries, with few scalar operators.
+    """Build the graph of a loop condition that computes the test from the carries.
 
     Args:
-        body: graph with the inputs constants, carries, and an unused test. Its outputs are the next carries
-            and the next test.
-        consts: number of constants.
+        body, consts: see :func:`looped`.
 
     Returns:
-        The graph, or ``None`` if there is none.
+        The graph, or ``None`` if the test needs more than a few scalar operators.
     """
     *carries, test = body.outputs
     builder = Builder()
@@ -111,7 +110,7 @@ def _condition_of(body: Graph, consts: int) -> Graph | None:
 
 
 def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
-    """Return whether ``condition`` equals ``first`` on the operands before the loop."""
+    """Return whether ``condition`` has the value ``first`` before the first iteration."""
     (at_start,) = inline(condition, operands)
     if at_start.is_traced or first.is_traced:
         return identity(at_start) == identity(first)
@@ -121,15 +120,19 @@ def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bo
 def doubles(
     names: Sequence[str], places: Sequence[Sequence[Carry | None]], moving: Sequence[Carry], body: Traced
 ) -> dict[Carry, Carry]:
-    """Find carries of values from jumps that equal another carry if the flag is set.
+    """Find carries of returned values that always equal another carry at the exit.
+
+    For example, ``return x`` in the loop sets a flag and carries the returned value. If the flag is set, this
+    carry equals the carry of ``x``.
 
     Args:
-        names, places: variables of the loop, and the carries of each.
+        names: names of the loop's variables.
+        places: for each variable, its carries.
         moving: carries that an iteration changes.
         body: the traced iteration.
 
     Returns:
-        For each carry that is not needed, the carry that it equals.
+        Maps each carry that is not needed to the carry that it equals.
     """
     by_name = {name: carries[0] for name, carries in zip(names, places, strict=True) if len(carries) == 1}
     sources = {y: equation for equation in body.scope.builder.equations for y in equation.outputs}
@@ -160,7 +163,7 @@ def doubles(
 
 
 def _flag_of(name: str) -> str:
-    """Return the flag that is set if the variable holds a value passed by a jump."""
+    """Return the name of the flag for a variable that holds a returned value."""
     return f"broke__{name.split('__')[1]}" if name.startswith(LEAVE) else "returned__"
 
 
@@ -171,14 +174,14 @@ def agree_where(
     sources: MutableMapping[Any, Equation],
     outside: MutableMapping[Any, Any] | None = None,
 ) -> bool:
-    """Return whether two atoms are equal whenever the atom ``flag`` is true.
+    """Return whether ``a`` and ``b`` are certainly equal whenever ``flag`` is true.
 
-    If a ``cond`` computes the atoms, both of its branches are checked recursively.
+    If a ``cond`` computes them, both of its branches are checked recursively.
 
     Args:
-        flag, a, b: the atoms.
-        sources: the equation that computes each atom.
-        outside: for each input of a branch, the atom outside the ``cond`` that it represents.
+        flag, a, b: variables or constants of a graph.
+        sources: maps each variable to the equation that computes it.
+        outside: maps each input of the present branch to the variable outside the ``cond``.
     """
     if _is_same(a, b):
         return True

@@ -4,10 +4,11 @@
         if p(x): return x   ->       x = f(x)
         x = f(x)
 
-The iterations of the new loop need no branch for the exit. The exit is moved under two conditions. First, the
-branch that leaves the loop changes no carry except its *flag*, the Bool that is set to end the loop. Second,
-``p`` is cheap, because the condition and ``f`` may both compute parts of it. An endless loop always ends with
-its flag true, so the caller (``loop_carries``) sets the flag after the loop.
+The new loop body does not need a ``cond``. The compiled form of the left loop has a *flag*: a Bool carry that
+an exit sets to end the loop. The exit is moved under two conditions. First, the branch that leaves the loop
+changes only the flag. Second, ``p`` consists of few operators on small tensors, because the condition and
+``f`` may both compute parts of it. After the loop, the flag is true, and the caller (``loop_carries``) sets
+it.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ from mindgrad.primitives.logic import logical_and, logical_not
 
 __all__ = ["Leaving", "with_exit_first"]
 
-#: largest number of operators in the new part of a condition, and largest number of elements of each operand
+#: the exit is moved only if ``p`` has at most this many operators, and their operands at most this many
+#: elements
 _MOST, _ELEMENTS = 24, 64
 
 
 class Leaving(NamedTuple):
-    """An endless loop whose first exit is part of its condition.
+    """A loop whose exit has been moved from its body to its condition.
 
     Attributes:
         condition, body: graphs of the loop.
-        flag: index of the carry that is true after the loop. The moved exit does not set it.
+        flag: index of the flag's carry. The new body does not set it, so the caller sets it after the loop.
     """
 
     condition: Graph
@@ -42,8 +44,8 @@ def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | Non
     """Move the first exit of a loop's body into the loop's condition.
 
     Args:
-        condition, body: graphs with the inputs constants and carries.
-        consts: number of constants.
+        condition, body: graphs of the ``while``. Their inputs are loop constants, followed by carries.
+        consts: number of loop constants.
 
     Returns:
         The new loop, or ``None`` if the exit cannot be moved.
@@ -64,7 +66,7 @@ def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | Non
 
 
 def _flag(condition: Graph, consts: int) -> int | None:
-    """Return the index of a carry if the condition is ``not`` of this carry."""
+    """Return the index of the flag's carry if the loop condition is ``not flag``."""
     if len(condition.equations) != 1 or condition.equations[0].primitive is not logical_not:
         return None
     (operand,) = condition.equations[0].inputs
@@ -79,7 +81,15 @@ def _is_cheap(equation: Equation) -> bool:
 
 
 def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) -> bool:
-    """Return whether a branch of a ``cond`` sets the flag and changes no other carry."""
+    """Return whether a branch of a ``cond`` sets the flag and changes no other carry.
+
+    Args:
+        branches: the ``cond``.
+        side: its branch, ``"true"`` or ``"false"``.
+        body: the loop body, which contains the ``cond``.
+        consts: number of loop constants.
+        flag: index of the flag's carry.
+    """
     graph = branches.parameters[side]
     results = dict(zip(branches.outputs, graph.outputs, strict=True))
     outside = dict(zip(graph.inputs, branches.inputs[1:], strict=True))

@@ -1,14 +1,14 @@
-"""Trace a loop on tensors into a ``while`` or a ``scan``.
+"""Trace a loop on tensors to a ``while`` or a ``scan``.
 
-The runtime calls :func:`loop` if a tensor decides when the loop ends, or for a long ``while`` over Python
-numbers. It calls :func:`scanned` for a long ``for`` over a range or tensor. The state of a loop consists of
-its variables, of tensors whose elements an iteration assigns, and of Parameters that it writes. The body is
-traced with symbols for this state, each of which is a *carry* (``carries``).
+The runtime calls :func:`loop` if a tensor decides when the loop ends, or for a long ``while`` loop on Python
+numbers. It calls :func:`scanned` for a long ``for`` loop over a range or tensor. The body of the loop is
+traced with symbols for its *carries*: the values that one iteration passes to the next (``carries``). They
+are variables, tensors whose elements an iteration assigns, and Parameters that it writes.
 
-The first trace assumes that values other than tensors and flags do not change. If an iteration changes such a
-value or the type of the state, the body is traced again with new carries, until the types are the same before
-and after an iteration. In this process, a Python number that an iteration changes becomes a number that the
-graph computes, and a Parameter that an iteration writes becomes a carry.
+The set of carries and their types are found by repeated traces. In the first trace, only tensors and the
+*flags* of jumps (``python.jumps``) are carries. If an iteration changes another value, such as a Python
+number, or the type of a carry, the body is traced again with corrected carries. This ends when all carries
+have the same type before and after an iteration.
 """
 
 from __future__ import annotations
@@ -52,14 +52,15 @@ __all__ = ["loop", "scanned"]
 
 
 class _Loop:
-    """Trace a loop's body until its state has the same types before and after it.
+    """Trace a loop's body until all carries have the same type before and after it.
 
     Args:
-        run: runs one iteration, with a slice of each stacked tensor.
+        run: runs one iteration. It receives one slice of each tensor over which the loop iterates.
         variables: the variables that the loop assigns.
-        slices: for each slice, its type and whether it represents a number.
+        slices: for each slice, its type, and whether it represents a number.
         runs_an_iteration: whether the loop certainly runs at least one iteration.
-        starts_unset: whether the flags of jumps are False at the start of each iteration.
+        starts_unset: whether the flags of jumps (``break``, ``return``) are False at the start of each
+            iteration.
     """
 
     def __init__(
@@ -77,18 +78,18 @@ class _Loop:
         self.slices = slices
         self.changed: dict[int, tuple[Tensor, Carry]] = {}
         self.written: dict[int, tuple[Any, Carry]] = {}
-        #: ``(variable, leaf)`` indices of tensors that remain the same object while the loop assigns elements
+        #: ``(variable, leaf)`` indices of tensors whose elements the loop assigns without replacing them
         self.objects: set[tuple[int, int]] = set()
-        #: indices of carried variables whose value is a list to which an iteration appends
+        #: indices of variables whose value is a list to which each iteration of a ``scan`` appends
         self.growing: set[int] = set()
-        #: indices of carried variables whose list or dict an iteration replaces by another list or dict
+        #: indices of variables whose list or dict an iteration replaces by another list or dict
         self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():
             pass
 
     def _begin(self, variables: State) -> None:
-        """Start tracing with the values that the variables have before the loop."""
+        """Reset the carries to the values that the variables have before the loop."""
         self.variables = variables
         self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
@@ -120,7 +121,7 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
-                # an iteration starts only if no jump was taken: flags are False, values of jumps are not used
+                # an iteration starts only if no jump was taken: flags are False, returned values undefined
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
             values.append(GrowingList(value) if k in self.growing else value)
@@ -138,7 +139,7 @@ class _Loop:
         return self.run(items)
 
     def _trace(self) -> bool:
-        """Trace the body once, and return whether the state keeps its types."""
+        """Trace the body once, and return whether the carries and their types are final."""
         self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
         replaced = replaced_in(self.variables.values, body.identities) - self.growing - self.copied
@@ -171,7 +172,7 @@ class _Loop:
             self._refuse_change(subject, Mismatch(f"a {carry.type}", f"a {value.type}"))
 
     def _grows(self, k: int) -> bool:
-        """Return whether an iteration of a ``scan`` appended items to list ``k``."""
+        """Return whether an iteration of a ``scan`` appends items to the list ``k``."""
         after, before = self.body.values[k], self.variables.values[k]
         if not self.runs_an_iteration or type(before) is not list or after is not self.body.given[k]:
             return False
@@ -195,8 +196,8 @@ class _Loop:
                 and not self.runs_an_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # if the body reads the variable before it assigns it, the trace fails. The unrolled loop then
-            # raises Python's own error
+            # If the body reads this undefined variable before it assigns it, the trace fails. The loop is
+            # then unrolled and raises Python's own error
             if after is not UNDEFINED and (self.runs_an_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]
@@ -229,14 +230,20 @@ class _Loop:
         return self._settle_leaves(k, name, body.leaves[k])
 
     def _let_grow(self, k: int, name: str) -> None:
-        """Carry only the last item of a list in the next traces of the body."""
+        """Make the last item of list ``k`` the only carry of this list.
+
+        The items that iterations append become stacked outputs of the ``scan``.
+        """
         self.growing.add(k)
         held = self.variables.values[k]
         self.leaves[k], self.structures[k] = flatten(held[-1]) if held else ([], None)
         self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
 
     def _settle_last(self, k: int, name: str) -> bool:
-        """Compare the types of a growing list's last item, if the next iteration reads it."""
+        """Check the carry for the last item of a list to which each iteration appends.
+
+        If the body does not read the last item, the carry is not needed and remains unchanged.
+        """
         growing = self.body.given[k]
         if not growing.is_read:
             for carry in self.places[k]:
@@ -290,9 +297,10 @@ class _Loop:
         )
 
     def takes_back(self, iteration: FirstIteration) -> bool:
-        """Return whether the loop can include an iteration that ran as Python.
+        """Make the compiled loop include the first iteration (``first_iterations``).
 
-        If it can, the carries start with the state before this iteration.
+        Returns:
+            Whether this was possible. The carries then have their values before this iteration.
         """
         if self.changed or self.written or self.growing or self.objects or self.variables.places:
             return False
@@ -302,7 +310,7 @@ class _Loop:
         return iteration.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
-        """Split the carries into the ones that no iteration changes, and all others."""
+        """Return the carries that no iteration changes, and all other carries."""
         every = [p for each in self.places for p in each if p is not None]
         every += [place for _, place in [*self.changed.values(), *self.written.values()]]
         still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
@@ -314,11 +322,11 @@ class _Loop:
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 
     def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
-        """Append the items of all iterations to list ``k``.
+        """Append the items of all iterations to list ``k`` after a ``scan``.
 
         Args:
-            k: index of the variable.
-            slices: yields the stacked values of each leaf.
+            k: index of the list's variable.
+            slices: yields, for each leaf of an item, the tensor that stacks it over all iterations.
             length: the number of iterations.
         """
         rows = []
@@ -341,14 +349,14 @@ class _Loop:
         length: int = 0,
         first: Tensor | None = None,
     ) -> None:
-        """Bind variables, tensors, and Parameters to their values after the loop.
+        """Assign the variables, tensors, and Parameters their values after the loop.
 
         Args:
             moving: the carries that an iteration changes.
-            results: their values after the loop.
-            stacks: the stacked values that the iterations appended to lists.
+            results: the values of ``moving`` after the loop.
+            stacks: tensors that stack the items that all iterations have appended to lists.
             length: the number of iterations. Used only with ``stacks``.
-            first: Bool tensor: whether the loop ran a first iteration. ``None``: it certainly did.
+            first: Bool tensor: whether the loop runs a first iteration. ``None``: it certainly does.
         """
         slices = iter(stacks)
         last = dict(zip(moving, results, strict=True))
@@ -389,7 +397,7 @@ class _Loop:
             aliases.make_stale(tensor)
 
     def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
-        """Record which tensor objects a variable may hold after the loop, for ``aliases``."""
+        """Record which tensor each variable may refer to after the loop (``aliases``)."""
         for places in self.places:
             for carry in places:
                 if (
@@ -407,20 +415,21 @@ class _Loop:
                 aliases.note(last[carry], after, condition)
                 if carry.is_changed() and isinstance(before, Tensor) and before.type is carry.type:
                     if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
-                        aliases.refuse_stale()  # an iteration also reads the old elements
+                        aliases.refuse_stale()  # an iteration also reads this tensor under another name
                     aliases.make_stale(before)
 
 
 def loop(
     first: Tensor, run: Callable[[], Tensor], variables: State, first_iteration: FirstIteration | None = None
 ) -> None:
-    """Trace a loop's body, emit a ``while``, and bind the variables to its results.
+    """Trace a loop's body, emit a ``while``, and assign its results to the variables.
 
     Args:
         first: scalar Bool tensor: whether the loop runs a first iteration.
         run: runs one iteration, and returns whether another iteration follows.
         variables: the variables that the loop assigns.
-        first_iteration: state before an iteration that ran as Python. ``None``: there was no such iteration.
+        first_iteration: the state before the first iteration, if it was traced as ordinary code. The compiled
+            loop includes it if possible.
     """
     tracer = _Loop(lambda _: run(), variables, starts_unset=True)
     if first_iteration is not None and tracer.takes_back(first_iteration):
@@ -448,15 +457,16 @@ def scanned(
     variables: State,
     is_worth: Callable[[Sequence[Equation]], bool],
 ) -> bool:
-    """Trace a loop's body, and emit a ``scan`` if ``is_worth`` accepts its equations.
+    """Trace a loop's body, and emit a ``scan`` if this is worthwhile.
 
     Args:
         length: the number of iterations.
-        stacks: pairs of a tensor, which is sliced along its first axis, and whether its slices represent
-            numbers.
-        run: runs one iteration with its slices.
+        stacks: pairs of a tensor over whose first axis the loop iterates, and whether its slices represent
+            Python numbers.
+        run: runs one iteration with one slice of each tensor.
         variables: the variables that the loop assigns.
-        is_worth: receives the equations of the body, and returns whether a ``scan`` is worthwhile.
+        is_worth: receives the equations of the body, and returns whether to emit a ``scan``. Otherwise, the
+            caller unrolls the loop.
 
     Returns:
         Whether the ``scan`` was emitted.

@@ -1,4 +1,7 @@
-"""Convert conditions to bools, or to Bool tensors if their values are not known."""
+"""Convert conditions of branches and loops to bools, or to Bool tensors.
+
+The result is a tensor if the value of the condition is not known at compile time.
+"""
 
 from __future__ import annotations
 
@@ -37,17 +40,17 @@ def truth(test: Tensor) -> Tensor | bool:
 
 
 def plain_truth(test: Any) -> Any:
-    """Apply :func:`truth` to a tensor, and return anything else unchanged."""
+    """Apply :func:`truth` to a tensor, and return other conditions unchanged."""
     return truth(test) if isinstance(test, Tensor) else test
 
 
 def known_truth(value: bool) -> Tensor:
-    """Convert a bool to a tensor."""
+    """Convert a bool to a scalar Bool tensor."""
     return Tensor(value)
 
 
 def predicate(test: Any) -> Tensor:
-    """Convert ``test`` to a Bool tensor, even if its value is known."""
+    """Convert a condition to a scalar Bool tensor, even if its value is known."""
     found = truth(test) if isinstance(test, Tensor) else bool(test)
     return found if isinstance(found, Tensor) else known_truth(found)
 

@@ -1,7 +1,8 @@
-"""Record ``print`` in a compiled function as a callback that prints in each run.
+"""Compile ``print`` to a callback that prints whenever the compiled function runs.
 
 If a tensor without a known value is converted to a string (``str``, ``repr``, an f-string), the string
-contains a *mark* instead of the value (``ir.tensor``). The callback replaces the mark by the value.
+contains a *mark* in place of the value: a short text that identifies the tensor (``ir.tensor``). When the
+callback runs, it replaces the mark by the value.
 """
 
 from __future__ import annotations
@@ -46,7 +47,13 @@ def printed(
 
 
 def _shown(array: np.ndarray, how: str, is_number: bool) -> str:
-    """Format an array. ``how`` is ``"str"``, ``"repr"``, or a format specification."""
+    """Format an array as a string.
+
+    Args:
+        array: the value of a tensor or number.
+        how: ``"str"``, ``"repr"``, or a format specification.
+        is_number: whether to format a Python number.
+    """
     if how not in ("str", "repr"):
         return tensor_format(array, how)
     if is_number:

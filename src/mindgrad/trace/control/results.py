@@ -28,12 +28,12 @@ __all__ = ["with_items"]
 
 _LISTS: tuple[type, ...] = (filter, types.GeneratorType, type({}.items()))
 _TUPLES: tuple[type, ...] = (range, TensorRange, type({}.keys()), type({}.values()))
-#: an iterator with more items than this is treated as infinite
+#: maximum number of items; an iterator with more items raises ``CompileError``, because it may be infinite
 _LONGEST = 1_000_000
 
 
 def with_items(result: Any) -> Any:
-    """Replace each iterator in ``result`` by its items."""
+    """Replace each iterator in ``result`` by a tuple or list of its items."""
     leaves, structure = flatten(result)
     if not any(map(_is_lazy, leaves)):
         return result

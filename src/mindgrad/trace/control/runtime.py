@@ -1,16 +1,18 @@
-"""Run statements of rewritten source as Python, or trace them on tensors.
+"""The runtime of rewritten functions: run statements as Python, or compile them.
 
-The rewriter (``python.rewrite``) turns the control flow of a function into calls of one :class:`Runtime`.
-Each method tests the value that decides, such as the condition of an ``if``. If the value is known, the
-statement runs as Python. If it is a tensor without a known value, the runtime traces the *bodies*, which are
-the blocks of the statement, into a ``cond``, a ``while``, or a ``scan`` (``branches``, ``loops``).
+The rewriter (``python.rewrite``) replaces ``if``, loops, calls, and other constructs of a function by calls
+of one :class:`Runtime`. Each method checks the value that decides, such as the condition of an ``if``. If the
+value is known, the statement runs as Python. If it is a tensor without a known value, the runtime traces the
+*bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a ``cond``, a ``while``,
+or a ``scan`` with their graphs (``branches``, ``loops``).
 
 The methods for statements share these arguments:
 
-- ``getter``, ``setter``, ``names``: functions that read and bind the variables that the bodies assign, and
-  their names.
-- ``later``: function, never called, that reads all variables used after the statement.
-- ``stopped``: returns whether a jump ends the loop.
+- ``getter``, ``setter``: functions that return and assign the values of all variables that the bodies assign.
+- ``names``: the names of these variables.
+- ``later``: function, never called, that reads all variables used after the statement. It shows which objects
+  the bodies must not change.
+- ``stopped``: returns whether ``break`` or ``return`` has ended the loop.
 """
 
 from __future__ import annotations
@@ -119,7 +121,10 @@ class Runtime(Exceptions):
             body()
 
     def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
-        """Try to trace the rest of a long loop over Python numbers as one ``while``."""
+        """Try to compile the remaining iterations of a long loop to one ``while``.
+
+        The condition of this loop is a Python value, so the loop would otherwise be unrolled.
+        """
 
         def iteration() -> Tensor:
             body()
@@ -137,7 +142,7 @@ class Runtime(Exceptions):
         stopped: Any = None,
         later: Any = None,
     ) -> None:
-        """Run ``for item in items: body(item)``. It ends early if ``stopped()`` is true."""
+        """Run ``for item in items: body(item)``. The loop ends if ``stopped()`` is true."""
         if isinstance(items, builtins.TensorRange):
             self._for_range(items, body, getter, setter, names, stopped)
             return
@@ -176,16 +181,13 @@ class Runtime(Exceptions):
         stopped: Any,
         later: Any,
     ) -> None:
-        """Run the body for one item, unless a jump has ended the loop.
-
-        A tensor decides whether it has.
-        """
+        """Run ``if not stopped(): body(item)``, where ``stopped()`` is a tensor."""
         self.if_(self.not_(stopped()), lambda: body(item), _nothing, getter, setter, names, later)
 
     def _for_scan(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
     ) -> bool:
-        """Try to trace a long loop as one ``scan``, and return whether that succeeded."""
+        """Try to compile a long loop to one ``scan``, and return whether this succeeded."""
         if isinstance(items, range):
             length = len(items)
         elif isinstance(items, Tensor) and items.shape:
@@ -215,7 +217,10 @@ class Runtime(Exceptions):
     def _for_range(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any, stopped: Any
     ) -> None:
-        """Trace a ``for`` over a range as a ``while``. Its bounds may be tensors."""
+        """Run a ``for`` over a range as a ``while`` loop.
+
+        The bounds of the range may be tensors.
+        """
         index: list[Any] = [items.start]
 
         count = len(names)
@@ -285,12 +290,12 @@ class Runtime(Exceptions):
         return value
 
     def _both(self, truth: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
-        """Evaluate ``value and other()``, or ``value or other()``, for a tensor ``value``.
+        """Evaluate ``value and other()`` or ``value or other()`` for a tensor ``value``.
 
         Args:
-            truth: ``value`` as a scalar Bool tensor.
+            truth: ``value``, converted to a scalar Bool tensor.
             value: the first operand.
-            other: evaluates the other operands.
+            other: evaluates the remaining operands.
             is_and: whether the operator is ``and``.
         """
 
@@ -300,7 +305,7 @@ class Runtime(Exceptions):
         def second() -> Any:
             result = other()
             truth_value = isinstance(result, bool) or (isinstance(result, Tensor) and result.dtype is bool_)
-            # two Bool operands are a condition, so both branches return scalar Bools
+            # if both operands are Bools, convert both to scalars, so that the branches have the same type
             if truth_value and value.dtype is bool_:
                 return predicate(result)
             return result
@@ -340,7 +345,10 @@ class Runtime(Exceptions):
         return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
 
     def text(self, text: Any) -> Any:
-        """Convert ``text`` to a symbolic string if it contains values that are not known."""
+        """Return the value of an f-string.
+
+        If it contains the unknown value of a tensor, operations that read the string raise ``CompileError``.
+        """
         return texts.marked_text(text)
 
     def item(self, items: Any, key: Any) -> Any:
@@ -352,14 +360,16 @@ class Runtime(Exceptions):
     def augment(self, sign: str, x: Any, y: Any) -> Any:
         """Return the new value of ``x`` after ``x op= y``.
 
-        A tensor is not changed in place, because other variables may hold it.
+        Args:
+            sign: the operator, such as ``"+"``.
+            x, y: the operands.
         """
         if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
             mutation_policy.may_change(x, f"{sign}=")
         return texts.marked_text(_AUGMENT[sign](x, y))
 
     def bind(self, setter: Callable[[Any], Any], name: str, value: Any) -> Any:
-        """Evaluate ``(name := value)`` in a lambda. Only ``setter`` can bind the variable."""
+        """Evaluate ``(name := value)`` in a lambda, where ``setter`` assigns the variable."""
         free = setter.__code__.co_freevars  # type: ignore[attr-defined]
         if name in free:
             cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
@@ -369,7 +379,7 @@ class Runtime(Exceptions):
     # -- attributes, items, containers ------------------------------------------------------------
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """Read ``owner.name``. A property of a class outside mindgrad is converted, too."""
+        """Read ``owner.name``. The getter of a user's property is converted, too."""
         return builtins.attribute(owner, name, self)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
@@ -405,25 +415,25 @@ class Runtime(Exceptions):
         return comprehensions.consumed(self, function, items, test, element, is_list, rest)
 
     def made(self, container: Any) -> Any:
-        """Record that the body created ``container`` and may therefore change it."""
+        """Record that the traced code created ``container``, so that it may change it."""
         return owned_objects.made(container)
 
     # -- calls ------------------------------------------------------------------------
 
     def call(self, function: Any) -> Any:
-        """Return the function to call instead of ``function``."""
+        """Return the function that rewritten code calls instead of ``function``."""
         return call(function)
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
-        """Return whether ``function`` is the function that calls it.
+        """Return whether a tail call is recursive and is compiled as a loop.
 
         Args:
             function: the callee.
-            name: name of the caller.
-            line: first line of the caller's definition.
+            name: name of the calling function.
+            line: first line of the calling function's definition.
         """
         if not mutation_policy.tail_calls_are_loops():
-            return False  # a call supports more constructs than a loop, so the first trace calls the function
+            return False  # the first trace calls the function, because calls support more constructs
         if type(function).__module__.startswith("mindgrad."):
             function = getattr(function, "__wrapped__", None)  # the function that ``jit`` decorates
         code = getattr(function, "__code__", None)
@@ -441,12 +451,14 @@ def _nothing() -> None:
 
 
 def _is_long(before: int, iterations: int, remaining: int) -> bool:
-    """Return whether ``remaining`` further iterations would add too many equations.
+    """Return whether the remaining iterations should be compiled to a loop.
+
+    If they were unrolled, they would add too many equations to the graph.
 
     Args:
         before: number of equations in the graph before the loop.
-        iterations: number of iterations that ran.
-        remaining: number of iterations to come.
+        iterations: number of iterations that have been unrolled.
+        remaining: number of remaining iterations.
     """
     return remaining >= costs().scan_iterations and (
         equations() - before
@@ -458,7 +470,10 @@ builtins.RUNTIME_OF.append(RUNTIME)
 
 
 def call(function: Any) -> Any:
-    """Return the function that runs in a trace instead of ``function``."""
+    """Return the function that a trace calls instead of ``function``.
+
+    It is the converted form of a user function, or a wrapper that checks a library function.
+    """
     replaced = builtins.replacement(function) or frozen.note_call(function)
     if replaced is not None:
         return replaced

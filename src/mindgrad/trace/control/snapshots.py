@@ -1,13 +1,13 @@
 """Snapshots of Python state: detect and undo changes by the trace of a body.
 
-A *body* is the code of one branch or one iteration. During a trace, both branches of an ``if`` run, but in
-the compiled function only one of them does. The body of a loop is traced once or a few times, but runs as
-often as the loop iterates. Assignments to variables and attributes are undone after a body and become
-variables of the branch or loop (``effect_log``). Any other change would be wrong: it would remain from a
-branch that is not taken, or happen twice. For example, a body may append to a list from outside.
+A *body* is the code of one branch or of one loop iteration. A trace runs both branches of an ``if``, but the
+compiled function runs only one. A trace runs the body of a loop once or a few times, but the compiled
+function runs it in each iteration. Therefore, a body must not change objects that existed before it, for
+example append to a list. Assignments to variables and attributes are permitted, and handled by
+``effect_log``.
 
-A :class:`Snapshot` reads the contents of all objects that a body can reach (``reach``) before the trace, and
-compares them at its end. Large NumPy arrays are not copied. They are read-only during the trace.
+A :class:`Snapshot` reads the contents of all objects that code in a body can access (``reach``) before the
+trace, and compares them at its end. Large NumPy arrays are not copied, but made read-only during the trace.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _READ_ONLY = "read-only"
 
 
 class _Entry:
-    """An object from outside, and its contents before the body."""
+    """An object that existed before a branch or iteration, with its contents then."""
 
     __slots__ = ("kind", "label", "owner", "state")
 
@@ -47,7 +47,7 @@ class _Entry:
         return not self.kind.same(self.kind.read(self.owner), self.state)
 
     def restore(self) -> bool:
-        """Restore the contents, and return whether that succeeded."""
+        """Restore the contents, and return whether this succeeded."""
         if self.kind.write is None:
             return False
         self.kind.write(self.owner, self.state)
@@ -56,10 +56,10 @@ class _Entry:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the snapshots whose body is being traced, innermost last
+        #: the snapshots of the branches and iterations that are being traced, innermost last
         self.snapshots: list[Snapshot] = []
-        #: for each function being traced, innermost last: the iterators and files that it can reach, by
-        #: ``id``
+        #: for each function that is being traced, innermost last: the iterators and files that it can access,
+        #: by ``id``
         self.advancing: list[dict[int, _Entry]] = []
 
 
@@ -67,19 +67,18 @@ _local = _Local()
 
 
 class Snapshot:
-    """The contents of all objects that some bodies can reach.
+    """The contents of all objects that the bodies of a branch or loop can access.
 
-    A snapshot is a context manager for the trace of each body. At the end of the context, the contents are
-    compared.
+    A snapshot is a context manager for the trace of each body. At the end of the context, it compares the
+    contents.
 
     Args:
         functions: the functions that run the bodies.
-        later: function, never called, that reads all variables used after the branch or loop. Only objects
-            that it reaches are checked. Changes of other objects remain, but are undone before another body
-            that can reach them. ``None``: all objects are checked.
+        later: function, never called, that reads all variables used after the branch or loop. Only changes of
+            objects that these variables refer to are errors. ``None``: all changes are errors.
 
     Raises:
-        CompileError: If an object that is used later has changed. The change is undone first.
+        CompileError: If an object that later code can access has changed. The change is undone first.
     """
 
     __slots__ = ("_entries", "_later", "_locked", "_read")
@@ -100,12 +99,12 @@ class Snapshot:
         self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
 
     def leave_out(self, owners: Sequence[Any]) -> None:
-        """Allow a body to change ``owners``, which the caller restores."""
+        """Permit changes of ``owners``, which the caller restores."""
         for owner in owners:
             self._entries.pop(id(owner), None)
 
     def is_read(self, owner: Any) -> bool:
-        """Return whether code after the branch or loop can read an object."""
+        """Return whether code after the branch or loop can access an object."""
         if self._later is None:
             return True
         if self._read is None:
@@ -113,7 +112,11 @@ class Snapshot:
         return id(owner) in self._read
 
     def renew(self, function: Any) -> Snapshot:
-        """Undo the changes of an earlier body to objects that ``function`` can reach."""
+        """Undo the changes by the first branch before the trace of the second branch.
+
+        Args:
+            function: runs the second branch. Objects that it cannot access are not restored.
+        """
         changed = self._changed()
         reach = _reach(function) if changed else ()
         for entry in changed:
@@ -146,11 +149,14 @@ class Snapshot:
         return [entry for entries in self._entries.values() for entry in entries if entry.is_changed()]
 
     def is_changed(self) -> bool:
-        """Return whether an object that the bodies can reach has changed."""
+        """Return whether any object in the snapshot has changed."""
         return bool(self._changed())
 
     def entries(self, owner: Any) -> list[_Entry]:
-        """Return the entries of an object that later code can read, or no entries."""
+        """Return the recorded contents of an object.
+
+        The list is empty if code after the branch or loop cannot access the object.
+        """
         entries = self._entries.get(id(owner), [])
         return entries if entries and self.is_read(owner) else []
 
@@ -160,7 +166,7 @@ def _reach(function: Any) -> set[int]:
 
 
 def _can_be_locked(owner: np.ndarray) -> bool:
-    """Return whether an array is writeable, and can become writeable after a lock."""
+    """Return whether an array can be made read-only and then writeable again."""
     view = owner.view()
     if view.flags.writeable:
         view.flags.writeable = False
@@ -170,9 +176,9 @@ def _can_be_locked(owner: np.ndarray) -> bool:
 
 
 def _depth(owner: np.ndarray) -> int:
-    """Count the arrays below a view: its base, the base of the base, and further ones.
+    """Count the bases of a view: its base, the base of the base, and further ones.
 
-    These arrays become writeable before the view.
+    NumPy permits a view to become writeable only after its base.
     """
     depth = 0
     while isinstance(owner.base, np.ndarray):
@@ -213,7 +219,10 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
 
 
 def entries_of(owner: Any) -> list[_Entry]:
-    """Return the entries of an object in all snapshots whose body is being traced."""
+    """Return the recorded contents of an object in all snapshots of the present trace.
+
+    A snapshot is omitted if code after its branch or loop cannot access the object.
+    """
     return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
 
 
@@ -229,7 +238,10 @@ def check(*owners: Any) -> None:
 
 
 def refuse_advance(iterator: Any) -> None:
-    """Raise ``CompileError`` before code advances an iterator or file from outside."""
+    """Raise ``CompileError`` if code is about to advance an existing iterator or file.
+
+    An existing one was created before the body of the branch or loop, or before the trace.
+    """
     if not _can_advance(iterator):
         return
     for entry in entries_of(iterator):
@@ -245,7 +257,11 @@ def _can_advance(owner: Any) -> bool:
 
 @contextlib.contextmanager
 def iterators_kept(roots: Sequence[tuple[Any, str]]) -> Iterator[None]:
-    """Check the iterators and files that ``roots`` reach at the end of a trace.
+    """A context for a trace that must not advance existing iterators or files.
+
+    Args:
+        roots: the traced function and its arguments, with labels. Iterators and files that code can access
+            through them are compared at the end.
 
     Raises:
         CompileError: If one of them was advanced, for example by ``list(iterator)``. It is restored first.
@@ -276,6 +292,6 @@ def _refuse_advanced(entry: _Entry, *, is_final: bool = False) -> NoReturn:
 
 
 def refuse_change(owner: Any) -> None:
-    """Raise ``CompileError`` before code changes an object from outside."""
+    """Raise ``CompileError`` before code changes an object that is in a snapshot."""
     for entry in entries_of(owner):
         _refuse(_sentence(entry))

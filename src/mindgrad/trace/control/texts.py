@@ -1,8 +1,9 @@
-"""Symbolic strings, which contain values that are not known during the trace.
+"""Strings that contain the value of a tensor that is not known during the trace.
 
-If a tensor without a known value is converted to a string, the string contains a *mark* instead of the value
-(``ir.tensor``). ``print`` replaces the mark when the compiled function runs. Operations that would read the
-mark, such as ``len`` or a comparison, raise ``CompileError``.
+If a tensor without a known value is converted to a string, the string contains a *mark* in place of the
+value: a short text that identifies the tensor (``ir.tensor``). ``print`` replaces the mark by the value when
+the compiled function runs. Operations that would read the mark, such as ``len`` or a comparison, raise
+``CompileError``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
 
 class UnknownText(str):
-    """A string with marks, which represent values that are not known."""
+    """A string in which marks represent values of tensors that are not known."""
 
     __slots__ = ()
 
@@ -47,7 +48,7 @@ class UnknownText(str):
         )
 
 
-#: methods that return a string that contains the same marks, or that do not depend on the contents
+#: methods of ``str`` that stay available, because they keep the marks or do not read the contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",
@@ -61,12 +62,12 @@ for _name in ("__eq__", "__hash__", "__len__", "__contains__", "__iter__", "__ge
 
 
 def marked_text(text: Any) -> Any:
-    """Convert ``text`` to the symbolic string type if it contains a mark."""
+    """Convert a string to :class:`UnknownText` if it contains a mark."""
     return UnknownText(text) if type(text) is str and "<being compiled: " in text else text
 
 
 def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function that returns a string, to convert a result with marks."""
+    """Wrap a function so that it returns a string with marks as :class:`UnknownText`."""
 
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:
@@ -76,10 +77,14 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_kept(leaf: Any, subject: str) -> None:
-    """Check that a result contains no mark, and is not a selection by an unknown mask.
+    """Raise ``CompileError`` if a compiled function cannot return or store ``leaf``.
 
-    Raises:
-        CompileError: If it contains a mark, or is such a selection.
+    It cannot return a string that contains the unknown value of a tensor, or a selection ``x[mask]`` by an
+    unknown mask.
+
+    Args:
+        leaf: the value.
+        subject: description of the result or attribute, for messages.
     """
     if getattr(type(leaf), "is_selection", False):
         refuse_selections([leaf])

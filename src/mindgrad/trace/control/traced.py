@@ -1,8 +1,8 @@
-"""Trace the body of a branch or loop in a separate scope.
+"""Trace the body of a branch or loop to its own graph.
 
-A *body* is the code of one branch or one iteration. The module ``branches`` traces the two bodies of an
-``if``, and ``loops`` traces the body of a loop. A body can affect the rest of the function in three ways: it
-assigns variables, assigns elements of tensors from outside (``x[0] = 1``), or writes Parameters.
+A *body* is the code of one branch of an ``if`` (``branches``), or of one loop iteration (``loops``). It can
+affect the rest of the function in three ways: it assigns variables, assigns elements of tensors that existed
+before it (``x[0] = 1``), or writes Parameters.
 
 At the end of the trace, all three get their old values back. The caller then emits a ``cond``, ``while``, or
 ``scan`` with the graph of the body, and assigns its results to the variables, tensors, and Parameters.
@@ -33,14 +33,15 @@ __all__ = ["Traced", "assemble", "refuse_missing", "with_assigned"]
 
 
 class Traced:
-    """A traced body: its scope, and the state at its end.
+    """The trace of one branch or one loop iteration, and the values at its end.
 
     Args:
         variables: variables that the body assigns.
         give: receives the scope, and returns the values of the variables at the start of the body.
         run: runs the body.
-        snapshot: Python state that the body can reach. It must not change, except for ``variables``.
-        copied: indices of variables whose lists and dicts the body receives as copies.
+        snapshot: the Python objects that the body can access. It must not change them, except for
+            ``variables``.
+        copied: indices of variables whose lists and dicts are copied for the body (``identities``).
     """
 
     __slots__ = (
@@ -116,13 +117,16 @@ class Traced:
             variables.restore()
 
     def final_value(self, k: int) -> Any:
-        """Return the value of variable ``k`` at the end of the body, in new containers."""
+        """Return the value of variable ``k`` at the end of the body."""
         return unflatten(self.structures[k], self.leaves[k])
 
     def atom(self, value: Any, type: TensorType) -> Any:
-        """Return the atom of a tensor or number in the body's graph, with this ``type``."""
+        """Return the variable or constant for a tensor or number in the body's graph.
+
+        Its dtype is converted to ``type``.
+        """
         builder = self.scope.builder
-        if id(value) in self.changed:  # its elements, which the body assigned, have been restored since
+        if id(value) in self.changed:  # the body assigned elements, which were restored at its end
             value = self.changed[id(value)][1]
         if isinstance(value, Tensor):
             atom = self.scope.atom(state.read(value) if value.is_parameter else value)
@@ -135,10 +139,10 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """Add the locations that the bodies assign to the variables.
+    """Extend ``variables`` by attributes and nonlocal variables that bodies assign.
 
     Returns:
-        The extended variables, or ``None`` if all locations are variables already.
+        The extended variables, or ``None`` if ``variables`` already contains all of them.
     """
     keys = {location.key for location in variables.places}
     locations = {
@@ -150,7 +154,8 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     if not locations:
         return None
     for location in locations.values():
-        # if the other branch or no iteration runs, the location keeps its present value: record this read
+        # if the other branch or no iteration runs, the attribute keeps its present value, which counts as
+        # a read
         if isinstance(location, Attribute):
             state.has_attribute(location.holder, location.name)
         if not owned_objects.is_own(location.holder):
@@ -159,14 +164,19 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
 
 
 def _is_named(location: Place, variables: State) -> bool:
-    """Return whether a location already is a variable of the branch or loop."""
+    """Return whether the setter of ``variables`` already assigns the location."""
     if location.key not in variables.cells:
         return False
     return isinstance(location, Local) or location.value() is not UNDEFINED
 
 
 def refuse_missing(location: Place, where: str) -> NoReturn:
-    """Raise ``CompileError`` for a location that has a value on some paths only."""
+    """Raise ``CompileError`` for an attribute or variable that may be undefined.
+
+    Args:
+        location: the attribute or variable.
+        where: the place of the assignment, such as "in only one branch of this 'if'".
+    """
     refuse(
         f"{location.label} is assigned {where}, and has no value before",
         "Assign it before this line (an attribute: in '__init__'), with its final type and shape.",
@@ -178,22 +188,24 @@ def _settled(x: Any) -> Any:
 
 
 def _same(tensor: Tensor) -> Tensor:
-    """Return a tensor, or a new one with its value if the recording has ended."""
+    """Return ``tensor``, or the value that it has after the end of its recording."""
     return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
 
 
 def assemble(
     bodies: Sequence[Traced], outputs: Sequence[Sequence[Any]], firsts: Sequence[Sequence[Variable]]
 ) -> tuple[list[Graph], list[Tensor]]:
-    """Close the graphs of several bodies with the same inputs.
+    """Build the graphs of several bodies, with the same captured tensors as inputs.
+
+    Captured tensors are tensors from the enclosing graph that a body uses.
 
     Args:
         bodies: the traced bodies.
-        outputs: the outputs of each graph.
-        firsts: the inputs of each graph that follow the captured tensors.
+        outputs: for each graph, its outputs.
+        firsts: for each graph, its inputs after the captured tensors.
 
     Returns:
-        The graphs, with inputs ``(*captured, *firsts)``, and the captured tensors.
+        The graphs, with inputs ``(*captured, *firsts[k])``, and the captured tensors.
     """
     tensors: dict[Any, Tensor] = {}
     inside: list[dict[Any, Variable]] = []

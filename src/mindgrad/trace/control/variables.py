@@ -1,9 +1,10 @@
-"""Read and bind the variables of a branch or loop, and join their values.
+"""Read and assign the variables of a branch or loop, and join their values.
 
-The *paths* are the two branches of an ``if``, or a loop with and without a further iteration. If a variable
-has different values on two paths, the values are joined to one. Tensors of the same type are joined to a
-tensor, and Python numbers to a number that the graph computes (:class:`mindgrad.ir.tensor.Number`).
-Containers are joined item by item. Any other value must be the same object on all paths.
+After a compiled ``if``, a variable may have one of two values, depending on the branch. After an iteration of
+a compiled loop, it has either the value before or after the iteration. The two values are *joined* to one
+value in the graph. Tensors of the same type are joined to a tensor, and Python numbers to a number that the
+graph computes (:class:`mindgrad.ir.tensor.Number`). Containers are joined item by item. Other values must be
+the same object.
 """
 
 from __future__ import annotations
@@ -29,30 +30,30 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: prefixes of the variables that the rewriter creates for jumps (``python.jumps``): flags, and values that a
-#: jump passes on. Code reads such a value only if the flag of its jump is set
+#: prefixes of the variables that replace ``break``, ``continue``, and ``return`` (``python.jumps``): Bool
+#: flags, and the values that a jump returns, which are read only if the flag of the jump is set
 FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
-#: the prefixes in ``FLAGS`` of variables with a value that a jump passes on
+#: the prefixes in ``FLAGS`` of variables that contain a value, not a flag
 HANDED_ON = ("result__", LEAVE)
 
 _NUMBERS = (bool, int, float, complex)
 
 
 def is_symbolic(x: Any) -> bool:
-    """Return whether ``x`` is a tensor whose value is not known at compile time."""
+    """Return whether ``x`` is a tensor without a known value at compile time."""
     if not isinstance(x, Tensor):
         return False
     return (state.read(x) if x.is_parameter else x)._array is None
 
 
 class GrowingList(list):
-    """A list that represents, in one iteration, a list to which all iterations append.
+    """Represents a list to which each iteration of a compiled loop appends.
 
-    It contains only the items that this iteration appends. The iteration can also read the last item of the
-    previous iteration as ``ys[-1]``.
+    In the trace of one iteration, it contains only the items that this iteration appends. The only other item
+    that code can read is the last item of the previous iteration, ``ys[-1]``.
 
     Attributes:
-        last: last item at the start of the iteration. ``UNDEFINED``: there is none.
+        last: last item at the start of the iteration, or ``UNDEFINED``.
         is_read: whether the iteration reads ``last``.
     """
 
@@ -93,14 +94,15 @@ for _name in (
 
 
 class State:
-    """The variables of a branch or loop, with functions that read and bind them.
+    """The variables that a branch or loop assigns.
 
     Attributes:
+        get, put: functions that return and assign the values of all variables.
+        names: names of the variables.
         values: values of the variables before the branch or loop.
         leaves, structures: leaves and structure of each value.
         cells: keys of the variables that other functions can assign, too: closure cells and globals.
-        places: locations that the bodies also assign: attributes, and variables of enclosing functions. They
-            follow the other variables.
+        places: locations of the last variables: attributes, and variables of enclosing functions.
     """
 
     __slots__ = ("cells", "get", "leaves", "names", "places", "put", "structures", "values")
@@ -112,7 +114,7 @@ class State:
         self.places: list[Place] = []
         self.cells = frozenset(_cells(setter))
         every = getter()
-        # scratch variables, which only one branch of an `if` uses: each branch starts with their old values
+        # scratch variables: only one branch uses them, and each branch starts with their old values
         scratch = every[count:]
         self.get = lambda: getter()[:count]
         self.put = lambda values: setter((*values, *scratch))
@@ -124,11 +126,11 @@ class State:
         self.leaves, self.structures = flattened(self.values)
 
     def restore(self) -> None:
-        """Bind the variables to the values that they had before the branch or loop."""
+        """Assign the variables their values before the branch or loop."""
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """Return these variables, extended by the locations ``places``."""
+        """Return the variables, extended by attributes and variables of other functions."""
         count = len(self.names)
 
         def put(values: tuple) -> None:
@@ -143,19 +145,19 @@ class State:
         return variables
 
     def place(self, k: int) -> Place | None:
-        """Return the location of variable ``k``. ``None``: it is a local variable."""
+        """Return the location of variable ``k``, or ``None`` for a local variable."""
         first = len(self.names) - len(self.places)
         return self.places[k - first] if k >= first else None
 
     def rebuilt(self, leaves: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-        """Return the values in new containers, with other leaves."""
+        """Build values from ``leaves[k]`` and the structure of each variable ``k``."""
         return tuple(
             [unflatten(structure, each) for structure, each in zip(self.structures, leaves, strict=True)]
         )
 
 
 def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
-    """Yield the keys of the variables that the function ``setter`` binds."""
+    """Yield the ``(id of cell or globals, name)`` of all variables of ``setter``."""
     setter = getattr(setter, "__wrapped__", setter)
     code, closure = setter.__code__, setter.__closure__ or ()  # type: ignore[attr-defined]
     yield from zip(map(id, closure), code.co_freevars, strict=True)
@@ -164,13 +166,13 @@ def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
 
 
 def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
-    """Return the leaves of each value, and their structures."""
+    """Flatten each value, and return the lists of leaves and the structures."""
     pairs = [flatten(value.items() if type(value) is GrowingList else value) for value in values]
     return [leaves for leaves, _ in pairs], [structure for _, structure in pairs]
 
 
 def containers(value: Any, by_id: dict[int, Any]) -> dict[int, Any]:
-    """Add all containers inside ``value`` to ``by_id``, by identity."""
+    """Add all lists, tuples, sets, and dicts in ``value`` to ``by_id``, by ``id``."""
     if type(value) is GrowingList:
         by_id[id(value)] = value
     elif isinstance(value, (list, tuple, set)):
@@ -195,7 +197,7 @@ NUMBER_TYPES = {
 
 
 def _kind(x: Any) -> type | None:
-    """Return the Python type of a number, known or symbolic, else ``None``."""
+    """Return the Python type of a known or traced number, ``None`` for other values."""
     if type(x) is Number:
         return type(x.sample())
     if isinstance(x, np.generic):
@@ -216,22 +218,24 @@ def equal(a: Any, b: Any) -> bool:
         return a.hex() == b.hex()
     try:
         return bool(a == b)
-    except Exception:  # a comparison that raises does not prove that the values are equal
+    except Exception:  # the user's ``__eq__`` raised, so treat the values as different
         return False
 
 
 class Mismatch(NamedTuple):
-    """Descriptions of two values that cannot be joined."""
+    """Descriptions of two values that cannot be joined, for messages."""
 
     first: str
     second: str
 
 
 def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
-    """Find the type to which two values are joined.
+    """Find the common type of two values of a variable.
+
+    They are its values in two branches, or before and after an iteration.
 
     Returns:
-        The type and whether it represents a Python number, or a ``Mismatch``.
+        ``(type, whether it represents a Python number)``, or a ``Mismatch``.
     """
     kinds = _kind(a), _kind(b)
     if kinds[0] is not None and kinds[1] is not None:
@@ -267,7 +271,10 @@ def said(x: Any) -> str:
 
 
 def in_place(before: Any, value: Any) -> Any:
-    """Put ``value`` into the list or dict ``before``, to keep its identity."""
+    """Replace the items of the list or dict ``before`` by the items of ``value``.
+
+    Other values are returned unchanged.
+    """
     if isinstance(before, list):
         before[:] = value
         return before
@@ -298,7 +305,7 @@ def quoted(name: str) -> str:
 
 
 def outline(value: Any) -> str:
-    """Describe a value briefly, a container by its size."""
+    """Describe a value for a message: a container by its size, a tensor by its type."""
     if isinstance(value, (list, tuple, dict)):
         return f"a {value.__class__.__name__} of {len(value)} item{'s' * (len(value) != 1)}"
     return said(value)

@@ -1,4 +1,5 @@
-"""Source-to-source rewriting: control flow becomes calls of a runtime.
+"""Rewrite the source of functions so that loops and branches can be compiled.
 
-``convert`` is the entry point. ``rewrite`` shows an example of rewritten code.
+In the rewritten source, calls of a runtime (``trace.control``) replace control flow. ``convert`` is the entry
+point, and ``rewrite`` shows an example of rewritten code.
 """

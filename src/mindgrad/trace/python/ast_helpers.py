@@ -1,7 +1,7 @@
-"""Build syntax nodes that have the source position of a node of the user.
+"""Build nodes of a syntax tree with the source positions of the user's code.
 
-Each new node gets the line and columns of the *origin*, the user's node that it represents. Therefore
-tracebacks and errors of rewritten code show the user's source.
+Each new node gets the line and columns of its *origin*, the node in the user's source that it replaces.
+Therefore, tracebacks and errors of rewritten code show the user's source.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ __all__ = [
     "runtime", "statement", "thunk",
 ]  # fmt: skip
 
-#: closure variable that contains the runtime in rewritten code
+#: name of the closure variable through which rewritten code calls the runtime
 RUNTIME = "mg__"
-#: first parameter of every generated lambda, which distinguishes it from the user's lambdas
+#: name of the first parameter of generated lambdas, which distinguishes them from the user's lambdas
 PART = "part__"
 
 
 def at(node: Any, origin: ast.AST, until: ast.AST | None = None) -> Any:
-    """Set the position of ``node`` to the range from ``origin`` to ``until``.
+    """Set the source position of a new node, and return the node.
 
-    ``until`` is ``origin`` by default.
+    Args:
+        node: the new node.
+        origin: node of the user's source at which the position begins.
+        until: node at which it ends. Default: ``origin``.
     """
     end = until if until is not None else origin
     node.lineno, node.col_offset = origin.lineno, origin.col_offset  # type: ignore[attr-defined]
@@ -72,7 +75,7 @@ def function_arguments(*names: str) -> ast.arguments:
 
 
 def thunk(body: ast.expr) -> ast.expr:
-    """Create a lambda without arguments that returns ``body``."""
+    """Create ``lambda: body``."""
     arguments = ast.arguments([], [], at(ast.arg(PART), body), [], [], None, [])
     return at(ast.Lambda(arguments, body), body)
 
@@ -93,6 +96,6 @@ def negation(value: ast.expr) -> ast.expr:
 
 
 def either(names: Sequence[str], origin: ast.AST) -> ast.expr:
-    """Create ``a or b or …`` of the variables ``names``."""
+    """Create ``a or b or …`` from the names of variables."""
     values = [name(identifier, origin) for identifier in names]
     return values[0] if len(values) == 1 else at(ast.BoolOp(ast.Or(), values), origin)

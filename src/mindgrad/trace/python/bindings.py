@@ -1,8 +1,8 @@
 """Scope analysis: find the variables that code reads, binds, changes, or captures.
 
-Python determines the local names of a function from its source alone, and so does this analysis. To *bind* a
-name is to assign or delete a variable. Inner functions, lambdas, and classes have separate names. A
-comprehension has separate names, too, except that ``:=`` inside it binds in the enclosing function.
+To *bind* a name is to assign or delete the variable. As in Python, the local variables of a function are the
+names that its source binds. Inner functions, lambdas, and classes have their own variables. Comprehensions
+do, too, except that ``:=`` inside a comprehension binds a variable of the enclosing function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Assignments", "Scope", "binds", "captured", "is_generator", "reads",
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-#: built-in functions that may read every variable of the function that calls them
+#: built-in functions that may read all variables of their caller
 _LOOK_AROUND = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: methods that change a list, dict, set or deque in place
 _MUTATORS = frozenset(
@@ -30,13 +30,16 @@ _MUTATORS = frozenset(
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
-    """Return the names of the parameters, in the order of ``co_varnames``."""
+    """Return the names of all parameters, in the order of ``code.co_varnames``."""
     found = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     return found + [each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None]
 
 
 def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
-    """Yield the parts of a definition that Python evaluates in the enclosing scope."""
+    """Yield the parts of a definition that Python evaluates in the enclosing scope.
+
+    They are decorators, defaults, annotations, and base classes.
+    """
     if isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *node.keywords)
         return
@@ -56,14 +59,14 @@ def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
 def _own_children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, (Function, ast.ClassDef)):
         yield from _evaluated_outside(node)
-    elif isinstance(node, ast.comprehension):  # its target is a variable of the comprehension
+    elif isinstance(node, ast.comprehension):  # omit the target, a variable of the comprehension
         yield from (node.iter, *node.ifs)
     else:
         yield from ast.iter_child_nodes(node)
 
 
 def within(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """Yield ``nodes`` and all nodes below them in the same function, in source order."""
+    """Yield ``nodes`` and their descendants in source order, without inner functions."""
     waiting = list(reversed(nodes))
     while waiting:
         node = waiting.pop()
@@ -72,7 +75,7 @@ def within(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 
 def binds(*nodes: ast.AST) -> dict[str, None]:
-    """Return the names that running the nodes may bind or delete, in source order."""
+    """Return the names that the nodes may assign or delete, in source order."""
     bound: dict[str, None] = {}
     for node in within(*nodes):
         bound.update(dict.fromkeys(_bound_by(node)))
@@ -80,7 +83,7 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """Return the names that the node itself binds, without names bound by children."""
+    """Return the names that the node itself binds. Its children are ignored."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)
@@ -136,7 +139,10 @@ def _collect_reads(node: ast.AST, names: set[str]) -> None:
 
 
 def captured(*nodes: ast.AST) -> set[str]:
-    """Return the names that functions and classes defined by the nodes may read later."""
+    """Return the names that inner functions, generators, and classes may read.
+
+    If the nodes call ``locals`` or a similar function, these names include all names that they bind.
+    """
     names: set[str] = set()
     for node in within(*nodes):
         if isinstance(node, (Function, ast.ClassDef, ast.GeneratorExp)):
@@ -147,14 +153,14 @@ def captured(*nodes: ast.AST) -> set[str]:
 
 
 def _root(node: ast.AST) -> str | None:
-    """Return ``x`` for ``x[i][j]``, or ``None`` if the root is not a variable."""
+    """Return ``"x"`` for ``x[i][j]``, or ``None`` if ``x`` is not a variable."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
 def _changed_by(node: ast.AST) -> Iterable[str]:
-    """Return the name whose value the node itself may change in place, if any."""
+    """Return the variable whose value the node itself may change in place, if any."""
     root = None
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         root = _root(node)
@@ -166,9 +172,9 @@ def _changed_by(node: ast.AST) -> Iterable[str]:
 
 
 class Assignments:
-    """The names that the statements of one tree bind or change in place.
+    """The names that statements bind or change in place, cached for each statement.
 
-    The result for each statement is cached, so the tree must not change between calls.
+    The statements must not change between calls.
     """
 
     def __init__(self) -> None:
@@ -176,11 +182,11 @@ class Assignments:
         self._changed: dict[ast.AST, dict[str, None]] = {}
 
     def binds(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
-        """Return the same names as the function :func:`binds`."""
+        """Return the names that the nodes may assign or delete (:func:`binds`)."""
         return self._gathered(nodes, self._bound, _bound_by)
 
     def mutates(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
-        """Return names whose values may change in place, as in ``x[i] = …`` or ``x += …``."""
+        """Return variables whose values may change in place, as in ``x[i] = …``."""
         return self._gathered(nodes, self._changed, _changed_by)
 
     def _gathered(
@@ -200,20 +206,20 @@ class Assignments:
 
 
 def is_generator(function: Function) -> bool:
-    """Return whether a function contains a ``yield``, outside its inner functions."""
+    """Return whether a function is a generator function: it contains ``yield``."""
     body = function.body if isinstance(function.body, list) else [function.body]
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in within(*body))
 
 
 class Scope:
-    """The names of one function.
+    """The names that one function binds, declares, or shares with inner functions.
 
     Attributes:
         body: statements of the function, or the expression of a lambda.
         parameters: names of its parameters.
-        locals: names that the function itself binds, parameters first.
+        locals: its local variables, parameters first.
         globals, nonlocals: names that it declares ``global`` and ``nonlocal``.
-        captured: names that inner functions read or bind.
+        captured: names that inner functions may read.
     """
 
     def __init__(self, function: Function) -> None:

@@ -1,9 +1,10 @@
-"""Trace ``sum``, ``any``, and ``all`` of a comprehension as a loop.
+"""Run ``sum``, ``any``, and ``all`` of a comprehension as a loop.
 
-    sum(f(x) for x in xs if c(x))   =   a loop:  for x in xs: if c(x): total = total + f(x)
+    sum(f(x) for x in xs if c(x))   ->   for x in xs:
+                                             if c(x): total = total + f(x)
 
 If ``c(x)`` is a tensor, the number of items that pass the filter is not known at compile time, so Python
-cannot create the comprehension. A loop can compute the sum. A loop with many iterations becomes one ``scan``
+cannot evaluate the comprehension. The loop can be traced, and becomes one ``scan`` if it has many iterations
 (``trace.control.runtime``).
 """
 
@@ -34,12 +35,12 @@ def consumed(
     """Evaluate ``function((element(x) for x in items if test(x)), *others)``.
 
     Args:
-        runtime: runs statements, and traces them if a tensor decides.
-        function: value of the name ``sum``, ``any``, or ``all`` in the user's code.
+        runtime: the ``Runtime``, which runs and traces statements.
+        function: value of the name ``sum``, ``any``, or ``all`` in the user's code. It may be another
+            function, which is called with the comprehension.
         items: the iterable.
         test, element: functions of an unused argument and an item.
-        is_list: whether the comprehension is a list comprehension. If ``function`` is not the built-in
-            function, it receives a list.
+        is_list: whether the comprehension is a list comprehension, not a generator expression.
         others: further arguments, such as the start of a sum.
     """
     if isinstance(innermost(), GraphScope):
@@ -63,7 +64,10 @@ def _decided(
     element: Callable[..., Any],
     is_list: bool,
 ) -> Any:
-    """Evaluate ``any`` or ``all``. A list comprehension evaluates all its elements."""
+    """Evaluate ``any`` or ``all`` of a comprehension as a loop.
+
+    The loop ends early, except for a list comprehension, which evaluates all its elements.
+    """
     verdict: Any = not is_any
 
     def get() -> tuple[Any, ...]:
@@ -93,7 +97,7 @@ def _decided(
             verdict = decided(verdict, lambda: holds(x))
 
     items = _read(items)
-    # other iterables may be infinite, so the loop ends at the first decisive item
+    # iterables of other types may be infinite, so their loop ends at the first decisive item
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
     runtime.for_(items, iteration, get, put, ("the result of 'any' or 'all'",), stopped)
@@ -128,7 +132,7 @@ def _sum(
     names = ("the sum",)
     items = _read(items)
     if isinstance(items, range) or (isinstance(items, Tensor) and items.shape and items.shape[0] > 1):
-        # the first item determines the type of the sum
+        # add the first item before the loop, so that the carry ``total`` has the type of the sum
         for first in items[:1]:  # type: ignore[index]
             iteration(first)
         items = items[1:]  # type: ignore[index]

@@ -1,14 +1,14 @@
-"""Convert functions so that their control flow calls the runtime.
+"""Convert functions to a form with rewritten control flow, which can be traced.
 
-:func:`convert` returns a *converted* function, which runs instead of ``function`` in a trace. It has
-rewritten code (``rewrite``), and the variables, defaults, and names of the original. Code is rewritten once
-per code object. The new code has the file, lines, and columns of the original, and its inner helper functions
-have the name of the user's function. Therefore tracebacks show the user's program.
+:func:`convert` returns a *converted* function, which runs instead of the original in a trace. It has
+rewritten code (``rewrite``), and the variables, defaults, and names of the original. Each code object is
+rewritten once. The new code has the file, lines, and columns of the original, and generated inner functions
+have the name of the user's function. Therefore, tracebacks show the user's source.
 
-Plain Python functions are converted, also inside methods, ``functools.partial``, and objects with a
-``__call__`` method. Other callables are called unchanged (:func:`reason_unconverted`): builtins, classes,
-mindgrad, the standard library, numeric libraries without tensors, generator and async functions, and
-functions whose source is unavailable.
+Python functions are converted, also as methods, in ``functools.partial``, and as ``__call__`` of an object.
+Other callables are called unchanged (:func:`reason_unconverted`): built-in functions, classes, functions of
+mindgrad, of the standard library, and of numeric libraries without tensors, generator and async functions,
+and functions whose source is unavailable.
 """
 
 from __future__ import annotations
@@ -48,8 +48,12 @@ _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 class _Code:
     """A code object with its rewritten code, or the reason why it is not rewritten.
 
-    ``cells`` contains the index in the original of each free variable of the rewritten code. The index −1
-    represents the runtime.
+    Attributes:
+        original: the code object.
+        rewritten: the rewritten code, or ``None``.
+        reason: why the code is not rewritten.
+        cells: for each free variable of the rewritten code, its index among the free variables of the
+            original. The index −1 represents the runtime.
     """
 
     __slots__ = ("assigned", "cells", "is_inner", "is_plain_recursion", "original", "reason", "rewritten")
@@ -58,18 +62,19 @@ class _Code:
         self.original = original
         self.rewritten = rewritten
         self.reason = reason
-        #: whether the code object was rewritten as part of an enclosing function
+        #: whether the code belongs to an inner function that was rewritten with its enclosing function
         self.is_inner = False
         #: whether the function calls itself and has no side effects (``plain_recursion``)
         self.is_plain_recursion = False
         self.cells: list[int] = []
-        #: variables of enclosing functions, and global variables, that the function or one inside it assigns
+        #: names that the function or an inner function assigns: variables of enclosing functions, and globals
         self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
-#: the entries by ``id`` of the code object, because equal code objects may come from two files
+#: maps the ``id`` of a code object to its entry. The code object itself is not a suitable key, because code
+#: objects from two files may be equal
 _codes: dict[int, _Code] = {}
-#: code objects of methods and generators inside rewritten code, which were not rewritten with it
+#: code objects inside rewritten code that were not rewritten with it: methods, generators, and classes
 _inside: dict[int, weakref.ref[types.CodeType]] = {}
 _lock = threading.RLock()
 
@@ -90,12 +95,16 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
 
 
 def convert(function: Any, runtime: Any) -> Any:
-    """Return the function that runs in a trace instead of ``function``.
+    """Return the converted form of a function, which runs instead of it in a trace.
 
-    This is ``function`` itself if it is not converted, as described at the start of this module.
+    Some callables, such as library functions, are not converted and returned unchanged.
+
+    Args:
+        function: any callable.
+        runtime: the ``Runtime`` that the converted function calls.
 
     Raises:
-        CompileError: If the function contains code that cannot be compiled.
+        CompileError: If the function contains syntax that cannot be compiled.
     """
     kind = type(function)
     if kind is types.FunctionType:
@@ -122,7 +131,7 @@ def convert(function: Any, runtime: Any) -> Any:
 
 
 def convertible(function: Any) -> bool:
-    """Return whether :func:`convert` returns a converted function."""
+    """Return whether :func:`convert` converts ``function``."""
     return convert(function, None) is not function
 
 
@@ -136,20 +145,23 @@ def reason_unconverted(function: Any) -> str:
 
 
 def calls_itself_plainly(function: Any) -> bool:
-    """Return whether a converted function calls itself and only computes."""
+    """Return whether a function is a plain recursion (``plain_recursion``).
+
+    It calls itself and has no side effects.
+    """
     entry = _codes.get(id(function.__code__)) if type(function) is types.FunctionType else None
     return entry is not None and entry.is_plain_recursion
 
 
 def is_without_source(function: Any) -> bool:
-    """Return whether a function belongs to the user, but its source was not found."""
+    """Return whether a user's function is not converted because it has no source."""
     inner = _function_of(function)
     entry = None if inner is None else _codes.get(id(inner.__code__))
     return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
 
 
 def is_unconverted(function: types.FunctionType) -> bool:
-    """Return whether a user's function is a generator, or its source was not found."""
+    """Return whether a user's function is a generator function or has no source."""
     if not is_generator_function(function.__code__):
         return is_without_source(function)
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]
@@ -157,9 +169,9 @@ def is_unconverted(function: types.FunctionType) -> bool:
 
 
 def reason_without_source(frame: types.FrameType) -> str:
-    """Return the reason why the source of a frame is unavailable.
+    """Return the reason why the source of a frame's function is unavailable.
 
-    The result is ``""`` if the source is available, or was not needed.
+    The result is ``""`` if the source is available, or is not needed because the function is not converted.
     """
     code = frame.f_code
     entry = _codes.get(id(code))
@@ -171,15 +183,15 @@ def reason_without_source(frame: types.FrameType) -> str:
 
 
 def is_made_inside(function: types.FunctionType) -> bool:
-    """Return whether a converted function defined ``function`` when it ran."""
+    """Return whether ``function`` is an inner function of a converted function."""
     entry = _codes.get(id(function.__code__))
     return entry is not None and entry.rewritten is None and entry.is_inner
 
 
 def refuse_unconvertible(function: Any) -> None:
-    """Raise ``CompileError`` if a generator or async function is itself compiled.
+    """Raise ``CompileError`` if ``function`` is a generator or async function.
 
-    A compiled function may call generator and async functions.
+    Only the outermost compiled function is checked, because it may call generator functions.
     """
     inner = _function_of(function)
     if inner is not None and is_generator_function(inner.__code__):
@@ -201,7 +213,7 @@ def _function_of(function: Any) -> types.FunctionType | None:
 
 
 def _call_of(kind: type) -> Any:
-    """Return the function that runs when an object of the class is called."""
+    """Return the attribute ``__call__`` of a class, or ``None`` if it has none."""
     for each in kind.__mro__:
         if "__call__" in each.__dict__:
             return each.__dict__["__call__"]
@@ -243,9 +255,9 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
 
 
 def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the free variables and globals that a function assigns.
+    """Return the free variables and the global variables that a function assigns.
 
-    Assignments in functions inside it are included.
+    Assignments in its inner functions are included.
     """
     variables: set[str] = set()
     names: set[str] = set()
@@ -276,14 +288,17 @@ def _rewrite(function: types.FunctionType) -> _Code:
         except NoSource as error:
             return _remember(code, None, str(error))
         entry = _remember(code, _named(compiled, code.co_name, code.co_qualname))
-        # the check takes time, and a function that calls itself reads its own name
+        # a recursive function reads its own name. Other functions do not need the slower check
         if code.co_name in code.co_names:
             entry.is_plain_recursion = is_plain_recursion(find_source(function).node)
         return entry
 
 
 def _compiled(function: types.FunctionType) -> types.CodeType:
-    """Rewrite and compile a function, even if few stack frames are left."""
+    """Rewrite and compile a function.
+
+    If this exceeds the recursion limit, it is repeated in a new thread, which has an empty stack.
+    """
     outcome: list[Any] = []
 
     def attempt() -> None:
@@ -294,7 +309,7 @@ def _compiled(function: types.FunctionType) -> types.CodeType:
 
     attempt()
     if isinstance(outcome[0], RecursionError):
-        fresh = threading.Thread(target=attempt)  # a new thread has an empty stack
+        fresh = threading.Thread(target=attempt)
         fresh.start()
         fresh.join()
     if isinstance(outcome[-1], RecursionError):
@@ -312,7 +327,10 @@ def _compiled_here(function: types.FunctionType) -> types.CodeType:
 
 
 def _reason(function: types.FunctionType) -> str:
-    """Return the reason why a function is not converted, except for missing source."""
+    """Return the reason why a function is not converted, or ``""``.
+
+    Whether its source is available is not checked.
+    """
     code = function.__code__
     file = code.co_filename
     if is_generator_function(code):
@@ -334,9 +352,13 @@ def _is_standard(file: str) -> bool:
 def _named(code: types.CodeType, name: str, qualified: str, converted: bool = True) -> types.CodeType:
     """Set the names of ``code``, and of all code objects in it, to the user's names.
 
-    A helper function gets the name of the user's function that it is a part of. An inner function of the user
-    has been rewritten with ``code``, so it is recorded, and :func:`convert` returns it unchanged. Generators,
-    classes, and functions inside them have not been rewritten (``converted`` is False).
+    A generated inner function gets the name of the user's function that contains it. Inner functions of the
+    user are recorded as already rewritten, so that :func:`convert` returns them unchanged.
+
+    Args:
+        code: compiled code of a rewritten function.
+        name, qualified: name and qualified name of the user's function.
+        converted: whether ``code`` has been rewritten. Generators, classes, and functions in them have not.
     """
     is_class = not code.co_flags & inspect.CO_NEWLOCALS
     around = qualified.removesuffix(HELPER)
@@ -347,7 +369,7 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                 constant = _named(constant, name, around + HELPER)
             else:
                 inner = constant.co_name
-                if constant.co_qualname != inner:  # a name that is declared global has no prefix
+                if constant.co_qualname != inner:  # Python adds no prefix if the name is declared ``global``
                     inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
                 generates = is_generator_function(constant) and constant.co_name != "<genexpr>"
                 is_rewritten = converted and not generates and bool(constant.co_flags & inspect.CO_NEWLOCALS)

@@ -14,12 +14,13 @@ Python                                  rewritten (``mg__`` is the runtime)
 ``super()``                             ``super(__class__, self)``
 ======================================  =====================================================
 
-All other expressions stay unchanged.
+All other expressions remain unchanged.
 
-If a part of an expression becomes a lambda, a ``:=`` in this part must still bind a variable of the enclosing
-function. A lambda cannot do this. Therefore ``(x := value)`` becomes ``mg__.bind(set__x, "x", value)``, and
-the start of the enclosing function defines ``set__x``. A lambda of the user cannot contain this definition.
-If such a lambda contains a ``:=``, its ``and``, ``or``, and ``if`` are not rewritten.
+If an operand becomes a lambda, a ``:=`` in it must still assign a variable of the enclosing function, which
+is impossible in a lambda. Therefore, ``(x := value)`` becomes ``mg__.bind(set__x, "x", value)``, and a
+definition of the function ``set__x`` is added at the start of the enclosing function. A definition cannot be
+added to a lambda of the user. If such a lambda contains a ``:=``, its ``and``, ``or``, and ``if`` are not
+rewritten.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ __all__ = ["Expressions", "mangled"]
 
 
 def mangled(attribute: str, owner: str | None) -> str:
-    """Return Python's name for a private ``__attribute`` in the class ``owner``."""
+    """Return ``_owner__attribute`` for a private attribute, as Python does in a class."""
     if owner is None or not attribute.startswith("__") or attribute.endswith("__") or "." in attribute:
         return attribute
     owner = owner.lstrip("_")
@@ -52,7 +53,10 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def _is_literal(key: ast.AST) -> bool:
-    """Return whether a key is a literal, or an expression that cannot index a list."""
+    """Return whether the key in ``items[key]`` is a literal, a slice, or a tuple.
+
+    Such a key is not a tensor, so the expression is not rewritten.
+    """
     match key:
         case ast.UnaryOp():
             return _is_literal(key.operand)
@@ -66,11 +70,11 @@ class Expressions(ast.NodeTransformer):
 
     Args:
         scope: names of the function.
-        owner: name of the class that contains the function's source, for private names.
+        owner: name of the class that defines the function, for private names, or ``None``.
 
     Attributes:
-        setters: names for which a function ``set__…`` must be defined.
-        needs_locals: whether the function calls ``locals()``.
+        setters: variables for which a function ``set__…`` must be defined.
+        needs_locals: whether the function calls ``locals()``, and ``locals__`` must be defined.
     """
 
     def __init__(self, scope: Scope, owner: str | None) -> None:
@@ -82,11 +86,11 @@ class Expressions(ast.NodeTransformer):
         self._lambdas: list[ast.Lambda] = []  # the user's lambdas that contain the expression
 
     def expression(self, node: Any) -> Any:
-        """Rewrite an expression; ``None`` stays ``None``."""
+        """Rewrite an optional expression."""
         return None if node is None else self.visit(node)
 
     def part(self, node: ast.expr) -> ast.expr:
-        """Create a lambda that evaluates the rewritten ``node``."""
+        """Rewrite ``node``, and create ``lambda: node``."""
         before, self._part = self._part, True
         try:
             return thunk(self.visit(node))
@@ -143,7 +147,7 @@ class Expressions(ast.NodeTransformer):
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, origin: ast.AST) -> ast.expr:
         method = {ast.In: "in_", ast.NotIn: "in_", ast.Is: "is_", ast.IsNot: "is_"}.get(type(op))
         if method == "is_" and (_is_none(left) or _is_none(right)):
-            method = None  # a value that depends on a tensor is never None
+            method = None  # ``x is None`` remains unchanged, because no tensor can represent None
         if method is not None:
             found = runtime(method, [left, right], origin)
             return runtime("not_", [found], origin) if isinstance(op, (ast.NotIn, ast.IsNot)) else found
@@ -156,7 +160,8 @@ class Expressions(ast.NodeTransformer):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = self.visit(node.value)
         if node.format_spec is not None:
-            self.generic_visit(node.format_spec)  # a part of this string, so only its children are rewritten
+            # a format specification is a JoinedStr, but must not become a call: rewrite only its children
+            self.generic_visit(node.format_spec)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -189,11 +194,11 @@ class Expressions(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
-            return node  # this is the target of a comprehension
+            return node  # a target of the comprehension: ``[… for o.a in xs]``
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
-        """Create the call that reads an attribute. ``owner`` is already rewritten."""
+        """Create the call for ``owner.attribute``. ``owner`` is already rewritten."""
         return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -203,7 +208,7 @@ class Expressions(ast.NodeTransformer):
         return self.item(node.value, node.slice, node)
 
     def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
-        """Create the call that reads an item. Both expressions are already rewritten."""
+        """Create the call for ``owner[key]``. Both expressions are already rewritten."""
         return runtime("item", [owner, key], place)
 
     # -- calls and containers --------------------------------------------------------------------
@@ -233,7 +238,10 @@ class Expressions(ast.NodeTransformer):
         return None
 
     def _consumed(self, node: ast.Call) -> ast.expr | None:
-        """Rewrite ``sum``, ``any``, or ``all`` of a comprehension with one ``for``."""
+        """Rewrite ``sum``, ``any``, or ``all`` of a comprehension with one ``for``.
+
+        ``None``: the call has another form.
+        """
         if (
             not isinstance(node.func, ast.Name)
             or node.func.id not in CONSUMERS
@@ -269,7 +277,7 @@ class Expressions(ast.NodeTransformer):
         return runtime("consumed", args, node)
 
     def _of_item(self, value: ast.expr, variable: str) -> ast.expr:
-        """Create a lambda that evaluates ``value`` for one item."""
+        """Create ``lambda part__, variable: value``, where ``variable`` is one item."""
         before, self._part = self._part, True
         body = self.visit(value)
         self._part = before

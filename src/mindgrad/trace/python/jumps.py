@@ -1,20 +1,20 @@
-"""Replace ``break``, ``continue``, and ``return`` by structured control flow.
+"""Replace ``break``, ``continue``, and ``return`` by ``if`` statements and flags.
 
-The runtime traces the blocks of an ``if`` or loop as functions, which no jump can leave. If a branch always
-jumps, the statements after the ``if`` move into its other branch::
+The rewriter converts the blocks of an ``if`` or loop to functions, and a jump cannot leave a function. If a
+branch always jumps, the statements after the ``if`` move into its other branch::
 
     if c: return a          if c: result__ = a
     b = 1            ->     else:
     return b                    b = 1
                                 result__ = b
 
-If a branch may jump, or the jump is in a loop, the jump assigns True to a variable, its *flag*. The following
-statements run only if the flag is not set, and a loop stops if the flag is set. The ``else`` of a loop runs
-only if the flag of ``break`` is not set. No statement is duplicated, so the length of the result is
-proportional to the length of the source.
+If a branch jumps only sometimes, or the jump is in a loop, the jump is replaced by an assignment of True to a
+Bool variable, its *flag*. The following statements run only if the flag is False, and a loop ends if the flag
+is True. The ``else`` of a loop runs only if the flag of its ``break`` is False. Statements are not
+duplicated, so the length of the result is proportional to the length of the source.
 
-A jump out of a ``finally`` block discards an exception, so this rewrite cannot express it. ``unsupported``
-rejects it.
+A jump out of a ``finally`` block discards an exception, which flags cannot express. ``unsupported`` rejects
+it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Block = list[ast.stmt]
 
 
 def escapes(body: Sequence[ast.stmt]) -> set[str]:
-    """Return the kinds of jumps that may leave the statements, such as ``"return"``."""
+    """Return which jumps may leave the statements: "return", "break", and "continue"."""
     kinds: set[str] = set()
     for statement in body:
         match statement:
@@ -82,22 +82,22 @@ def _completes(statement: ast.stmt) -> bool:
                 return False
             normally = completes(statement.body) and completes(statement.orelse)
             return normally or any(completes(handler.body) for handler in statement.handlers)
-    return True  # also for ``with``: it may suppress an exception, and then skips a jump after it
+    return True  # also for a ``with`` that ends with a jump, because it may suppress an exception before it
 
 
 def is_true(test: ast.expr) -> bool:
-    """Return whether a test is a literal that is true, as in ``while True``."""
+    """Return whether a test is a true literal, as in ``while True``."""
     return isinstance(test, ast.Constant) and bool(test.value)
 
 
 class _Context(NamedTuple):
-    """The context of a jump.
+    """The statements around a jump, which determine how it is replaced.
 
     Attributes:
-        noted: kinds of jumps that must set a flag.
-        broke, continued: flags of the innermost loop.
-        leaving: for each variable whose value a ``break`` must pass on, its name and the name that passes it
-            on (``loop_exits``).
+        noted: which jumps ("return", "break", "continue") must set their flag.
+        broke, continued: names of the flags of the innermost loop.
+        leaving: for each variable whose value a ``break`` passes out of the loop, its name and the name of
+            the additional variable (``loop_exits``).
     """
 
     noted: frozenset[str]
@@ -114,24 +114,24 @@ class _Context(NamedTuple):
 
 
 def stops(loop: ast.For | ast.While) -> list[str]:
-    """Return the flags that end a rewritten loop before its next test or item."""
+    """Return the names of the flags that end a rewritten loop."""
     return getattr(loop, "stops", [])
 
 
 def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
-    """Replace the jumps of a function by structured statements.
+    """Replace all jumps in the body of a function.
 
-    The result has at most one ``return``, at the end.
+    The result has at most one ``return``, at its end.
 
     Args:
         body: the statements, which are changed in place.
-        bound: names that have a value at the start, which are the parameters.
+        bound: variables that have a value at the start: the parameters.
     """
     body = _reached(body)
     note_exits(body, bound)
     if "return" in escapes(body) and completes(body):
         end = at(ast.Pass(), body[-1])
-        end.lineno = end.end_lineno  # the implicit return happens after the last line
+        end.lineno = end.end_lineno  # errors of the implicit ``return None`` refer to the last line
         end.col_offset = max(0, end.end_col_offset - 1)
         body = [*body, at(ast.Return(None), end)]
     lowering = _Lowering()
@@ -181,7 +181,7 @@ class _Lowering:
         self.flagged: set[str] = set()
 
     def block(self, body: Block, context: _Context) -> Block:
-        """Remove the jumps from ``body``. Jumps of the kinds ``context.noted`` set a flag."""
+        """Return the statements of ``body`` with all jumps replaced."""
         done: Block = []
         for index, node in enumerate(body):
             following = body[index + 1 :]
@@ -205,7 +205,7 @@ class _Lowering:
         return done
 
     def parts(self, node: Any, context: _Context) -> None:
-        """Replace the jumps in the blocks of a statement that is not a loop."""
+        """Replace the jumps in the blocks of an ``if``, ``with``, ``match``, or ``try``."""
         match node:
             case ast.If():
                 node.body = _some(self.block(node.body, context), node)
@@ -245,7 +245,7 @@ class _Lowering:
         return done
 
     def unless(self, kinds: set[str], origin: ast.AST, body: Block, context: _Context) -> ast.stmt:
-        """Create an ``if`` that runs ``body`` only if no jump of these kinds was taken."""
+        """Create an ``if`` that runs ``body`` only if the flags of these jumps are False."""
         test = negation(either(context.flags(kinds), origin))
         return at(ast.If(test, _some(body, origin), []), origin)
 

@@ -1,24 +1,24 @@
-"""Liveness analysis: find the assigned variables that later code reads.
+"""Liveness analysis: find the variables that code after an ``if`` or loop reads.
 
-The analysis goes backward over the structured statements of one function, which ``jumps`` has created. A name
-is *live* at a point of the code if later code may read it. ``live`` is the set of names that are live after a
-statement, and ``in`` the set of names that are live before it::
+A name is *live* at a point of the code if later code may read it. The analysis visits the statements of one
+function backward, after ``jumps`` has replaced the jumps. Let ``live`` be the set of names that are live
+after a statement. Then ``before(statement, live)`` is the set of names that are live before it::
 
-    in(x = e)                = in(e, live − {x})
-    in(if c: a else: b)      = in(c, in(a) ∪ in(b))
-    in(while c: a)           = the least L with  L = in(c, live ∪ in(a, L)) ∪ E
-    in(for t in e: a)        = in(e, L),  L = live ∪ in(t = item; a, L) ∪ E
+    before(x = e, live)              = before(e, live − {x})
+    before(if c: a else: b, live)    = before(c, before(a, live) ∪ before(b, live))
+    before(while c: a, live)         = the least L with  L = before(c, live ∪ before(a, L)) ∪ E
+    before(for t in e: a, live)      = before(e, L),  L = live ∪ before(t = item; a, L) ∪ E
 
 If flags end the loop, E consists of ``live`` and these flags. Otherwise, E is empty.
 
 An ``if`` or loop *hands on* the variables that it assigns and that are live after it. They become results of
-the compiled branch or loop. Any other variable is a temporary of its branch or iteration. It needs no value
-in the other branch, and its type may differ there.
+the compiled branch or loop. All other variables are temporaries of one branch or iteration. They do not need
+a value of the same type in the other branch.
 
-Names that inner functions capture, and names declared ``global`` or ``nonlocal``, are always live. A name
+Names that inner functions capture, and names declared ``global`` or ``nonlocal``, are always live. A variable
 whose value may be changed in place counts as assigned and read.
 
-Cost: two or three passes over each loop body, for each loop around it.
+Cost: two or three passes over each loop body, for each enclosing loop.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ _LAZY = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def handed_on(
     body: Sequence[ast.stmt], scope: Scope, assignments: Assignments
 ) -> tuple[dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]], dict[ast.AST, Names]]:
-    """Find the names that each ``if`` and loop of a function hands on.
+    """Find the variables that each ``if`` and loop assigns and later code reads.
 
     Args:
-        body: the structured statements.
+        body: the statements, after ``jumps`` has replaced the jumps.
         scope: names of the function before ``jumps`` added its flags.
-        assignments: the names that the statements bind and change.
+        assignments: the names that the statements assign and change.
 
     Returns:
-        Two dictionaries by statement. The first contains the names that each ``if`` and loop hands on, and
-        its scratch names. Scratch names are assigned in the statement and not read after it. The other branch
-        of an ``if``, and the code after a loop, must find their old values. The second contains the names
-        that are live after each ``if`` and ``for``, including names that the caller and other functions may
-        read.
+        Two dictionaries with a statement as the key. The first contains ``(handed on, scratch)`` for each
+        ``if`` and loop. Later code reads the variables that are handed on. The statement also assigns the
+        scratch variables, but later code does not read them; their old values are restored for the other
+        branch and after the statement. The second dictionary contains the names that are live after each
+        ``if`` and ``for``, including names that the caller and other functions may read.
     """
     analysis = _Liveness(body, scope, assignments)
     analysis.block(body, frozenset())
@@ -103,7 +103,7 @@ class _Liveness:
             case ast.Try() | ast.TryStar():
                 return self.attempt(node, live, raised)
             case ast.Match():
-                # a case that fails may bind only some of its names, so no name counts as overwritten
+                # a pattern that fails may assign only some of its names, so no name counts as overwritten
                 inside = live
                 for case in node.cases:
                     inside |= self.block(case.body, live, raised)
@@ -138,7 +138,7 @@ class _Liveness:
         return self.block(node.body, orelse, caught)
 
     def loop(self, node: Any, live: Names, raised: Names) -> Names:
-        """Return the names that are live before the test or the next item of the loop."""
+        """Return the names that are live before each iteration's test or next item."""
         is_for = isinstance(node, ast.For)
         if is_for:
             self.later[node] = live | self.outside
@@ -164,7 +164,7 @@ class _Liveness:
         names = [name for name in bound if name in live]
         mutated = self.assignments.mutates(parts)
         changed = [name for name in mutated if name in self.own and name not in names]
-        # a loop is analyzed until no name is added, so the last names of a statement are its largest set
+        # repeated passes over a loop only add live names, so the last pass stores the complete result
         calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
         handed = names + changed + shared
@@ -185,9 +185,9 @@ class _Liveness:
         return live | reads(node)
 
     def expression(self, node: ast.AST, live: Names) -> Names:
-        """Return the names that are live before ``node``.
+        """Return the names that are live before the expression ``node``.
 
-        Assignments in a part that Python may skip do not count as overwriting a name.
+        A ``:=`` that Python may skip, as after ``and``, does not count as overwriting its name.
         """
         match node:
             case ast.Name():
@@ -211,7 +211,10 @@ class _Liveness:
         return live
 
     def skippable(self, parts: Sequence[ast.expr], live: Names) -> Names:
-        """Return the names that are live before ``parts``. Any of them may be the last."""
+        """Return the names that are live before operands of ``and`` or ``or``.
+
+        Python may skip the remaining operands after any of them, as in chained comparisons.
+        """
         inside = live
         for each in reversed(parts):
             inside = live | self.expression(each, inside)

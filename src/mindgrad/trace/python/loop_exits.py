@@ -1,4 +1,4 @@
-"""Definite assignment at loop exits: find the names that every ``break`` binds.
+"""Find variables that have a value after a loop because ``break`` passes it on.
 
     for t in e:                   for t in e:
         if c:                         if c:
@@ -7,12 +7,13 @@
     else:                         if not broke__1: y = b
         y = b                     else: y = leave__1__y
 
-Here ``y`` has a value after the loop, no matter how the loop ends, but it has no value after an iteration
-that continues. Therefore the loop cannot carry ``y``. A separate name, ``leave__1__y``, passes its value out
-of the loop. Like a flag, that name is read only if the ``break`` was taken (``jumps``).
+In this example, ``y`` always has a value after the loop, but not after an iteration that continues.
+Therefore, ``y`` cannot be a carry of the compiled loop. An additional variable, ``leave__1__y``, passes its
+value out of the loop. It is read only if the ``break`` was taken (``jumps``).
 
-The analysis uses only the source of the function. A name is bound at a statement if every path to the
-statement binds it. A name that only the loop itself reads needs no separate name.
+The analysis uses only the source of the function. To *bind* a name is to assign the variable. A name is bound
+at a statement if all paths to the statement bind it. Names that only the loop itself reads do not need an
+additional variable.
 """
 
 from __future__ import annotations
@@ -26,22 +27,27 @@ from mindgrad.trace.python.bindings import binds
 
 __all__ = ["LEAVE", "leaving", "note_exits"]
 
-#: prefix of the names that pass values out of a loop
+#: prefix of the variables that pass values out of a loop at a ``break``
 LEAVE = "leave__"
 Names = frozenset[str]
 
 
 def leaving(loop: ast.AST) -> tuple[str, ...]:
-    """Return the names whose values the exits of a loop bind and pass out of the loop."""
+    """Return the variables whose values a ``break`` must pass out of the loop.
+
+    :func:`note_exits` has stored them in the node.
+    """
     return getattr(loop, "leaving", ())
 
 
 def note_exits(body: Sequence[ast.stmt], bound: Names) -> None:
-    """Record for every loop the names whose values its exits pass out of it.
+    """Find the variables whose values a ``break`` must pass out of its loop.
+
+    They are stored as an attribute of the loop's node.
 
     Args:
-        body: the statements.
-        bound: names that have a value at the start.
+        body: the statements of a function.
+        bound: variables that have a value at the start.
     """
     _Exits(body).block(body, bound)
 
@@ -54,17 +60,20 @@ _FUNCTIONS: tuple[type, ...] = (
 
 class _Exits:
     def __init__(self, body: Sequence[ast.stmt]) -> None:
-        #: number of reads of each name; ``shared``: the names that other functions can read
+        # reads: how often the function reads each name. shared: the names that other functions can read
         self.reads = _reads(body)
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.shared = _reads(node for node in nodes if isinstance(node, _FUNCTIONS)).keys() | {
             name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
         }
-        #: for every enclosing loop, the names bound at each ``break``
+        #: for each enclosing loop, innermost last: for each ``break``, the names that are bound there
         self.breaks: list[list[Names]] = []
 
     def block(self, body: Sequence[ast.stmt], bound: Names | None) -> Names | None:
-        """Return the names bound after the statements, ``None`` if no path gets there."""
+        """Return the names that are bound after the statements.
+
+        ``None``: the end of the statements cannot be reached.
+        """
         for statement in body:
             if bound is None:
                 return None
@@ -124,7 +133,7 @@ class _Exits:
 
 
 def _reads(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """Count how often statements or expressions read, change, or delete each name."""
+    """Count how often the nodes read, change, or delete each name."""
     counts: Counter[str] = Counter()
     for root in nodes:
         for node in ast.walk(root):
@@ -146,7 +155,7 @@ def _names(target: ast.AST) -> Names:
 
 
 def _of(target: ast.AST | None) -> Names:
-    """Return the variables that an assignment to ``target`` binds."""
+    """Return the variables that an assignment to ``target`` assigns."""
     match target:
         case ast.Tuple() | ast.List():
             return frozenset().union(*map(_of, target.elts))

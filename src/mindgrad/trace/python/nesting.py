@@ -1,15 +1,15 @@
-"""Rewrite an ``if`` so that a ``:=`` after ``and`` in its test always runs.
+"""Rewrite ``if a and (m := b)`` to nested ``if`` statements.
 
     if a and (m := f(x)) > 1:            if a:
         return x * m              ->         if (m := f(x)) > 1:
     return x                                     return x * m
                                          return x
 
-If ``a`` is a tensor, the ``and`` becomes a branch, and ``m`` has a value in only one of its two parts. In the
-nested ``if``, ``m`` has a value at every read.
+If ``a`` is a tensor, the ``and`` is compiled to a branch, and only one of its two sides assigns ``m``. A read
+of ``m`` in the body would then raise ``CompileError``. In the nested form, ``m`` has a value at every read.
 
-The ``else`` block is duplicated. If the ``else`` block is long, or contains such an ``if`` itself, the ``if``
-is not rewritten, and code that reads ``m`` raises ``CompileError``.
+The rewrite duplicates the ``else`` block. It is omitted if this block is long, or itself contains such an
+``if``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mindgrad.trace.python.source import copied
 
 __all__ = ["with_nested_tests"]
 
-#: largest number of syntax nodes in an ``else`` block that is duplicated
+#: maximum number of syntax nodes in an ``else`` block that the rewrite may duplicate
 _LONGEST = 400
 
 
 def with_nested_tests(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Rewrite the statements of one function, without its inner functions."""
+    """Rewrite the ``if`` statements of one function, except in its inner functions."""
     nesting = _Nesting()
     return [nesting.visit(each) for each in body]
 
@@ -58,7 +58,7 @@ class _Nesting(ast.NodeTransformer):
 
 
 def _binds(test: ast.expr) -> bool:
-    """Return whether a ``:=`` in the test may be skipped by ``and`` or ``or``."""
+    """Return whether ``and`` or ``or`` may skip a ``:=`` in the test."""
     if not isinstance(test, ast.BoolOp):
         return False
     return any(isinstance(node, ast.NamedExpr) for node in within(*test.values[1:]))

@@ -1,4 +1,4 @@
-"""Recognize plain recursion: a function that calls itself and only computes.
+"""Recognize plain recursion: a function that calls itself and has no side effects.
 
     def minor(a, row, columns):
         if len(columns) == 1:
@@ -8,13 +8,13 @@
             total += (-1) ** j * a[row, column] * minor(a, row + 1, columns[:j] + columns[j + 1 :])
         return total
 
-Calls of such a function with equal arguments return equal results, so only one of them is traced
-(``trace.control.equal_calls``). To recognize the function, its source is checked for three properties:
+Two calls of such a function with equal arguments return equal results, so only one of them is traced
+(``trace.control.equal_calls``). The source of the function must have three properties:
 
-- Its statements assign local variables only.
+- Its statements assign only local variables.
 - It calls only itself, and built-in functions that do not change their arguments.
-- If it changes a variable in place (``+=``), the values of the variable are numbers or results of arithmetic,
-  which no other code can hold.
+- The values of a variable that it changes by ``+=`` are literals or results of arithmetic. Therefore, ``+=``
+  cannot change a list that other code can access.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OWN_VALUES = (ast.BinOp, ast.UnaryOp, ast.Constant)
 
 
 def is_plain_recursion(function: ast.FunctionDef) -> bool:
-    """Return whether a function calls itself and only computes, judged by its source."""
+    """Return whether the source shows that a function is a plain recursion."""
     names = function.args
     parameters = {each.arg for each in (*names.posonlyargs, *names.args, *names.kwonlyargs)}
     if function.decorator_list or names.vararg or names.kwarg or function.name in parameters:
@@ -66,7 +66,7 @@ def _only_computes(node: ast.AST) -> bool:
 
 
 def _changes_own_values(nodes: Iterable[ast.AST], parameters: set[str]) -> bool:
-    """Return whether variables that change in place have only values from arithmetic."""
+    """Return whether ``+=`` changes only variables with literal or computed values."""
     changed, owned, others = set(), set(), set(parameters)
     for node in nodes:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):

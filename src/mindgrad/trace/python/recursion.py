@@ -1,4 +1,4 @@
-"""Convert tail calls of a function to itself to further iterations of a loop.
+"""Convert recursive tail calls to iterations of a loop.
 
     def f(x, n):                     def f(x, n):
         if n > 0:                        while True:
@@ -6,20 +6,20 @@
         return x                                 x, n = g(x), n - 1; continue
                                              return x
 
-If a tensor decides how deep a recursion goes, the trace of the recursion does not end. A loop on a tensor, in
-contrast, can be compiled. Therefore a function whose trace did not end is traced again in this form
-(``tracing.trace_of``). A *tail call* is a ``return`` of a call.
+A *tail call* is a call directly after ``return``. If a tensor decides when a recursion ends, its trace does
+not end, because both branches are traced. A loop on a tensor, in contrast, can be compiled. Therefore, a
+function whose trace did not end is traced again in this form (``tracing.trace_of``).
 
-In each iteration, the loop checks whether the name still refers to the function, and otherwise calls the
-other object. Some functions are not converted:
+At each tail call, the rewritten code checks whether the name ``f`` still refers to the same function.
+Otherwise, it makes an ordinary call. Some functions are not converted:
 
 - functions with ``*args`` or ``**kwargs``,
 - functions whose tail calls omit arguments with defaults,
 - functions whose variables an inner function captures,
 - functions in which every ``return`` is a tail call.
 
-Limit: a variable that an earlier iteration has assigned still has a value in the next iteration. In a real
-call, it would be unbound.
+Limit: a variable that one iteration has assigned still has its value in the next iteration. In a real call,
+it would be unbound, and a read would raise ``UnboundLocalError``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str
         bound: variables that the function assigns, including parameters.
 
     Returns:
-        The loop, or ``body`` if it is not converted.
+        A list with the loop, or ``body`` if it is not converted.
     """
     args = function.args
     parameters = [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
@@ -60,7 +60,7 @@ def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str
 
 
 class _TailCalls:
-    """Replaces tail calls, except in loops, ``with``, ``try``, and inner functions."""
+    """Replaces recursive tail calls, except in loops, ``with``, and ``try``."""
 
     def __init__(self, function: ast.FunctionDef, parameters: list[str]) -> None:
         self.function = function
@@ -101,7 +101,10 @@ class _TailCalls:
         return [at(ast.If(test, again, [node]), node)]
 
     def _arguments(self, call: ast.expr | None) -> dict[str, ast.expr] | None:
-        """Return the argument for each parameter if ``call`` calls the function itself."""
+        """Return the argument for each parameter if ``call`` is a recursive call.
+
+        ``None``: it is not, or it omits arguments.
+        """
         if not isinstance(call, ast.Call):
             return None
         expected = self.parameters

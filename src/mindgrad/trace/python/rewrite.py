@@ -1,8 +1,8 @@
-"""Rewrite the source of a function: control flow becomes calls of the runtime.
+"""Rewrite the source of a function: replace control flow by calls of the runtime.
 
-The rewritten function has one additional closure variable, ``mg__``, the runtime. Every ``if`` and loop
-becomes a call of a method of ``mg__``. Its blocks become inner functions that share the function's
-variables::
+The rewritten function has one additional closure variable ``mg__``, the runtime (``trace.control.runtime``).
+Each ``if`` and loop becomes a call of a method of ``mg__``. Its blocks become inner functions that share the
+function's variables::
 
     if c:             def then__1(): nonlocal x; x = f(x)
         x = f(x)  ->  def orelse__1(): pass
@@ -10,22 +10,22 @@ variables::
                       def put__1(values__): nonlocal x; (x,) = values__
                       mg__.if_(c, then__1, orelse__1, get__1, put__1, ("x",), lambda: (x, …))
 
-``get`` returns the variables that the ``if`` or loop assigns and that later code reads (``liveness``). It
-returns ``mg__.undefined`` for an unbound variable. ``put`` binds the variables, and unbinds each variable
-whose value is ``mg__.undefined``. The last argument is never called. Its code shows which variables later
-code reads.
+``get__1`` returns the variables that the ``if`` or loop assigns and that later code reads (``liveness``). It
+returns ``mg__.undefined`` for an unbound variable. ``put__1`` assigns the variables, and deletes each
+variable whose value is ``mg__.undefined``. The last argument is never called. Its code shows which variables
+later code reads.
 
-Before this rewrite, ``jumps`` replaces ``break``, ``continue``, and ``return``. The set of local names must
-not change. Python determines it from the source. Therefore names that are bound in a block are also bound in
-a statement at the start of the function that never runs.
+Before this rewrite, ``jumps`` replaces ``break``, ``continue``, and ``return``. Python determines the local
+variables of a function from the assignments in its source, and the rewrite moves assignments to inner
+functions. Therefore, the rewritten function begins with ``if False: x = None`` for all local variables.
 
-Inner functions and lambdas are rewritten, too. Generators, coroutines, and classes stay unchanged. With a
+Inner functions and lambdas are rewritten, too. Generators, coroutines, and classes remain unchanged. With a
 runtime that only calls its arguments, the rewritten function does the same as the original, in the same order
 (``tests/unit/test_rewrite.py``).
 
-Known limits: if a variable is read before it is bound, the rewritten function raises ``NameError`` instead of
-its subclass ``UnboundLocalError``. ``vars()``, ``dir()``, and ``exec`` see only the variables of the inner
-function of a block.
+Known limits: if a variable is read before it is assigned, the rewritten function raises ``NameError`` instead
+of its subclass ``UnboundLocalError``. ``vars()``, ``dir()``, and ``exec`` in a block find only the variables
+of the inner function for this block.
 """
 
 from __future__ import annotations
@@ -66,18 +66,24 @@ _OPERATORS = {
 def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.FunctionDef:
     """Rewrite the body of ``function`` in place, and return ``function``.
 
-    Defaults and decorators are evaluated outside the function and stay unchanged.
+    Defaults and decorators are evaluated outside the function, and remain unchanged.
 
     Args:
         function: the function.
-        owner: name of the class that contains the function's source. ``None``: no class does.
+        owner: name of the class that defines the function, or ``None``.
     """
     _Function(function, owner, itertools.count(1)).rewrite()
     return function
 
 
 class _Function(Expressions):
-    """The rewrite of one function. ``numbers`` yields unique numbers for helper names."""
+    """Rewrites one function.
+
+    Args:
+        function: the function.
+        owner: name of the class that defines the function, or ``None``.
+        numbers: yields unique numbers for the names of generated inner functions.
+    """
 
     def __init__(self, function: ast.FunctionDef, owner: str | None, numbers: itertools.count[int]) -> None:
         super().__init__(Scope(function), owner)
@@ -91,8 +97,9 @@ class _Function(Expressions):
         if ast.get_docstring(function, clean=False) is not None:
             head, body = [body[0]], body[1:]
         origin = body[0] if body else function
-        captured = scope.captured  # compute this property before the source changes
-        if not captured & scope.locals.keys():  # iterations would share captured variables, calls do not
+        captured = scope.captured  # compute this cached property before the source changes
+        # a loop would share captured variables between its iterations, but recursive calls have their own
+        if not captured & scope.locals.keys():
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         body = with_nested_tests(body)
         lowered = lower_jumps(body, frozenset(scope.parameters))
@@ -122,7 +129,7 @@ class _Function(Expressions):
         return define(f"set__{identifier}", ["value__"], body, origin)
 
     def _locals(self, origin: ast.AST) -> ast.stmt:
-        """Define the helper for ``locals()``, which returns the bound variables by name."""
+        """Create the inner function that replaces ``locals()``."""
         body: Block = [assign("found__", at(ast.Dict([], []), origin), origin)]
         for identifier in self.variables:
             if identifier in self.scope.locals or identifier in self.scope.nonlocals:
@@ -139,7 +146,7 @@ class _Function(Expressions):
     # -- helper functions ------------------------------------------------------------------------
 
     def _declared(self, names: Any, origin: ast.AST) -> Block:
-        """Create the declarations for a helper function that binds ``names``."""
+        """Create the ``global`` and ``nonlocal`` declarations of an inner function."""
         of_module = [each for each in names if each in self.scope.globals]
         of_function = [each for each in names if each not in self.scope.globals]
         done: Block = [at(ast.Global(of_module), origin)] if of_module else []
@@ -148,7 +155,7 @@ class _Function(Expressions):
     def _helper(
         self, identifier: str, body: Block, origin: ast.AST, parameters: tuple[str, ...] = ()
     ) -> ast.stmt:
-        """Define a helper function for statements that are not rewritten yet."""
+        """Rewrite statements, and create an inner function with them."""
         declared = self._declared(self.assignments.binds(body), origin)
         return define(identifier, parameters, declared + self.block(body), origin)
 
@@ -157,7 +164,10 @@ class _Function(Expressions):
         return at(ast.Try(body, [at(handler, place)], [], []), place)
 
     def _get(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Define the getter of the variables. Its first ``try`` succeeds if all are bound."""
+        """Create the function that returns the values of variables.
+
+        It first tries to read all at once. If one is unbound, it reads each in a separate ``try``.
+        """
 
         def values(of: list[str]) -> ast.stmt:
             elements = [name(each, origin) for each in of]
@@ -174,7 +184,7 @@ class _Function(Expressions):
         return define(identifier, [], [*body, values(targets)], origin)
 
     def _put(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Define the setter, which unbinds variables whose value is ``undefined``."""
+        """Create the function that assigns variables, and deletes undefined ones."""
         if not names:
             return define(identifier, ["values__"], [], origin)
         targets = [at(ast.Name(variable, ast.Store()), origin) for variable in names]
@@ -189,12 +199,12 @@ class _Function(Expressions):
         return define(identifier, ["values__"], body, origin)
 
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
-        """Define the getter and setter of an ``if`` or loop, for its variables.
+        """Create the getter and setter for the variables of an ``if`` or loop.
 
-        The variables are the names that it hands on, then its scratch names (``liveness``).
+        They are the variables that it assigns: first those that later code reads, then all others.
 
         Returns:
-            The definitions, and the last arguments of the call of the runtime.
+            The definitions of getter and setter, and the arguments ``getter, setter, names`` for the runtime.
         """
         names, scratch = self.names[node]
         every = names + scratch
@@ -264,8 +274,7 @@ class _Function(Expressions):
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
         if node.handlers:
-            # the check has the position of the first statement: if the last statement spans several lines, a
-            # traceback would show its last line
+            # give the call of ``try_end`` the position of the first statement, which errors then show
             first = node.body[0]
             node.body.append(statement(runtime("try_end", [name(token, first)], first)))
         for handler in node.handlers:
@@ -283,7 +292,7 @@ class _Function(Expressions):
             item.context_expr = self.visit(item.context_expr)
             target = item.optional_vars
             if target is not None and not _is_plain(target):
-                if len(node.items) > 1:  # later items may use the variables that this one assigns
+                if len(node.items) > 1:  # the next item may read the variable that this item assigns
                     return self.do_With(_one_by_one(node))
                 temporary = self._temporary()
                 item.optional_vars = at(ast.Name(temporary, ast.Store()), target)
@@ -313,12 +322,12 @@ class _Function(Expressions):
         return [node]
 
     def do_Global(self, node: ast.AST) -> Block:
-        return []  # ``rewrite`` adds the declaration at the start of the function
+        return []  # ``rewrite`` has moved the declaration to the start of the function
 
     do_Nonlocal = do_Global
 
     def do_Raise(self, node: ast.Raise) -> Block:
-        if node.exc is None:  # a bare ``raise`` needs no call of the runtime
+        if node.exc is None:  # a bare ``raise`` remains unchanged
             return [node]
         error, cause = (
             constant(None, node) if each is None else self.part(each) for each in (node.exc, node.cause)
@@ -350,7 +359,8 @@ class _Function(Expressions):
         return done
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> Block:
-        # remove the annotation: Python does not evaluate it in a function, and forbids it for nonlocal names
+        # Remove the annotation: the variable may be nonlocal in an inner function, and Python forbids
+        # annotations of nonlocal variables. Python does not evaluate annotations of local variables
         if node.value is not None:
             return self.do_Assign(at(ast.Assign([node.target], node.value), node))
         target = node.target
@@ -361,7 +371,10 @@ class _Function(Expressions):
         return []
 
     def _store(self, target: Any, value: ast.expr) -> Block:
-        """Assign the rewritten ``value`` to a target, in the order in which Python does."""
+        """Create statements that assign ``value`` to a target.
+
+        ``value`` is already rewritten. The parts of the target are evaluated in Python's order.
+        """
         if _is_plain(target):
             return [at(ast.Assign([target], value), target, until=value)]
         match target:
@@ -387,7 +400,7 @@ class _Function(Expressions):
     def _store_in(
         self, method: str, parts: list[ast.expr], others: list[ast.expr], value: ast.expr, origin: ast.AST
     ) -> Block:
-        """Call ``mg__.method(*parts, *others, value)``, and evaluate ``value`` first."""
+        """Create ``mg__.method(*parts, *others, value)``, but evaluate ``value`` first."""
         done: Block = []
         if not isinstance(value, ast.Constant) and any(map(_calls, [*parts, value])):
             temporary = self._temporary()
@@ -442,12 +455,12 @@ class _Function(Expressions):
 
 
 def _is_plain(target: ast.AST) -> bool:
-    """Return whether an assignment to the target only binds variables."""
+    """Return whether the target consists of variables, without attributes and items."""
     return not any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in ast.walk(target))
 
 
 def _calls(part: ast.AST) -> bool:
-    """Return whether evaluating ``part`` may run other code, which may bind variables."""
+    """Return whether evaluating ``part`` may call code, which may assign variables."""
     return not all(isinstance(each, (ast.Name, ast.Constant, ast.expr_context)) for each in ast.walk(part))
 
 

@@ -1,14 +1,14 @@
-"""Find the syntax tree of a function object, from any kind of source.
+"""Find the source of a function object, and parse it to a syntax tree.
 
 A code object contains the file and line of its function. The complete text of that file is parsed once, so
 that lines and columns are exact. ``linecache`` provides the text of files, notebook cells, doctests, and
-``python -m mindgrad -c``. The interpreter provides the text of ``python -c``, redirected standard input, and
-lines typed at a prompt.
+``python -m mindgrad -c``. This module finds the text of ``python -c``, redirected standard input, and lines
+typed at a prompt.
 
 Several functions, such as lambdas, may begin on the same line. All functions that begin on the line of the
-code object are compiled, and the one with the same byte code is used. If several have the same byte code, the
-positions decide. This check also detects a file that was edited after the program had loaded it. Without the
-check, mindgrad would compile a different function.
+code object are compiled, and the function with the same bytecode is used. If several have the same bytecode,
+their columns are compared. The comparison also detects a file that was edited after the program loaded it.
+Without it, mindgrad would compile a different function.
 """
 
 from __future__ import annotations
@@ -29,22 +29,24 @@ from mindgrad.trace.python.ast_helpers import RUNTIME, at
 
 __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
 
-_FUTURE = 0x1FE0000  # the flags of `from __future__ import …` in a code object
-_CLASS = "_" * 20  # prefix of the class that replaces the user's class; private names omit underscores
-_HISTORY = 2000  # largest number of lines typed at a prompt that are searched
+_FUTURE = 0x1FE0000  # bits of ``co_flags`` that represent `from __future__ import …`
+#: prefix for the name of the class around a compiled method. Python removes leading underscores of a class
+#: name in private names such as ``_Class__x``, so they remain correct
+_CLASS = "_" * 20
+_HISTORY = 2000  # maximum number of lines typed at a prompt that are searched
 
 
 class NoSource(Exception):
-    """The source is unavailable. The message is a clause that begins "its source"."""
+    """The source of a function is unavailable. The message begins with "its source"."""
 
 
 class Source(NamedTuple):
     """The definition of a function, its class, and its file.
 
     Attributes:
-        node: the definition, in a separate tree. A lambda becomes a function that returns its value.
-        owner: name of the class that contains the definition, for private names and ``super()``.
-        file: name of the source in ``linecache``.
+        node: a copy of the definition. A lambda becomes a function that returns its value.
+        owner: name of the class that defines the function, for private names and ``super()``, or ``None``.
+        file: file name of the source in ``linecache``.
     """
 
     node: ast.FunctionDef
@@ -58,19 +60,19 @@ class _Definition(NamedTuple):
 
 
 class _File:
-    """A parsed source, with its functions and lambdas by name and first line."""
+    """A parsed source file, with its functions and lambdas by name and first line."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.definitions: dict[tuple[str, int], list[_Definition]] = {}
-        #: imports of the module: Python compiles calls on imported names to different byte code
+        #: import statements of the module, because Python compiles calls of imported names differently
         self.imports: list[ast.stmt] = []
         try:
             with _syntax_trees:
                 module = ast.parse("".join(lines))
             self.imports = _imports(module)
             self._collect(module, None)
-        except (SyntaxError, ValueError):  # not Python, for example after an edit
+        except (SyntaxError, ValueError):  # for example, the file was edited and is not valid Python
             self.definitions.clear()
 
     def _collect(self, node: ast.AST, owner: str | None) -> None:
@@ -88,7 +90,7 @@ class _File:
 
 
 def _imports(module: ast.Module) -> list[ast.stmt]:
-    """Collect the imports that bind names of the module, including those in blocks."""
+    """Collect the import statements of a module, except in functions and classes."""
     imports: list[ast.stmt] = []
     waiting: list[ast.AST] = [module]
     while waiting:
@@ -100,13 +102,13 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return imports
 
 
-#: Lock for converting syntax trees. CPython has one depth counter for all threads, and raises SystemError if
-#: one thread converts a tree while another thread waits in a conversion
+#: lock for parsing and compiling syntax trees. CPython has one depth counter for all threads, and raises
+#: SystemError if a thread converts a tree while another thread waits in a conversion
 _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """Create a new lock in a forked process, because no thread can release the old."""
+    """Create a new lock in a forked process: no thread can release the old one."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
@@ -115,15 +117,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
 _files: dict[str, _File] = {}
-#: file names that stand for statements typed at a prompt, by their source
+#: maps the text of a statement typed at a prompt to its file name in ``linecache``
 _prompted: dict[str, str] = {}
 
 
 def find_source(function: types.FunctionType) -> Source:
-    """Find the definition of ``function``, in a tree that the caller may change.
+    """Find the definition of ``function``.
+
+    Returns:
+        A copy of the definition, which the caller may change.
 
     Raises:
-        NoSource: If there is no source, or the function was not compiled from this source.
+        NoSource: If the source is unavailable, or the function was not compiled from this source.
     """
     code = function.__code__
     definition = None
@@ -153,9 +158,13 @@ def _maker(code: types.CodeType) -> str:
 
 
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield file names and lines of sources that may define the function.
+    """Yield file names and lines of sources that may define a function.
 
-    The likeliest source comes first.
+    The most likely source comes first.
+
+    Args:
+        code: the code object of the function.
+        module: global variables of its module.
     """
     file = code.co_filename
     lines = linecache.getlines(file, module)
@@ -195,7 +204,7 @@ def _given_as_text() -> str | None:
 
 
 def _redirected() -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the source of ``python < file``."""
+    """Yield the source of a program that runs as ``python < file``."""
     try:
         status = os.fstat(0)
         if stat.S_ISREG(status.st_mode):
@@ -205,7 +214,7 @@ def _redirected() -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield statements typed at a prompt that may define the function, latest first."""
+    """Yield statements typed at a prompt that may define the function, newest first."""
     readline = sys.modules.get("readline")  # every prompt with a history loads this module
     if readline is None:
         return
@@ -222,7 +231,7 @@ def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _statement(lines: Sequence[str]) -> str | None:
-    """Return the longest prefix of ``lines`` that is one statement."""
+    """Return the longest start of ``lines`` that is one complete statement."""
     statement = None
     for count in range(1, len(lines) + 1):
         text = "\n".join(lines[:count]) + "\n"
@@ -233,7 +242,7 @@ def _statement(lines: Sequence[str]) -> str | None:
                 break
             statement = text
         except (SyntaxError, ValueError):
-            # the lines are incomplete, for example after a decorator, or contain a further statement
+            # the lines are incomplete, for example only a decorator, or already contain the next statement
             if statement is not None and not lines[count - 1][:1].isspace() and count - 1 > _lines(statement):
                 break
     return statement
@@ -249,7 +258,7 @@ def _lines(text: str) -> int:
 def _match(code: types.CodeType, file: _File) -> _Definition | None:
     """Return the definition from which ``code`` was compiled, or ``None``."""
     alike: list[tuple[_Definition, types.CodeType]] = []
-    # a notebook compiles each statement of a cell separately, so imports of the cell have no effect
+    # compare with and without the imports, because a notebook compiles each statement of a cell separately
     contexts: list[Sequence[ast.stmt]] = [file.imports, ()] if file.imports else [()]
     for definition in file.definitions.get((code.co_name, code.co_firstlineno), ()):
         for imports in contexts:
@@ -267,7 +276,10 @@ def _match(code: types.CodeType, file: _File) -> _Definition | None:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Return whether two code objects, or two constants in them, are equivalent."""
+    """Return whether two code objects, or two of their constants, are equivalent.
+
+    File names, positions, and qualified names are ignored.
+    """
     if type(first) is not type(second):
         return False
     if isinstance(first, types.CodeType):
@@ -281,14 +293,17 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants of ``code``, without the qualified name of a class."""
+    """Return the constants of ``code``. For a class, replace its qualified name."""
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
     return tuple("__qualname__" if each == code.co_qualname else each for each in code.co_consts)
 
 
 def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
-    """Return whether ``code`` is ``plain`` after pytest has rewritten its ``assert``."""
+    """Return whether ``code`` is ``plain`` after pytest has rewritten its ``assert``.
+
+    Only the names are compared.
+    """
     if not any(each.startswith("@py") for each in (*code.co_names, *code.co_varnames)):
         return False
     names = {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
@@ -298,9 +313,9 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 
 
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
-    """Copy a definition as a function, without defaults, annotations, and decorators.
+    """Copy a definition without the parts that Python evaluates outside the function.
 
-    Python evaluates these outside the function.
+    They are defaults, annotations, and decorators. A lambda becomes a function.
     """
     if isinstance(node, ast.Lambda):
         whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
@@ -318,17 +333,16 @@ def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     for argument in (arguments.vararg, arguments.kwarg):
         if argument is not None:
             argument.annotation = None
-    # the first line of a code object is the line of the first decorator
+    # keep the position of the first decorator, because Python uses it as the first line of the code object
     function.decorator_list = [at(ast.Constant(None), argument) for argument in function.decorator_list[:1]]
     return function
 
 
 def copied(node: Any) -> Any:
-    """Copy a tree deeply, faster than ``copy.deepcopy``.
+    """Copy a syntax tree, faster than ``copy.deepcopy``.
 
-    Only fields of the grammar are copied, because tools add other attributes to nodes. For example, IPython
-    sets ``parent`` to show a traceback, even on nodes without fields (``Load()``), which all parsed trees
-    share.
+    Only fields of the grammar are copied. Tools such as IPython add other attributes to nodes, for example
+    ``parent``, which would make the copy refer to other trees.
     """
     if isinstance(node, list):
         return [copied(each) for each in node]
@@ -340,7 +354,7 @@ def copied(node: Any) -> Any:
         return node
     duplicate = kind.__new__(kind)
     for key in parts:
-        value = getattr(node, key, copied)  # `copied` marks an optional field that is missing
+        value = getattr(node, key, copied)  # the default ``copied`` marks a missing optional field
         if value is not copied:
             setattr(duplicate, key, copied(value) if isinstance(value, (ast.AST, list)) else value)
     return duplicate
@@ -355,15 +369,14 @@ def compile_function(
 ) -> types.CodeType:
     """Compile a definition with the free variables and compiler flags of ``original``.
 
-    The result may have the variable of the runtime as an additional free variable.
+    The result may have the variable of the runtime (``mg__``) as an additional free variable.
 
     Args:
         node: the definition.
-        owner: name of the class that contains the definition.
-        original: the code object of the function.
-        file: name of the source.
-        imports: imports of the module. They are needed if the byte code must be equal to the byte code of the
-            module.
+        owner: name of the class that defines the function, or ``None``.
+        original: the original code object of the function.
+        file: file name of the source.
+        imports: imports of the module. Without them, the bytecode may differ from the original bytecode.
     """
     inner: Any = at(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     before: list[ast.stmt] = []
@@ -371,7 +384,8 @@ def compile_function(
         inner = at(ast.ClassDef(_CLASS + owner.lstrip("_"), [], [], [inner], []), node)
         inner.type_params = []
     elif isinstance(node, ast.FunctionDef) and node.name not in original.co_freevars:
-        before = [at(ast.Global([node.name]), node)]  # otherwise its name would be a variable of `around__`
+        # the function's name must be global in its code, and not a variable of ``around__``
+        before = [at(ast.Global([node.name]), node)]
     parameters = [at(ast.arg(item), node) for item in (*original.co_freevars, RUNTIME)]
     arguments = ast.arguments([], parameters, None, [], [], None, [])
     around: Any = ast.FunctionDef("around__", arguments, [*before, inner], [])

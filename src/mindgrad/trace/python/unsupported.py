@@ -1,8 +1,8 @@
 """Reject unsupported syntax before any code runs.
 
-This module rejects only syntax that no compiled function can support, from the source alone. The support of
-other constructs depends on values, such as reading a tensor or joining branches. The runtime rejects these
-when the trace reaches them.
+This module rejects syntax that no compiled function supports, such as ``yield``. Whether other constructs are
+supported depends on values. For example, ``float(x)`` is supported if ``x`` is not a tensor. The runtime
+rejects such constructs when the trace reaches them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _JUMPS = (ast.Return, ast.Break, ast.Continue)
 
 
 def is_generator_function(code: types.CodeType) -> bool:
-    """Return whether a call only creates a generator or coroutine object."""
+    """Return whether the code belongs to a generator or async function."""
     return bool(code.co_flags & _GENERATORS)
 
 
 def refuse_generator(function: types.FunctionType) -> NoReturn:
-    """Raise ``CompileError`` because a generator or coroutine function is compiled."""
+    """Raise ``CompileError`` because a generator or async function is compiled."""
     code = function.__code__
     location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
@@ -47,7 +47,7 @@ def refuse_generator(function: types.FunctionType) -> NoReturn:
 
 
 def refuse_depth(function: types.FunctionType) -> NoReturn:
-    """Raise ``CompileError`` for a function with hundreds of nesting levels."""
+    """Raise ``CompileError`` because the syntax of a function is nested too deeply."""
     code = function.__code__
     refuse(
         f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early "
@@ -58,10 +58,12 @@ def refuse_depth(function: types.FunctionType) -> NoReturn:
 
 
 def check(function: ast.FunctionDef, name: str, file: str) -> None:
-    """Check a function and its inner functions for syntax that cannot be compiled.
+    """Raise ``CompileError`` if a jump leaves a ``finally`` block.
 
-    Raises:
-        CompileError: If there is any.
+    Args:
+        function: the function, which is checked with its inner functions.
+        name: its name, for messages.
+        file: file of its source, for messages.
     """
     for node in within(*function.body):
         if isinstance(node, (ast.Try, ast.TryStar)):
@@ -82,7 +84,10 @@ def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> 
 
 
 def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
-    """Find the jumps that leave the statements. Jumps of loops inside are left out."""
+    """Find the jumps that leave the statements.
+
+    A ``break`` or ``continue`` of a loop inside the statements does not leave them.
+    """
     jumps: list[ast.AST] = []
     for node in body:
         if isinstance(node, kinds):
