@@ -24,8 +24,8 @@ _NEVER = sys.maxsize >> 32
 class _Collector:
     """The thresholds of Python's garbage collector, which code blocks can restrict.
 
-    Threads and nested blocks share the strictest setting. The end of the last block restores the user's
-    setting, unless the user has changed the thresholds in a block.
+    If several threads or nested blocks restrict them at the same time, the strictest restriction applies. The
+    end of the last block restores the user's setting, unless the user has changed the thresholds in a block.
     """
 
     def __init__(self) -> None:

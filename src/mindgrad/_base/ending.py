@@ -1,4 +1,7 @@
-"""Functions that are called with the exit status when a program fails."""
+"""Listeners that are called with the exit status when the user's program fails.
+
+For example, a distributed job reports the failure to its other processes.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ ending_listeners: list[Callable[[int], None]] = []
 
 
 def tell_end(code: object) -> None:
-    """Call the listeners with the exit status of a ``SystemExit``, unless it is zero.
+    """Call the listeners with the exit status, unless it is zero.
 
-    A string as ``code`` means status 1.
+    ``code`` is the argument of ``SystemExit``. A string means status 1.
     """
     if code is not None and code != 0:
         for listener in ending_listeners:

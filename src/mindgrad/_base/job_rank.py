@@ -8,7 +8,7 @@ from __future__ import annotations
 
 __all__ = ["join_job", "leave_job", "prefix", "rank", "shows_progress"]
 
-#: the rank of this process; 0 if it is the only one
+#: the rank of this process in its job; 0 without a job
 rank = 0
 _prefix = ""
 

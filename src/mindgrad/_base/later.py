@@ -20,9 +20,9 @@ class Later:
 
 
 class Once(Later):
-    """A :class:`Later` that its value replaces at the first access.
+    """A :class:`Later` attribute that is replaced by its value at the first access.
 
-    Further accesses are therefore as fast as for any attribute.
+    Further accesses are therefore as fast as for a plain class attribute.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:

@@ -42,7 +42,10 @@ def public_modules() -> Iterator[ModuleType]:
 
 
 def is_divided(name: str) -> bool:
-    """Check whether MindSpore divides the package of a module differently."""
+    """Check whether the package of a module is divided differently in MindSpore.
+
+    See ``_DIVIDED``.
+    """
     return name.count(".") >= _DIVIDED
 
 

@@ -70,7 +70,7 @@ class Line:
         return f"{time.monotonic() - self._start:.0f} s"
 
     def _write(self, text: str, end: str = "") -> None:
-        with suppress(OSError, ValueError):  # closed
+        with suppress(OSError, ValueError):  # the stream is closed
             self._stream.write((f"\r\x1b[K{text}" if self._is_terminal else f"\r{text:79}") + end)
             self._stream.flush()
 
@@ -132,7 +132,7 @@ class Bar:
         if self._is_notebook:
             self._display_in_notebook()
             return
-        with suppress(OSError, ValueError):  # closed
+        with suppress(OSError, ValueError):  # the stream is closed
             bar.start()  # only the first call has an effect
             bar.stop() if is_end else bar.refresh()
 

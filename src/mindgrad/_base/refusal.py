@@ -246,7 +246,7 @@ def without_own_frames(error: _Error) -> _Error:
 
 
 def _is_internal(error: BaseException) -> bool:
-    """Check whether an error was raised and caught in mindgrad."""
+    """Check whether an error was raised and caught inside mindgrad."""
     entry = error.__traceback__
     while entry is not None and _is_own(entry.tb_frame):
         entry = entry.tb_next

@@ -296,7 +296,10 @@ def _shown(value: Any) -> str:
 
 
 def divided(doc: str) -> tuple[list[str], dict[str, str], list[str]]:
-    """Split a docstring: paragraphs before the sections, sections by header, the rest."""
+    """Split a docstring at its sections.
+
+    Returns the paragraphs before the sections, the sections by header, and the paragraphs after them.
+    """
     return _divided(_dedented(doc))[:3]
 
 

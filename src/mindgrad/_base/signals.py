@@ -11,9 +11,11 @@ __all__ = ["Deferred"]
 
 
 class Deferred:
-    """Defer the handlers of signals to the end of a block.
+    """Context manager that defers signal handlers to the end of its block.
 
-    Only the main thread runs signal handlers, so the class has no effect in other threads.
+    For example, new values of all Parameters are stored in such a block. An exception of a Ctrl-C handler in
+    the middle would leave old and new values. Only the main thread runs signal handlers, so the class has no
+    effect in other threads.
     """
 
     __slots__ = ("_arrived", "_handlers")

@@ -21,7 +21,8 @@ __all__ = [
 
 _LEAF = object()
 
-#: types for which an instance was a leaf before; such trees take a fast path, because most trees are one leaf
+#: types whose instances are known to be leaves. ``flatten`` returns such an instance without a traversal,
+#: because most trees are one leaf
 _LEAVES: set[type] = set()
 #: largest number of types in `_LEAVES`
 _LEAVES_KNOWN = 256
@@ -143,7 +144,7 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def differences(before: Any, after: Any, path: str = "") -> str:
-    """Describe the first difference between two structures. ``""``: they are equal.
+    """Describe the first difference between two structures; ``""`` if they are equal.
 
     >>> from mindgrad._base.tree import differences, flatten
     >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")

@@ -1,4 +1,4 @@
-"""The inputs and weights with respect to which a function is differentiated."""
+"""Requests for derivatives: a function, and its differentiated inputs and weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Request", "check_real"]
 
 
 class Request:
-    """A derivative to compute: a function, differentiated inputs, and weights.
+    """The checked arguments of a transform such as ``jacrev``.
 
     Attributes:
         owner: name of the public function, such as ``"grad"``, for error messages.
@@ -30,7 +30,10 @@ class Request:
     compared_by = ("owner", "fn", "positions", "weights", "has_aux")
 
     def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> None:
-        """Check the arguments; ``weights`` may also be the third argument, as in ``grad``."""
+        """Check the arguments.
+
+        The third positional argument, ``has_aux``, may also contain the weights, as in ``grad``.
+        """
         check_callable(owner, fn)
         is_list = isinstance(has_aux, (tuple, list)) or getattr(has_aux, "is_parameter", False)
         if is_list and (weights is None or isinstance(weights, bool)):
@@ -63,13 +66,16 @@ class Request:
 
     @property
     def chosen(self) -> tuple[int, ...]:
-        """The positions, as a tuple."""
+        """The positions of the differentiated arguments, as a tuple."""
         if self.positions is None:
             return ()
         return self.positions if isinstance(self.positions, tuple) else (self.positions,)
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], complex_outputs: bool = False) -> Run:
-        """Run the function on these arguments. ``complex_outputs`` allows complex outputs."""
+        """Run the function once and record its operators.
+
+        Complex inputs raise ``TypeError``, and complex outputs, too, unless ``complex_outputs`` is set.
+        """
         call = Call(self.owner, self.fn, arity(self.fn), args, kwargs, self.chosen)
         parameters = () if self.weights is None else self.weights.unique
         run = Run(self.owner, self.fn, call.args, call.kwargs, call.positions, parameters, self.has_aux)
@@ -79,11 +85,14 @@ class Request:
         return run
 
     def operands(self, run: Run) -> list[Tensor]:
-        """Return the variables of differentiation: one tensor or number for each leaf."""
+        """Return the differentiated inputs of a run: a tensor or number for each leaf."""
         return run.inputs.like(run.recorded.inputs)
 
     def arranged(self, inputs: Inputs, gradients: Sequence[Any]) -> Any:
-        """Arrange ``gradients``, one per tensor, in the structure of the result."""
+        """Arrange ``gradients`` in the structure that the transform returns.
+
+        ``gradients`` has one element for each differentiated tensor and weight.
+        """
         count = len(inputs.tensors)
         by_input: Any = inputs.gradients(gradients[:count])
         by_input = tuple(by_input) if isinstance(self.positions, tuple) else by_input[0] if by_input else ()
@@ -93,14 +102,17 @@ class Request:
         return by_weight if self.positions is None else (by_input, by_weight)
 
     def like(self, inputs: Inputs) -> Any:
-        """Return the differentiated inputs and weights, in the structure of a gradient."""
+        """Return the differentiated inputs and weights, arranged like a gradient.
+
+        A vector ``v`` of ``hvp`` is compared with this structure.
+        """
         parameters = () if self.weights is None else self.weights.unique
         return self.arranged(inputs, inputs.like([*inputs.tensors, *map(state.read, parameters)]))
 
     def named(self, run: Callable[..., Any], extra: int = 0, order: int = 1) -> Callable[..., Any]:
-        """Return ``run`` as a named derivative that works in both modes.
+        """Return ``run`` with a name and docstring, compiled in GRAPH_MODE.
 
-        It takes the arguments of the function, followed by ``extra`` more. ``order`` is the order of the
+        It accepts the arguments of the function, followed by ``extra`` more. ``order`` is the order of the
         derivative.
         """
         also = "" if self.weights is None else "the Parameters"
@@ -109,7 +121,7 @@ class Request:
 
 
 def check_real(owner: str, tensors: Sequence[Tensor], further: str = "") -> None:
-    """Raise ``TypeError`` if a tensor is complex. ``further`` ends the message."""
+    """Raise ``TypeError`` if a tensor is complex. ``further`` is appended to the message."""
     for t in tensors:
         if t.dtype.kind == "complex":
             raise TypeError(

@@ -121,7 +121,7 @@ def check_positions(owner: str, grad_position: Any, has_weights: bool = True) ->
 
 
 def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
-    """Raise ``TypeError`` if ``grad_position`` is a weight or an input value."""
+    """Raise ``TypeError`` if weights or inputs were passed as ``grad_position``."""
     parts = grad_position if isinstance(grad_position, (tuple, list)) else (grad_position,)
     if parts and all(getattr(x, "is_parameter", False) for x in parts):
         remedy = (
@@ -140,7 +140,10 @@ def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
 
 
 def _list_of(weights: Any) -> str:
-    """Return a hint on how to list the Parameters of ``weights``, or an empty string."""
+    """Return the end of an error message that shows how to list Parameters.
+
+    It is empty if ``weights`` is neither a Cell nor a container of Parameters.
+    """
     if callable(getattr(weights, "trainable_params", None)):
         return " For a Cell, pass net.trainable_params()."
     if isinstance(weights, Mapping):
@@ -187,18 +190,21 @@ class Weights:
         return (self.is_single, *[id(p) for p in self.listed])
 
     def arranged(self, gradients: Sequence[Any]) -> Any:
-        """Order the gradients of ``unique`` as ``listed``; bare if ``is_single``."""
+        """Arrange the gradients of ``unique`` in the order of ``listed``.
+
+        If ``weights`` is one Parameter, return its gradient without a tuple.
+        """
         if self.is_single:
             return gradients[0]
         return tuple([gradients[place] for place in self._order])
 
     def with_names(self, gradients: Sequence[Any]) -> Any:
-        """Return ``arranged`` pairs ``(name of the Parameter, gradient)``."""
+        """Return pairs ``(name of the Parameter, gradient)``, as :meth:`arranged` does."""
         return self.arranged([(p.name, g) for p, g in zip(self.unique, gradients, strict=True)])
 
 
 def check_inputs(owner: str, args: Sequence[Any]) -> None:
-    """Raise an error if an argument would lose its gradient.
+    """Raise an error for an argument type that cannot be differentiated.
 
     A NumPy array raises ``TypeError``. A selection ``x[mask]`` with a mask that is unknown at compile time
     raises ``CompileError``.
@@ -244,7 +250,7 @@ def check_count(
 
 
 def _missing(signature: Arity, count: int) -> str:
-    """Name the arguments that are missing in a call with ``count`` arguments."""
+    """List the parameters without a value in a call with ``count`` arguments."""
     names = [f"'{name}'" for name in signature.names[count : int(signature.least)] if name]
     return f": {', '.join(names)} {'is' if len(names) == 1 else 'are'} missing" if names else ""
 
@@ -267,7 +273,7 @@ def bind_keywords(
 
 
 def check_tensors(text: str, values: Sequence[Any]) -> None:
-    """Raise ``TypeError`` if ``is_input`` does not hold for one of ``values``."""
+    """Raise ``TypeError`` if :func:`is_input` is false for one of ``values``."""
     for value in values:
         if not is_input(value):
             raise TypeError(f"{text}, but got {type(value).__name__}.")

@@ -141,7 +141,7 @@ class _Call:
 
     Attributes:
         kind: subclass of AutogradFunction that is called.
-        needs: for each argument, whether its gradient may be needed.
+        needs: for each argument, whether its gradient may be needed (``needs_input_grad``).
         context: the argument ``ctx`` of ``forward``.
         inputs: list of the tensors among the arguments of ``forward``.
         outputs: list of the tensors in the result of ``forward``.
@@ -155,7 +155,7 @@ class _Call:
         self.outputs: list[Tensor] = []
 
     def forward(self, *args: Any) -> Any:
-        """Run ``forward`` and remember its context, inputs, and outputs."""
+        """Run the user's ``forward``; store its context, inputs, and outputs."""
         self.inputs = _tensors(args)
         result = self._run_forward(self.context, args)
         self.outputs = _tensors(result)
@@ -222,7 +222,12 @@ class _Call:
         return result
 
     def _context(self, args: Sequence[Any], out: Any) -> AutogradFunction:
-        """Return the context with its tensors replaced by ``args`` and ``out``."""
+        """Return the context for ``backward``.
+
+        Inputs and outputs of ``forward`` that it contains are replaced by the tensors in ``args`` and
+        ``out``, with respect to which ``backward`` can be differentiated. If it contains another traced
+        tensor, ``forward`` runs again.
+        """
         symbol_of: dict[int, Tensor] = {}
         for before, symbols in ((self.outputs, _tensors(out)), (self.inputs, _tensors(args))):
             symbol_of.update({id(x): symbol for x, symbol in zip(before, symbols, strict=True)})

@@ -1,7 +1,8 @@
 """Check and expand ``in_axes`` and ``out_axes``, the batch axes of ``vmap``.
 
 Both are prefixes of the structure of the arguments or results: one axis for all tensors of a container, or a
-tuple, list, or dict with an entry for each part. Errors are ``RuntimeError``, as in MindSpore.
+tuple, list, or dict with an entry for each item of the container. Errors are ``RuntimeError``, as in
+MindSpore.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def frozen(axes: Any) -> Hashable:
 
 
 def thawed(axes: Any) -> Any:
-    """Invert :func:`frozen`, except that lists stay tuples."""
+    """Convert the result of :func:`frozen` back to axes, with tuples instead of lists."""
     if not isinstance(axes, tuple):
         return axes
     if axes and axes[0] is dict:
@@ -51,14 +52,14 @@ def check_axes(name: str, axes: Any) -> None:
 
 
 def mapped(axes: Any) -> bool:
-    """Whether ``axes`` contains an axis, and not only ``None``."""
+    """Whether ``axes`` contains a batch axis, not only ``None``."""
     if isinstance(axes, (tuple, list, dict)):
         return any(map(mapped, axes.values() if isinstance(axes, dict) else axes))
     return axes is not None
 
 
 def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int | None]]:
-    """Return the name and axis of each leaf of ``tree``, in the order of ``flatten``.
+    """Return the path and axis of each leaf of ``tree``, in the order of ``flatten``.
 
     Raises:
         RuntimeError: If the structure of ``axes`` does not match ``tree``.
@@ -137,8 +138,8 @@ def size_of(
 ) -> tuple[int, list[int | None]]:
     """Return the number of batch elements, and the batch axis of each leaf.
 
-    The batch axis of a leaf that all batch elements share is ``None``. ``ensemble_size`` is the number of
-    Cells of an ensemble. Batch axes must have this size.
+    The batch axis of a leaf that all batch elements share is ``None``. If the function is an ensemble of
+    ``ensemble_size`` Cells, batch axes must have this size.
 
     Raises:
         RuntimeError: If a batch axis is out of bounds or belongs to a number, batch sizes differ, or no

@@ -1,6 +1,6 @@
-"""Inspect the functions that are passed to ``grad``, ``vmap``, and others.
+"""Inspect functions that are passed to ``grad``, ``vmap``, and other transforms.
 
-The module finds the number and names of the arguments of a function, its place of definition for error
+The module finds the number and names of the arguments of a function, the line of its definition for error
 messages, and the function from which a gradient function was derived.
 """
 
@@ -30,8 +30,8 @@ __all__ = [
 def differentiates(gradient_function: Any, fn: Any, extra: int = 0, order: int = 1) -> Any:
     """Record that ``gradient_function`` is derived from ``fn``, and return it.
 
-    It takes the arguments of ``fn``, followed by ``extra`` more. ``order`` is the order of the derivative: 0
-    for a transform that does not differentiate.
+    The gradient function accepts the arguments of ``fn``, followed by ``extra`` more. ``order`` is the order
+    of the derivative; 0 for a transform that does not differentiate, such as ``vmap``.
     """
     facts = memory(gradient_function, make=True)
     if facts is not None:
@@ -52,7 +52,7 @@ class _DerivativeSignature(inspect.Signature):
     extra: int
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Create a plain signature, for ``Signature.replace``."""
+        """Create a plain signature, because ``Signature.replace`` calls the constructor."""
         return inspect.Signature(*args, **kwargs)
 
     @property
@@ -72,21 +72,21 @@ class _DerivativeSignature(inspect.Signature):
 
     @property
     def return_annotation(self) -> Any:
-        """Always ``empty``: a derivative is not annotated."""
+        """Always ``empty``, because derivatives have no annotations."""
         return inspect.Signature.empty
 
 
 def name_derivative(
     run: Callable[..., Any], owner: str, fn: Any, positions: Sequence[int] | None = None, also: str = ""
 ) -> None:
-    """Set the name and docstring of ``run``, the transform ``owner`` of ``fn``.
+    """Set the name and docstring of ``run``, the result of a transform of ``fn``.
 
     Args:
         run: transformed function, such as the gradient function.
-        owner: the name of the transform.
+        owner: the name of the transform, such as ``"grad"``.
         fn: the function that was transformed.
         positions: the positions of the differentiated arguments, if the transform differentiates.
-        also: a description of further differentiated values, ``"the Parameters"``.
+        also: a description of further differentiated values, such as ``"the Parameters"``.
     """
     name = getattr(fn, "__name__", None) or type(fn).__name__
     run.__name__ = run.__qualname__ = f"{owner}_of_{name}"
@@ -124,7 +124,8 @@ def in_either_mode(
     """Return a function that runs ``run`` eagerly or compiled.
 
     It is compiled in GRAPH_MODE, or if ``jit`` compiles ``fn``. Floats at ``positions`` (``None``: at all
-    positions) are data, not constants. Results that are numbers are returned as Python numbers.
+    positions) are inputs of the compiled function, not constants. Results that are numbers are returned as
+    Python numbers.
     """
     compiled, compiles = Compiled(run), is_compiled(fn)
     calls = EagerCalls(run.__name__, fn)
@@ -229,7 +230,7 @@ def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
 
 
 def _positional_of_code(fn: types.FunctionType) -> tuple[list[str], dict[int, Any], bool]:
-    """Return the result of ``_positional``, but 100× faster.
+    """Return the result of ``_positional`` from the code of ``fn``, 100× faster.
 
     Speed matters because loops may create a new lambda in each iteration.
     """
@@ -242,7 +243,7 @@ def _positional_of_code(fn: types.FunctionType) -> tuple[list[str], dict[int, An
 
 
 def _positional(signature: inspect.Signature) -> tuple[list[str], dict[int, Any], bool]:
-    """Positional names, defaults by position, and whether there is ``*args``."""
+    """Return positional names, defaults by position, and whether it has ``*args``."""
     names: list[str] = []
     defaults: dict[int, Any] = {}
     variadic = False

@@ -1,10 +1,11 @@
 """Sum second derivatives over many directions, in tiles that fit into the cache.
 
-    Σ_d D²f[p_d, q_d]   with   S_l = Σ_tiles Σ_{d in tile} (products of tangents in equation l)
+    Σ_d D²f[p_d, q_d]   needs, for each equation l,   S_l = Σ_tiles Σ_{d in tile} (products of tangents in l)
 
-The directions of a forward Laplacian interact only through sums of products of their tangents. A loop over
-tiles of directions accumulates these sums for all equations, and one second-order term follows after the
-loop. The arithmetic is unchanged, but only the tangents of one tile are in memory. Timings:
+A forward Laplacian propagates one tangent for each direction, and one second-order term for the sum over all
+directions. Each equation adds a sum S_l of products of tangents to the second-order term. A loop over tiles
+of directions accumulates the sums S_l of all equations. After the loop, the second-order term is propagated
+once. The arithmetic is unchanged, but only the tangents of one tile are in memory. Timings:
 ``docs/decisions/0019-thresholds-of-rewrites.md``.
 
 If the samples of a compiled function are independent, all directions run together instead. Such a function is
@@ -46,7 +47,7 @@ class Directions(NamedTuple):
 
 
 def spread(rows: Any, x: Any) -> Any:
-    """Broadcast directions that all points share to tangents of ``x``."""
+    """Broadcast directions of shape ``(K, D)`` to tangents of ``x`` at all points."""
     if len(rows.shape) == len(x.shape) + 1:
         return rows
     return broadcast_in_dim(rows, shape=(rows.shape[0], *x.shape), dims=(0, len(x.shape)))
@@ -60,7 +61,7 @@ def summed(
     directions: Directions,
     is_whole: bool = False,
 ) -> list[Any]:
-    """Emit Σ_d D²y[p_d, q_d] of each of ``ys`` into ``builder``.
+    """Emit the sum of second derivatives Σ_d D²y[p_d, q_d] of each output y in ``ys``.
 
     Args:
         builder: builder of the current graph, to which equations are added.
@@ -89,7 +90,7 @@ def _swept(equations: Sequence[Equation], x: Any, directions: Directions, is_par
 
 
 def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
-    """Choose the number of directions in one tile."""
+    """Choose the number of directions in one tile from the bytes of its tangents."""
     moving, largest = {x}, x.type.size
     for equation in equations:
         if equation.primitive.jvp is not None and not moving.isdisjoint(equation.inputs):
@@ -101,7 +102,10 @@ def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
 
 
 def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
-    """Whether the compiler will split the function into tiles of samples."""
+    """Whether compilation will split the function into tiles of independent samples.
+
+    Then tiles of directions are not needed.
+    """
     if outermost_program() is None or not is_rewriting():
         return False
     moving = {x}

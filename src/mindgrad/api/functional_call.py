@@ -73,7 +73,7 @@ def functional_call(
 
 
 class _Call:
-    """Calls of one Cell with values for its Parameters."""
+    """The function ``(params, args, kwargs) -> net(*args, **kwargs)`` of one Cell."""
 
     def __init__(self, net: Any) -> None:
         self.net = net
@@ -83,7 +83,7 @@ class _Call:
         if innermost() is not None:
             with _bound(pairs):
                 return self.net(*args, **kwargs)
-        scope = Recorder()  # this scope records nothing, because no tensor belongs to it
+        scope = Recorder()  # it only replaces Parameters: it records no operators, as no tensor belongs to it
         with opened(scope):
             with _bound(pairs):
                 result = self.net(*args, **kwargs)
@@ -93,7 +93,7 @@ class _Call:
         return result
 
     def _pairs(self, params: dict[str, Any]) -> list[tuple[Any, Tensor]]:
-        """Return pairs of a Parameter and its given value."""
+        """Check ``params``, and return pairs (Parameter of the Cell, its given value)."""
         names: dict[str, Any] = {}
         for path, parameter in self.net.parameters_and_names():
             names.setdefault(parameter.name, parameter)
@@ -123,7 +123,7 @@ class _Call:
 
 @contextmanager
 def _bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
-    """Replace the values of Parameters in this context."""
+    """Replace the values of Parameters in a ``with`` block."""
     scope: Any = innermost()
     bindings = dict(scope.bindings)  # a plain copy, because the bindings of the scope may record reads
     before = [(id(p), bindings.get(id(p)), scope.written.get(id(p))) for p, _ in pairs]

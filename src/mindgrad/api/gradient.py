@@ -46,12 +46,12 @@ def gradient_function(
     Args:
         owner: name of the public function, such as ``"grad"``, for error messages.
         fn: function to differentiate.
-        assemble: function that creates the result from ``(result of fn, positions, gradients per position,
-            gradients per parameter)``. Positions of constants are left out.
+        assemble: function ``assemble(result of fn, positions, gradients by position, gradients by
+            Parameter)`` that creates the result of a call. Positions of constant arguments are left out.
         positions: indices of the differentiated positional arguments, or ``None`` for all arguments.
         parameters: the differentiated Parameters, without repetitions.
-        sens_param: whether the gradient function takes one more argument, which is multiplied with the
-            outputs.
+        sens_param: whether the gradient function accepts one more argument, with which the outputs are
+            multiplied.
         has_aux: whether only the first of several outputs of ``fn`` is differentiated.
         strict: whether an index in ``positions`` beyond the last argument raises ``IndexError``.
         with_result: whether ``assemble`` uses the result of ``fn``. Otherwise it receives ``None``.

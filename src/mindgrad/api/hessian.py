@@ -348,7 +348,7 @@ def _product(
     return remembered(fn, request.key, make)
 
 
-# -- rules for ``record.transformed`` ---------------------------------------------------------------------
+# -- rules: functions of (builder, xs, ys, extras) that emit derivatives, for ``record.transformed`` --------
 # Each rule transforms a complete graph. Therefore the graph of the gradient is finished before a rule
 # differentiates it again.
 
@@ -367,7 +367,10 @@ def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Seq
 
 @memoized
 def _whole(program: Graph, argnum: int) -> Graph:
-    """Return the Hessian of a graph in one input, for ``control.lazy_hessian``."""
+    """Return a graph of the Hessian of ``program`` with respect to input ``argnum``.
+
+    ``control.lazy_hessian`` calls it to expand its equation.
+    """
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -376,9 +379,10 @@ def _whole(program: Graph, argnum: int) -> Graph:
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
-    """Return the result of ``_hessian_rule`` as one lazy equation, if possible.
+    """Emit the Hessian as one ``lazy_hessian`` equation, which is expanded later.
 
-    The graph must be a function of one vector. Otherwise the result is ``None``.
+    If only its trace or diagonal is used, a rewrite replaces the equation by cheaper derivatives. Returns
+    ``None`` if the graph is not a function of one vector.
     """
     decomposition = of_vector(builder, xs, ys)
     if decomposition is None:
@@ -389,7 +393,7 @@ def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequenc
 
 @cache
 def _along(rule: Rule) -> Rule:
-    """Apply ``rule`` to the gradient, along the given vectors."""
+    """Return the rule that applies ``rule`` to the gradient, with the vectors ``vs``."""
 
     def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         graph, needed = between(builder, xs, ys)
@@ -416,16 +420,16 @@ def _pulled(
 
 
 def _models(run: Run) -> int:
-    """Return the number of output tensors of the model in a run with its loss."""
+    """Return the number of output tensors of the model in a run of model and loss."""
     return len(run.result(run.recorded.outputs)[1])
 
 
 @cache
 def _generalized(count: int) -> Rule:
-    """Return the rule of Gauss–Newton products, for runs of a model with its loss.
+    """Return the rule of Gauss–Newton products, for runs of a model and its loss.
 
-    The outputs of such a run are ``count`` results of the model, ``count`` detached inputs of the loss, and
-    the loss.
+    The outputs ``ys`` of such a run are ``count`` results of the model, ``count`` inputs of the loss, which
+    are copies of these results without a derivative, and the loss.
     """
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:

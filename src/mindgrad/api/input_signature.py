@@ -36,7 +36,7 @@ class InputSignature:
         self.is_open = max(map(self._check_entry, self.entries), default=False)
 
     def _check_entry(self, entry: Any) -> bool:
-        """Return whether a part of ``entry`` has an open size."""
+        """Check the types in ``entry``; return whether a shape in it has an open size."""
         if entry is None:
             return False
         if isinstance(entry, Tensor):
@@ -71,11 +71,14 @@ class InputSignature:
             self._compare(entry, value, f"input {position}")
 
     def open_sizes(self) -> OpenSizes | None:
-        """Return the handling of open sizes, or ``None`` if no size is open."""
+        """Return an ``OpenSizes`` for the function, or ``None`` if no size is open."""
         return OpenSizes(self._open_axes, self.name) if self.is_open else None
 
     def _open_axes(self, args: Sequence[Any]) -> list[tuple[int, ...]]:
-        """Return the open axes of each tensor, or ``[]`` if the arguments are invalid."""
+        """Return the indices of the open axes of each leaf of the arguments.
+
+        Returns ``[]`` if the arguments do not match the declaration.
+        """
         try:
             self.check(args, {})
         except (TypeError, ValueError):
@@ -124,7 +127,7 @@ class InputSignature:
 
 
 def declared_sizes(declared: Sequence[Any] | None, name: str) -> OpenSizes | None:
-    """Return the handling of open sizes, or ``None`` if no size is open."""
+    """Return an ``OpenSizes`` for declared inputs, or ``None`` if no size is open."""
     try:
         return None if declared is None else InputSignature(tuple(declared), name).open_sizes()
     except TypeError:

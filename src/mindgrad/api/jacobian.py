@@ -235,11 +235,15 @@ def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
     return unflatten(structure, [next(following) if isinstance(x, Tensor) else () for x in leaves])
 
 
-# -- rules for ``record.transformed`` ---------------------------------------------------
+# -- rules: functions of (builder, xs, ys, extras) that emit a derivative of ys with respect to xs, for
+# ``record.transformed`` ---------------------------------------------------------------------------------
 
 
 def identity(type: TensorType) -> Any:
-    """Return the basis vectors of ``type``, stacked along a new first axis."""
+    """Return all unit vectors of ``type``, stacked along a new first axis.
+
+    For shape (2, 3), the result has shape (6, 2, 3).
+    """
     n = type.size
     rows, columns = (iota(shape=(n, n), axis=axis, dtype=int32) for axis in (0, 1))
     return reshape(convert(equal(rows, columns), dtype=type.dtype), shape=(n, *type.shape))
@@ -248,9 +252,16 @@ def identity(type: TensorType) -> Any:
 def _swept(
     graph: Graph, needed: Sequence[Any], types: Sequence[TensorType]
 ) -> list[list[tuple[Any, int | None]]]:
-    """Apply a linear derivative to all basis vectors.
+    """Apply a linear graph to all basis vectors of its inputs.
 
-    For each input type in ``types``, the result contains all outputs and their batch axes.
+    Args:
+        graph: graph of ``(*needed, *vectors)``, which is linear in the vectors.
+        needed: the residuals.
+        types: types of the vectors.
+
+    Returns:
+        For each vector, the outputs for all its basis vectors, as pairs (output, batch axis). The other
+        vectors are zero.
     """
     swept = []
     for k, type in enumerate(types):

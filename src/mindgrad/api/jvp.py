@@ -85,7 +85,7 @@ def _made_at_once(fn: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
 
 
 def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Check ``inputs`` and ``v``, and return two sequences of equal length."""
+    """Check ``inputs`` and ``v``; return two sequences, the inputs and their tangents."""
     text = f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor"
     for given in (inputs, v):
         if not is_input(given):
@@ -102,7 +102,7 @@ def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[S
 
 
 def _differentiated(owner: str, fn: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
-    """Check the arguments, and return them in plain containers."""
+    """Check the arguments; return them with containers of ``mutable`` made plain."""
     inputs = Inputs(owner, fn, args, range(len(args)))
     return inputs.gradients(inputs.like())
 
@@ -126,7 +126,10 @@ def _along(
 
 
 def _is_zero(tangent: Tensor) -> bool:
-    """Whether a cheap test shows that ``tangent`` is zero."""
+    """Whether ``tangent`` is known to be zero.
+
+    Large tangents are not compared with zero, so the result may be ``False`` for a zero tangent.
+    """
     array = tangent._array
     if tangent.is_traced or tangent.is_parameter or not isinstance(array, np.ndarray) or not array.size:
         return False

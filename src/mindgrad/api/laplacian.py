@@ -370,7 +370,7 @@ def _operator(
     return remembered(fn, (owner, grad_position, form), made)
 
 
-# -- rules for ``record.transformed`` -------------------------------------------------------
+# -- rules: functions of (builder, xs, ys, extras) that emit derivatives, for ``record.transformed`` --------
 
 
 def _as_directions(matrix: Any, axis: int) -> Any:
@@ -380,7 +380,7 @@ def _as_directions(matrix: Any, axis: int) -> Any:
 
 @lru_cache(maxsize=64)
 def _on_rows(owner: str, rule: Rule) -> Rule:
-    """Return ``rule`` with a check that each output depends on its own point only."""
+    """Return ``rule`` with a check that outputs of different points are independent."""
 
     def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         for x in xs:
@@ -395,7 +395,11 @@ def _on_rows(owner: str, rule: Rule) -> Rule:
 
 @lru_cache(maxsize=8)
 def _swept(form: str, is_whole: bool = False) -> Rule:
-    """Return the rule that sums second derivatives over directions. ``form`` names their set."""
+    """Return the rule that sums second derivatives over directions.
+
+    ``form`` selects the directions. ``"unit"``: the coordinate axes. ``"factor"``: the columns of the factor.
+    Otherwise: the coordinate axes, weighted by the diagonal or paired with rows of the coefficient matrix.
+    """
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         equations = list(builder.equations)
@@ -416,7 +420,7 @@ def _per_point(y: Any, x: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _along(order: int) -> Rule:
-    """Return the rule for the derivative of an order along one direction."""
+    """Return the rule for the derivative of order ``order`` along one direction."""
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         (x,), (v,) = xs, extras

@@ -104,7 +104,7 @@ def check_coefficients(owner: str, coefficients: Tensor, x: TensorType, factored
 
 
 def points_are_mixed(owner: str, x: Any, equation: Any) -> str:
-    """Return the message about an equation that mixes points."""
+    """Return the error message for an equation that combines values of several points."""
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (
         f"For '{owner}', each output value must depend on one point only, but for an input of shape "

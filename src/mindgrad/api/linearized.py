@@ -101,10 +101,12 @@ def _nothing(builder: Any, xs: Any, ys: Any, extras: Any) -> list[Any]:
 
 
 class _Replay:
-    """The derivative of a recorded run, which each call computes from the recording.
+    """The derivative of a recorded run as a function of vectors.
+
+    Each call transforms the recording again, for its own vectors.
 
     Attributes:
-        outputs: the output tensors, lifted to the scope outside the run.
+        outputs: the outputs of the run, as tensors of the scope outside the run.
     """
 
     __slots__ = ("_captured", "_chosen", "_graph", "_recorded", "_rule", "_xs", "outputs")
@@ -140,9 +142,9 @@ class _Replay:
 
 
 class _Second:
-    """The second part of a split derivative, a function of residuals and vectors.
+    """The second part of a split derivative: a function of residuals and vectors.
 
-    The first call compiles it.
+    It is compiled at the first call outside other traces.
     """
 
     __slots__ = ("_run", "graph")
@@ -181,9 +183,14 @@ def _split(
     chosen: Sequence[Tensor],
     backwards: bool,
 ) -> tuple[list[Tensor], list[Tensor], _Second]:
-    """Split the derivative of a run into two parts.
+    """Split the derivative of a run into two parts (see the module docstring).
 
-    The second part takes the residuals of the first and vectors of ``types``.
+    Args:
+        recorded: the run.
+        rule: rule that emits the derivative, such as ``reverse_rule``.
+        types: types of the vectors to which the derivative is applied.
+        chosen: the differentiated outputs of the run.
+        backwards: whether the derivative maps cotangents of outputs to cotangents of inputs.
 
     Returns:
         tuple: the outputs of the run, the residuals, and the second part.

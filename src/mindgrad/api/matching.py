@@ -1,6 +1,7 @@
 """Check that tangents and cotangents match the structure and types of primals.
 
-An error names the first part that differs, and the expected value.
+For example, ``sens`` of a gradient must match the output. An error names the first leaf or container that
+differs, and the expected type.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def match(owner: str, name: str, value: Any, template: Any, role: str) -> list[T
         value: argument to check.
         template: the value whose structure and types ``value`` must have. Leaves that are not tensors are
             ignored.
-        role: the noun for ``template`` in errors.
+        role: word for ``template`` in errors, such as ``"output"``.
 
     Raises:
         TypeError: If a dtype in ``value`` differs from ``template``, or only one of them has a container.

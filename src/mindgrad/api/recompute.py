@@ -1,4 +1,4 @@
-"""Gradient checkpointing: recompute the inner values of a block in reverse mode."""
+"""Gradient checkpointing: recompute the values of a block in reverse mode."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def recompute(
 
 
 def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, context_fn: Any) -> None:
-    """Check the types and values of the options of :func:`recompute`."""
+    """Raise an error for a wrong type or value of an option of :func:`recompute`."""
     flags = {"use_reentrant": use_reentrant, "output_recompute": output_recompute, "early_stop": early_stop}
     for name, flag in flags.items():
         if not isinstance(flag, bool):

@@ -2,9 +2,10 @@
 
     J_f(x), ∇²f(x) as SciPy matrices; only the entries that can be nonzero are computed
 
-The first call with given argument types finds the sparsity pattern and builds the computation
-(``sparse.decompression``). Later calls run it and fill in the values of the matrix. If the pattern depends on
-integer arguments, such as indices, it is found again when their values change.
+The first call with given argument types finds the sparsity pattern and builds the computation of the
+compressed derivative: the entries that can be nonzero (``sparse.decompression``). Later calls run this
+computation and fill in the values of the matrix. If the pattern depends on integer arguments, such as
+indices, it is found again when their values change.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ def _name(request: Request) -> str:
 
 
 class _Form:
-    """Form of the result of a call.
+    """The structure of the result of a call: its matrices and their nesting.
 
     Attributes:
         structure: sparsity structure of the matrices.
-        tree: the container structure of the differentiated output.
-        are_tensors: for each leaf of that output, whether it is a tensor and has a matrix.
+        tree: the nesting of the differentiated output.
+        are_tensors: for each leaf of the output, whether it is a tensor, for which a matrix is returned.
     """
 
     __slots__ = ("are_tensors", "structure", "tree")
@@ -96,14 +97,14 @@ def _numbers(given: Any) -> Any:
 
 
 class _Rule:
-    """The rule for ``record.transformed`` that computes the compressed derivative.
+    """The rule for ``record.transformed`` that emits the compressed derivative.
 
-    Its first result is the index of the structure in ``structures``.
+    It also finds the sparsity pattern. Its first result is the index of the pattern in ``structures``.
 
     Attributes:
-        given: dict that maps input indices to values that depend only on integer arguments of the current
-            call.
-        constants: dict that maps input indices to values that do not depend on any argument.
+        given: dict that maps indices of graph inputs to their values, if these depend only on the integer
+            arguments of the current call.
+        constants: dict that maps indices of graph inputs to their values, if these depend on no argument.
         integers: the integer arguments of the current call.
         snapshot: copies of the integer arguments if the pattern depends on them, else ``None``.
         structures: list of the matrix structures that the rule has found.
@@ -176,7 +177,7 @@ class _Sparse:
     # -- running ------------------------------------------------------------------------------------
 
     def _run(self, rule: _Rule, run: Run) -> tuple[int, list[Tensor], _Form, Any]:
-        """Return the index of the structure, the values, the form, and the other outputs."""
+        """Return the pattern's index, the nonzero values, the form, and other outputs."""
         outputs, results = transformed(run.recorded, rule, (), run.outputs)
         out = run.result(outputs)
         leaves, tree = flatten(out[0] if self._request.has_aux else out)

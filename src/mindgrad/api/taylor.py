@@ -242,7 +242,7 @@ def _check_order(owner: str, order: Any, least: int) -> None:
         raise ValueError(f"For `{owner}`, value of order should not be less than {least}, but got {order}.")
 
 
-# -- rules -----------------------------------------------------------------------------------------------
+# -- rules: functions of (builder, xs, ys, extras) that emit derivatives, for ``record.transformed`` --------
 
 
 def _made(
@@ -289,7 +289,7 @@ def _stacked(atoms: Sequence[Any]) -> Any:
 
 @cache
 def _derivatives(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``jet``, which converts derivatives to coefficients and back."""
+    """Return the rule of ``jet``: derivatives are Taylor coefficients times k!."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Any]) -> list[Any]:
         given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
@@ -306,7 +306,7 @@ def _row(rows: Any, index: int) -> Any:
 
 @cache
 def _last(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``derivative``."""
+    """Return the rule of ``derivative``, which returns only the highest order."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
         values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
@@ -317,7 +317,7 @@ def _last(order: int) -> Callable[..., list[Any]]:
 
 @cache
 def _along_line(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``taylor``."""
+    """Return the rule of ``taylor``, for a curve that is a line."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
         series = [[v] for v in directions] or [[ones(x.type)] for x in xs]

@@ -166,7 +166,7 @@ def _made_at_once(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any) -> tuple[Any, Any]:
-    """Return ``(out, gradients)``, with a single gradient for one input."""
+    """Return ``(out, gradients)``: a gradient for one input, or a tuple for several."""
     check_tensors(f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor", args)
     check_count(fn, arity(fn), len(args))
     run = Run(owner, fn, args, {}, range(len(args)))

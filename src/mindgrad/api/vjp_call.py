@@ -183,7 +183,7 @@ class Inputs:
                 self.numbers.extend([kind is Number for kind in kinds if kind is not None])
 
     def originals(self, args: Sequence[Any]) -> list[Any]:
-        """Return the arguments, or parts of arguments, to which ``tensors`` belong."""
+        """Return the leaf of ``args`` to which each element of ``tensors`` belongs."""
         listed: list[Any] = []
         for position, form, _ in self.slots:
             if form is None:
@@ -242,7 +242,7 @@ class Inputs:
 
 
 class _Places:
-    """Names of the leaves of one argument of a function, for errors."""
+    """Names of the leaves of one argument, such as ``p['w'] of argument 0 'p'``."""
 
     __slots__ = ("_fn", "_position", "_structure")
 
@@ -360,7 +360,10 @@ class Run:
 
 
 class _Reads(dict[int, Any]):
-    """Bindings of a scope that record which Parameters are read from outside."""
+    """Bindings of a scope (values of Parameters by ``id``) that record missing keys.
+
+    A missing key is a Parameter that the function reads from outside its arguments.
+    """
 
     __slots__ = ("outside",)
 
@@ -411,7 +414,7 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
 
 
 def further(outputs: Sequence[Any]) -> Any:
-    """Return the outputs after the first: one output bare, several as a tuple."""
+    """Return the outputs after the first: a single output, or a tuple of several."""
     return outputs[1] if len(outputs) == 2 else tuple(outputs[1:])
 
 

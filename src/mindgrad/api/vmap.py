@@ -194,7 +194,7 @@ def _axes_of_arguments(
     return labeled
 
 
-# -- the function of one element ---------------------------------------------------------------------
+# -- the function of one batch element --------------------------------------------------------------
 
 
 def _mapped(
@@ -209,8 +209,8 @@ def _mapped(
 ) -> Any:
     """Apply ``fn`` to each of ``size`` batch elements.
 
-    ``places`` has the batch axis of each tensor in ``leaves``. ``members`` are groups of Parameters with one
-    Parameter for each element. ``fn`` contains the first Parameter of each group.
+    ``places`` contains the batch axis of each leaf, or ``None``. For an ensemble, ``members`` are the groups
+    of corresponding Parameters, and ``fn`` is the first Cell.
     """
     element = _Element(fn, leaves, structure, kwargs, places, members)
     graph, operands, axes = element.program(size)
@@ -230,12 +230,12 @@ def _mapped(
 
 
 class _Element:
-    """The traced graph of one element.
+    """The traced graph of ``fn`` for one batch element.
 
     Attributes:
-        results, structure: flattened results of ``fn``, and their container structure.
-        assigned: the Parameters among the arguments that the function modifies by item assignment, and their
-            axes. The graph returns their new values after the results.
+        results, structure: flattened results of ``fn``, and their nesting.
+        assigned: pairs (Parameter, batch axis) of the arguments that ``fn`` modifies by item assignment. The
+            graph returns their new values after the results.
     """
 
     def __init__(
@@ -298,7 +298,7 @@ class _Element:
             return [*self.results, *[now for *_, now in changed]]
 
     def program(self, size: int) -> tuple[Graph, list[Tensor], list[int | None]]:
-        """Return the graph of one element, its batched operands, and their axes.
+        """Return the graph of one batch element, the batched operands, and their axes.
 
         The axis is ``None`` if all ``size`` batch elements share the operand.
         """
@@ -309,7 +309,7 @@ class _Element:
         for symbol, tensor, axis in zip(graph.inputs, self._batched, self._axes, strict=False):
             tensors[symbol], axes[symbol] = tensor, axis
         for symbol, generator in zip(graph.inputs[count:], self._generators, strict=False):
-            if symbol not in used:  # the state of a generator: the enclosing function has it as an input
+            if symbol not in used:  # ``fn`` draws no numbers from this generator
                 continue
             is_drawn = id(generator) in self._program.written
             tensors[symbol] = _split(generator, size) if is_drawn else state.read(generator)
@@ -321,7 +321,10 @@ class _Element:
 
 
 def _result(x: Tensor) -> Tensor:
-    """Lift a result of ``fn`` to the outer scope. A Number gets the dtype of ``Tensor(number)``."""
+    """Convert a result of ``fn`` to a tensor of the scope that is being traced.
+
+    A Number gets the dtype of ``Tensor(number)``.
+    """
     now = as_it_is(lifted(state.read(x)))
     return apply(convert, now, dtype=Tensor(x.sample()).dtype) if type(x) is Number else now
 
@@ -373,9 +376,10 @@ def _joined(parameters: Sequence[Any]) -> Tensor:
 
 
 def _split(generator: Any, size: int) -> Tensor:
-    """Create a generator state for each of ``size`` batch elements, with one draw.
+    """Create states of a random generator for ``size`` batch elements.
 
-    Both seeds of each state are random bits, drawn with different keys. The counter of calls starts at zero.
+    A state consists of two seeds and a counter of calls, which starts at zero. The seeds are random bits from
+    one draw of ``generator``.
     """
     with nullcontext() if open_scopes() else window:
         now = lifted(state.read(generator))
@@ -403,7 +407,7 @@ def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> Non
 
 @contextmanager
 def _unassigned(fn: Any) -> Iterator[None]:
-    """Raise ``RuntimeError`` if ``fn`` assigns to outside state in this context."""
+    """Raise ``RuntimeError`` if the ``with`` block assigns to state outside of ``fn``."""
     program: Any = outermost_program()
     before = set(program.restored)
     with effect_log.isolated():
@@ -424,7 +428,10 @@ def _unassigned(fn: Any) -> Iterator[None]:
 
 
 def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
-    """Whether item assignment changed a tensor that still exists after the call."""
+    """Whether item assignment, such as ``x[0] = 1``, changed a tensor from outside.
+
+    In contrast to local tensors, such a tensor still exists after the call of ``fn``.
+    """
     is_rebound = False
     for key in set(program.restored) - before:
         tensor, was, line = program.restored.pop(key)

@@ -44,7 +44,7 @@ def targets_of(lowered: Any) -> set[str]:
 
 
 def described(lowered: Any, graph: Graph | None) -> bytes | None:
-    """Describe the custom calls of a graph for :func:`is_prepared`.
+    """List the targets of a graph's custom calls, as input of :func:`is_prepared`.
 
     Args:
         lowered: the lowered object of JAX for ``graph``.
@@ -99,7 +99,11 @@ def is_prepared(description: bytes, graph: Graph | None, platform: str) -> bool:
 
 
 def _candidates(equations: Sequence[Equation]) -> list[int]:
-    """Return the position of one equation of each kind, in order of likelihood."""
+    """Return the positions of distinct equations, the likeliest custom call first.
+
+    Equations with equal operators, operand types, and parameters have the same lowered code, so only the
+    first one is listed.
+    """
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
         # loops and branches are tried last, because the equations of their graphs are tried separately

@@ -86,7 +86,7 @@ def _select(target: str, device_id: int) -> str:
 
 
 def _waits_for_processes() -> bool:
-    """Return whether this process has yet to join the other processes of its job."""
+    """Return whether this process belongs to a job of several but has not joined it."""
     with suppress(RuntimeError):  # communication.init() reports the error
         return not is_started() and job_of().size > 1
     return False

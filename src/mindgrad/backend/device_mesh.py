@@ -1,8 +1,8 @@
 """Sharding: run one computation on a mesh of devices.
 
-A ``NamedSharding`` of JAX describes the layout of an array on the mesh of ``ir.partition``. The partitioner
-of XLA inserts the collectives. It also chooses the layout of inputs and results for which the graph does not
-specify one.
+A *layout* (``ir.partition.Axes``) lists, for each axis of an array, the mesh axes that divide it. It is
+converted to a ``NamedSharding`` of JAX. The partitioner of XLA inserts the collectives. It also chooses the
+layout of inputs and results for which the graph does not specify one.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def lowering_for(placement: Placement) -> Iterator[None]:
 
 
 def spread(array: Any, target: Any) -> Any:
-    """Lay out ``array`` with the sharding ``target``, unless it already has it.
+    """Distribute ``array`` among devices as the sharding ``target`` specifies.
+
+    An array that already has an equivalent sharding is returned unchanged.
 
     Args:
         array: a NumPy or JAX array. If ``target`` has devices of other processes, each process passes the
@@ -131,7 +133,10 @@ def joint_samples(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
 
 
 def spread_slices(shape: Sequence[int], target: Any, read: Callable[[Any], np.ndarray]) -> Any:
-    """Create an array with the sharding ``target`` from the slices ``read(index)``."""
+    """Create an array with the sharding ``target`` without building the whole array.
+
+    ``read(index)`` returns the slice of the array at ``index``, a tuple of Python slices.
+    """
     jax = jax_module()
     with jax.enable_x64(True):
         return jax.make_array_from_callback(tuple(shape), target, read)
@@ -153,7 +158,8 @@ def laid_out(compiled: Any, undonated: Sequence[int], donated: Sequence[int]) ->
 def constants_of(compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
     """Put the hoisted constants of a compiled function on its devices.
 
-    ``mover`` puts unused constants on a device.
+    Hoisted constants are large constants that are passed as operands. ``mover`` puts an array on one device;
+    it is used for constants that the compiled function does not read.
     """
     shardings = compiled.input_shardings[0][2]
     return [

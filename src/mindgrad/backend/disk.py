@@ -82,7 +82,7 @@ _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
 #: maximum number of entries in a folder, because finding the oldest entry reads the whole folder
 MOST = 4096
-#: a process checks for entries to remove whenever it has written this fraction of the size limit
+#: each time a process has written this fraction of the size limit, it removes old entries above the limit
 _UNSEEN = 1 / 64
 #: maps each cache folder to the bytes that this process has written since it last removed old entries
 _written: dict[Path, int] = {}

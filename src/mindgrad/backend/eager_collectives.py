@@ -1,8 +1,8 @@
 """Run collectives of eager mode immediately, in the order of the Python calls.
 
 Each collective is compiled separately. It is never deferred, nor compiled in the background together with
-other operators. Background compilation takes a different time on each rank, so the ranks would run
-collectives in different orders.
+other operators. Background compilation takes a different time on each rank (process of the job), so the ranks
+would run collectives in different orders and wait for each other forever.
 """
 
 from __future__ import annotations

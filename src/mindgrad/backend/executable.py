@@ -41,7 +41,8 @@ class Executable:
         may_take_long: whether the graph has loops that may run very often.
         layouts: the JAX sharding of each input, if the graph runs on several devices; ``None`` for one.
         compiled: the compiled JAX function.
-        takes_parts: whether operands may be pending parts of arrays over the mesh of processes.
+        takes_parts: whether operands may be pending parts of arrays that are distributed over processes
+            (``process_mesh.PartOnRequest``).
     """
 
     __slots__ = ("__weakref__", "compiled", "extra", "layouts", "may_take_long", "run", "takes_parts")
@@ -132,7 +133,7 @@ class _LongRun:
 
 
 def noting(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``run``, with interruptible waiting for its results."""
+    """Return ``run``, such that Ctrl-C interrupts a later wait for its results."""
 
     def call(*operands: Any) -> Any:
         results = run(*operands)
@@ -147,7 +148,7 @@ def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``run``, followed by waiting for all callbacks, such as printing."""
+    """Return ``run``, such that a call returns after all callbacks, such as printing."""
     jax = jax_module()
 
     def wait(*operands: Any) -> Any:
@@ -166,9 +167,9 @@ def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class GraphProgram(NamedTuple):
-    """A graph with the details on which its compiled function depends.
+    """A graph, its hoisted constants, and its donated inputs.
 
-    The compile cache computes the key of the function from them, without lowering the graph.
+    The compile cache computes the key of the compiled function from them, without lowering the graph.
 
     Attributes:
         graph: the graph.

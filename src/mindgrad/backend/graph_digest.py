@@ -51,11 +51,11 @@ _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 class _Unknown(Exception):
-    """Raised if a part of a graph cannot be encoded by its value."""
+    """Raised if a parameter or constant of a graph cannot be encoded by its value."""
 
 
 def digest(program: GraphProgram) -> bytes | None:
-    """Return the digest of a graph; ``None`` if it has none."""
+    """Return the digest of a graph; ``None`` if the graph cannot be encoded."""
     equations = program.graph.equations
     source = _source()
     if source is None or any(equation.primitive.communicates for equation in all_equations(equations)):
@@ -76,10 +76,10 @@ def digest(program: GraphProgram) -> bytes | None:
 
 
 class _Encoder:
-    """Encoder of graphs as nested tuples of plain values.
+    """Encoder of graphs as nested tuples of plain values, which ``marshal`` can write.
 
-    Different graphs have different codes. A plain value is its own code; every other value becomes a tuple
-    that starts with the name of its type.
+    Different graphs have different encodings. A plain value, such as an int, is encoded as itself. Every
+    other value becomes a tuple that starts with the name of its type.
     """
 
     def __init__(self, hoisted: Mapping[Constant, int]) -> None:

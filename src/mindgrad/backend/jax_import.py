@@ -78,7 +78,7 @@ def jax_module(name: str = "jax") -> Any:
 
 @lru_cache(maxsize=1)
 def prepare_import() -> None:
-    """Let forks wait for an import of JAX in another thread.
+    """Let a fork wait until an import of JAX in another thread has finished.
 
     A fork acquires its registered locks in the reverse order of their registration. This function first
     imports the modules whose locks the import of JAX needs, and then registers the lock of this module. It
@@ -109,7 +109,10 @@ def _raise_loop_limit() -> None:
 
 
 class _OwnNumbers:
-    """Context in which this thread does not use the global generator of NumPy."""
+    """Context in which this thread draws random numbers from its own NumPy generator.
+
+    The import of JAX then draws no numbers from the user's global generator.
+    """
 
     def __enter__(self) -> None:
         module: Any = np.random
@@ -123,7 +126,7 @@ class _OwnNumbers:
             setattr(module, name, self._divided(function, getattr(own, name, function)))
 
     def _divided(self, function: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-        # a module may keep a reference to `draw`, which after the import calls the original function
+        # JAX may store a reference to `draw` during the import. After the import, `draw` calls `function`
         @wraps(function)
         def draw(*args: Any, **kwargs: Any) -> Any:
             return (own if threading.get_ident() == self._thread else function)(*args, **kwargs)

@@ -31,11 +31,13 @@ __all__ = ["hidden", "kept_constants"]
 
 
 class _Collected(NamedTuple):
-    """Bounds of the constants that XLA may combine in a value.
+    """Bounds of the constant c of a value c·x, or of the constant d of a value x + d.
+
+    XLA may combine this constant with the constants of the next operators.
 
     Attributes:
-        low, high: bounds of the binary logarithm of the constant factor of the value.
-        least, most: bounds of the constant term of the value.
+        low, high: bounds of log₂ |c|.
+        least, most: bounds of d.
     """
 
     low: float = 0.0
@@ -48,7 +50,7 @@ _NOTHING = _Collected()
 
 
 def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return equations of ``graph``, each with the position of an operand to hide."""
+    """Return the operands to hide, as pairs (equation, position of the operand)."""
     hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)} | _nested_quotients(graph)
     collected: dict[Any, _Collected] = {}
     for equation in graph.equations:
@@ -70,10 +72,10 @@ def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected | None:
-    """Return the constants combined in the result of an operator without constants.
+    """Return the constants that the result of ``equation`` inherits from its operands.
 
-    The operator moves elements, negates them, or adds two values. The result is ``None`` for all other
-    operators.
+    ``operands`` contains the constants of each operand; ``None`` for a constant operand. The equation moves
+    elements, negates them, or adds two values. The result is ``None`` for all other operators.
     """
     primitive, dtype = equation.primitive, equation.outputs[0].type.dtype
     if not operands or operands[0] is None or any(x.type.dtype is not dtype for x in equation.inputs[:1]):
@@ -89,9 +91,9 @@ def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected
 
 
 def _extended(equation: Equation, position: int, constant: Constant, other: _Collected) -> _Collected | None:
-    """Combine ``constant`` with the constants of the other operand of ``equation``.
+    """Combine operand ``constant`` with the constants of the other operand.
 
-    The result is ``None`` if the constants must not be combined.
+    The result is ``None`` if XLA must not combine them, because of overflow, underflow, or cancellation.
     """
     symbol, info = equation.primitive.symbol, ml_dtypes.finfo(constant.type.dtype.numpy)
     values = np.asarray(constant.smallest())
@@ -124,12 +126,12 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
 
 
 def hidden(jax: Any, operand: Any) -> Any:
-    """Hide from XLA that ``operand`` is a constant or a quotient."""
+    """Apply an optimization barrier to ``operand``, which hides its value from XLA."""
     return jax.lax.optimization_barrier(operand)
 
 
 def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return quotients with an operand that is a quotient, and the operand's position."""
+    """Return pairs (equation, position) of quotients whose operand is also a quotient."""
     quotients = {e.outputs[0]: e for e in graph.equations if _is_quotient(e)}
     return {
         (equation, position)
@@ -140,7 +142,7 @@ def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _stepped_quotients(graph: Graph) -> set[Equation]:
-    """Return quotients by constants whose results are rounded to integers."""
+    """Return quotients by constants that are rounded, such as in floor(x / c)."""
     divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
     if not divisions:
         return set()
@@ -163,7 +165,7 @@ def _is_step(equation: Equation, x: Any) -> bool:
 
 
 def _unmoved(x: Any) -> Any:
-    """Return the value before all movements of elements that produced ``x``."""
+    """Follow ``x`` back through operators that only move elements, such as transpose."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]
     return x

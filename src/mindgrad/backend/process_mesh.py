@@ -78,7 +78,7 @@ def agree(graph: Graph) -> None:
 
 
 def use_devices(devices: Sequence[Any] | None) -> None:
-    """Let the ``devices`` of this process represent the ranks in later compilations.
+    """Simulate the ranks by ``devices`` of this process in later compilations.
 
     Each operand and each result of a compiled function is then a list with one array per rank. ``None``
     restores the default, in which each rank is a process.
@@ -157,10 +157,10 @@ class ProcessMesh:
     def mapped(
         self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
     ) -> tuple[Any, Any]:
-        """Convert ``body``, a function of parts, to a function of arrays over the mesh.
+        """Convert ``body``, a function on one rank, to a function of arrays over the mesh.
 
         Args:
-            body: function of one rank. Its arguments are groups of arrays; it returns a list of arrays.
+            body: function on one rank. Its arguments are groups of arrays; it returns a list of arrays.
             shapes: in the same groups, ``jax.ShapeDtypeStruct`` of each operand on one rank.
             results: shape of each result on one rank.
 

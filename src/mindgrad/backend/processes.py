@@ -41,8 +41,8 @@ _KEPT = 2**16
 _is_started = False
 #: name and start time of a function with collectives that has not returned yet
 _running: tuple[str, float] | None = None
-#: the last function with collectives that returned: its name, its start time, a weak reference to one of its
-#: results, which may still be computed, and this result itself if it is small
+#: the last function with collectives that returned: its name, its start time, a weak reference to a result,
+#: which XLA may still be computing, and this result itself if it is small
 _latest: tuple[str, float, Any, Any] | None = None
 
 
@@ -89,7 +89,7 @@ def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, in
         heartbeat, timeout: as in :func:`start`.
 
     Returns:
-        The number of this process and the number of processes.
+        The index of this process and the number of processes.
 
     Raises:
         RuntimeError: As in :func:`start`, or if the scheduler did not start this process.
@@ -161,7 +161,9 @@ def entered(name: str) -> None:
 
 
 def left(results: Sequence[Any] = ()) -> None:
-    """Record that the function has returned. Its results may not be computed yet.
+    """Record that the function passed to :func:`entered` has returned.
+
+    XLA may still be computing its results.
 
     The smaller of the first and the last result, for example a loss, shows when the computation has ended. If
     this result is small, it is stored until the next function returns, because the caller may delete all
@@ -179,9 +181,9 @@ def _size(array: Any) -> int:
 
 
 def waited() -> tuple[str, float] | None:
-    """Return name and running seconds of the current function with collectives.
+    """Return the name and the seconds so far of the running function with collectives.
 
-    The result is ``None`` if no such function runs.
+    Returns ``None`` if no such function is running.
     """
     now = time.monotonic()
     if _running is not None:

@@ -64,7 +64,7 @@ def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """Return the constants that become operands of the compiled function.
+    """Return the large constants, which become operands of the compiled function.
 
     Their values are passed as :meth:`Constant.smallest` returns them, before broadcasting.
     """
@@ -81,9 +81,9 @@ def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = Fal
 
 
 class _Shared:
-    """Values that all graphs of a compiled function share.
+    """Values that the main graph and the inner graphs of a compiled function share.
 
-    Equal inner graphs share one function, so that JAX lowers it only once.
+    Equal inner graphs, such as loop bodies, share one function, so that JAX lowers it only once.
 
     Attributes:
         hoisted: dict that maps each constant that is an operand of the compiled function to its JAX value.
@@ -148,9 +148,10 @@ class _CollectiveOrder:
         self._depending: set[Any] = set()  # values that depend on the latest collective
 
     def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
-        """Return the operands of the next equation of the graph.
+        """Return ``operands`` of the next equation of the graph, changed for a collective.
 
-        The first operand of a collective becomes dependent on the previous collective, unless it already is.
+        If the equation is a collective that does not depend on the previous collective, its first operand is
+        replaced by an equal array that does.
         """
         if not self._is_needed:
             return operands
@@ -312,7 +313,10 @@ def _executable(
     mesh: Any,
     pending_results: int,
 ) -> Executable:
-    """Wrap a compiled function. If its calls may take long, they are interruptible."""
+    """Wrap a compiled function in an :class:`Executable`.
+
+    Calls that may take long are interruptible.
+    """
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
         pending_results = 0  # every call waits for its results, so none is pending
@@ -439,7 +443,10 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
-    """Let ``function`` run on the selected device, with 64-bit types if ``x64``."""
+    """Return ``function``, such that it runs on the selected device.
+
+    If ``x64`` is true, JAX uses 64-bit types in its calls.
+    """
     jax = jax_module()
     device = _target()
     if device is not None:

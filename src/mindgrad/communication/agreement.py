@@ -5,9 +5,9 @@ for the first time, the ranks of each of its groups exchange the ordered list of
 group. If XLA partitions the function over the devices of all ranks, they exchange the input types and
 operators instead. If the lists differ, every rank raises an error that names the first difference.
 
-A group does not exchange a list again after it has agreed upon it. A rank may therefore compile a function
-again, for example for a shorter batch, while other ranks run a version that they already have. This module
-does not check that ranks call their functions in the same order; ``communication.call_order`` does.
+A group exchanges each list only once. A rank may therefore compile a function again, for example for a
+shorter batch, while other ranks run a version that they have already compiled. This module does not check
+that ranks call their functions in the same order; ``communication.call_order`` does.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ _DIVIDED = "a divided program of"
 class Agreement:
     """Comparison of the collectives of this rank with the collectives of other ranks.
 
-    Lists that a group has agreed upon are stored, and are not compared again.
-
+    Lists that were equal on all ranks of a group are stored, and are not compared again.
 
     Args:
         store (Store): store through which the ranks of the job exchange values.
@@ -57,9 +56,8 @@ class Agreement:
             RuntimeError: If the collectives differ, or if another rank did not arrive in time or has ended.
         """
         by_group = self._by_group(graph)
-        for ranks in sorted(
-            by_group, key=_members
-        ):  # all ranks use the same order of groups, so that no two ranks wait for each other
+        # all ranks use the same order of groups, so that no two ranks wait for each other
+        for ranks in sorted(by_group, key=_members):
             self._agree(ranks, by_group[ranks])
 
     def noting(self, graph: Graph) -> Callable[[], None]:

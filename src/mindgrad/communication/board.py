@@ -1,8 +1,9 @@
-"""The board of a job: exchanged values, and processes that have ended.
+"""The board of a job: shared values, and the processes that have ended.
 
 The board is in the memory of one process: the launcher of the first machine, or process 0. Other processes
 access it through ``communication.store``. If a process waits for a value that another process can no longer
-send because it has ended, the board raises an error immediately.
+send because it has ended, the board raises an error immediately. An *attempt* is one run of the job; after a
+failure, a launcher can start another attempt.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ class Ended(NamedTuple):
     Attributes:
         rank: rank of the process.
         kind: :data:`FINISHED` or :data:`FAILED`.
-        reason: predicate whose subject is the process: ``"was killed by SIGKILL"``.
-        status: exit status of the job if this end is its cause.
+        reason: the end of a sentence that starts with the process, such as ``"was killed by SIGKILL"``.
+        status: exit status of the job if this process is the first that failed.
     """
 
     rank: int
@@ -67,7 +68,7 @@ class Board:
         self._lost: set[int] = set()
 
     def reset(self, attempt: int) -> None:
-        """Start another attempt: forget all values and all ends of processes."""
+        """Start another attempt: delete all values and the list of ended processes."""
         with self._changed:
             self.attempt = attempt
             for table in (self._values, self._parts, self._fetched, self._ended, self._stopped):
@@ -140,7 +141,11 @@ class Board:
         raise RuntimeError(f"{_named(missing)} not come to {key!r} within {timeout:g} s.")
 
     def leave(self, rank: int, kind: str, reason: str, status: int = 0) -> None:
-        """Record that a process has ended; only a failure replaces an earlier end."""
+        """Record that a process has ended.
+
+        A failure replaces the earlier record that the process has finished. All other repeated records are
+        ignored.
+        """
         with self._changed:
             if rank in self._ended and not (kind == FAILED and self._ended[rank].kind == FINISHED):
                 return

@@ -4,15 +4,16 @@
 detect that one rank calls a different function than the others at some time. The ranks would then wait for
 each other forever, or add unrelated arrays. Therefore each rank records its calls by group: their number, a
 hash of their sequence, and the latest calls. A thread publishes the record and compares it with the record of
-the previous member of each group. If all neighbors are equal, all members are. A difference is any of these
-conditions:
+the previous member of each group, its *neighbor*. If all neighbors have equal records, so have all members. A
+difference is any of these conditions:
 
 - After the same number of calls over a group, the hashes differ.
 - One rank is ahead in one group and the other rank is ahead in another group: they call in different orders.
-- One rank waits for agreement on a function, and the other has passed it or waits for a different agreement.
+- One rank waits for agreement on a function, and the other rank has already called a different function or
+  waits for agreement on a different function.
 
-The first two conditions do not depend on the times at which the records were written. The third is reported
-only if two successive records show it.
+The first two conditions do not depend on the times at which the records were written. The third condition may
+hold for a moment in a correct program, so it is reported only if two successive records show it.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Record(NamedTuple):
         return cls(serial, calls, dict(titles), None if awaited is None else (tuple(awaited[0]), awaited[1]))
 
     def title(self, number: int) -> str:
-        """Describe a function."""
+        """Return the description of the function with the identifier ``number``."""
         return self.titles.get(number, "another program")
 
 
@@ -144,7 +145,7 @@ class CallOrder:
 
     @contextmanager
     def awaiting(self, ranks: Ranks, number: int, title: str) -> Iterator[None]:
-        """Note that this rank waits for agreement on a function."""
+        """Record that this rank waits for agreement on a function, in a ``with`` block."""
         self._titles[number] = title
         self._awaited = (tuple(sorted(ranks)), number)
         try:
@@ -177,9 +178,9 @@ class CallOrder:
         return record._replace(titles=self._titles)
 
     def compared(self) -> str:
-        """Return the first difference from a neighbor, or an empty string.
+        """Publish the record of this rank, and compare it with the records of neighbors.
 
-        The difference is a predicate whose subject is this rank.
+        Returns the first difference as the end of a sentence that starts with this rank, or an empty string.
         """
         with self._comparing:
             return self._compared()
@@ -199,7 +200,10 @@ class CallOrder:
         return ""
 
     def _lasting(self, text: str, other: int, serial: int) -> str:
-        """Return ``text`` if an older record of that rank resulted in the same text."""
+        """Return ``text`` if an older record of rank ``other`` resulted in the same text.
+
+        Otherwise, return an empty string, because the difference may disappear.
+        """
         before = self._suspicions.get(other)
         self._suspicions[other] = (text, serial)
         return text if before is not None and before[0] == text and before[1] != serial else ""
@@ -219,8 +223,8 @@ def difference(
 ) -> str:
     """Describe the first difference between the calls of two ranks.
 
-    The description is empty if there is no difference. Otherwise it is a predicate whose subject is the first
-    rank.
+    The description is empty if there is no difference. Otherwise it is the end of a sentence that starts with
+    the first rank.
 
     Args:
         own, other (Record): records of the two ranks.
@@ -266,9 +270,10 @@ def _differing(
 
 
 def _passed(own: Record, other: Record, rank: int, other_rank: int) -> str:
-    """Describe a function for which one rank waits, but not the other.
+    """Describe a wait for agreement that cannot end, or return an empty string.
 
-    The other rank has passed the function or waits for a different one.
+    One rank waits for agreement on a function, and the other rank has called a different function or waits
+    for agreement on a different function.
     """
     for waiting, passing, names in ((own, other, (rank, other_rank)), (other, own, (other_rank, rank))):
         if waiting.awaited is None or names[1] not in waiting.awaited[0]:

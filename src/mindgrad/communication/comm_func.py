@@ -277,6 +277,8 @@ def all_to_all_v_c(
 def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
     """Reduce the tensors of all processes to process ``dst``; others return zeros.
 
+    :func:`all_reduce` documents the other arguments.
+
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce
     >>> print(reduce(Tensor([1.0, 2.0]), 0))
@@ -287,6 +289,8 @@ def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -
 
 def broadcast(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
     """Return the tensor of process ``src`` on all processes.
+
+    :func:`all_reduce` documents the other arguments.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import broadcast
@@ -299,6 +303,8 @@ def broadcast(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
     """Return this process's part of the first axis of the tensor of process ``src``.
 
+    :func:`all_reduce` documents the other arguments.
+
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import scatter_tensor
     >>> print(scatter_tensor(Tensor([1.0, 2.0])))
@@ -310,7 +316,7 @@ def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 def gather_into_tensor(tensor: Any, dst: int = 0, group: str = _WORLD) -> Tensor:
     """Concatenate the tensors of all processes on process ``dst``.
 
-    Other processes return zeros.
+    Other processes return zeros. :func:`all_reduce` documents the other arguments.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import gather_into_tensor

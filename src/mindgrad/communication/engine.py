@@ -26,7 +26,7 @@ def connect(store: Store, order: CallOrder) -> None:
 
     JAX opens the connections between pairs of processes at the first collective, in which all processes must
     take part. The first collective of a user's code may involve only two processes. Therefore this function
-    runs one over all processes.
+    first runs a collective over all processes.
     """
     _forget()
     set_runner(run_collective)

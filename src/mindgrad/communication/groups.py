@@ -36,12 +36,15 @@ _groups: dict[str, tuple[int, ...]] = {}
 
 
 def world() -> World:
-    """Return the processes of the job; only this process before communication begins."""
+    """Return the processes of the job. Before ``init``, this process is the only one."""
     return _world
 
 
 def enter_world(state: World | None) -> None:
-    """Set the processes of the job (``None``: this one), and delete all groups."""
+    """Set the processes of the job, and delete all groups.
+
+    ``None`` means that this process is the only one.
+    """
     global _world
     _world = _ALONE if state is None else state
     _groups.clear()

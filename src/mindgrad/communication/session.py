@@ -1,13 +1,12 @@
 """The distributed session of a process: start, watch other processes, end.
 
-At its end, a process waits for the others, because process 0 has the coordinator and perhaps the store. It
-does not wait if a process, itself included, has failed. The session is then over, and JAX's shutdown, which
-would wait, is skipped.
+At its end, a process waits for the other processes, because process 0 runs JAX's coordinator and perhaps the
+store. It does not wait if any process has failed. JAX's shutdown, which would wait, is then skipped.
 
-A thread listens for the ends of other processes. If one has ended normally and this process still waits for
-it in a collective, this process fails with a message instead of waiting forever. If one has failed, this
-process exits with a message, unless its launcher ends it first. Another thread compares the calls of this
-process with the calls of other ranks (``communication.call_order``).
+A thread watches for the ends of other processes. If another process has ended normally and this process still
+waits for it in a collective, this process fails with a message instead of waiting forever. If another process
+has failed, this process exits with a message, unless its launcher ends it first. Another thread compares the
+calls of this process with the calls of other ranks (``communication.call_order``).
 """
 
 from __future__ import annotations
@@ -52,7 +51,17 @@ _COMPARE, _COMPARE_EACH = 1.0, 0.01
 
 
 class _Session:
-    """State of a session: its store, the server of the store, and the rank's calls."""
+    """State of a session.
+
+    Attributes:
+        store: the client of the store.
+        server: the server of the store, if this process runs it.
+        order: the record of this rank's calls.
+        is_launched: whether a launcher started this process, and ends it after a failure.
+        failure: why this process fails; an empty string otherwise.
+        status: exit status of this process after a failure.
+        is_over: whether the session has ended.
+    """
 
     def __init__(self, store: Store, server: StoreServer | None, order: CallOrder, is_launched: bool) -> None:
         self.store, self.server, self.order, self.is_launched = store, server, order, is_launched
@@ -149,7 +158,7 @@ def failed_with(reason: str, status: int) -> None:
     """Record that this process fails, and report it to the other processes.
 
     Args:
-        reason (str): predicate whose subject is this process: ``"raised ValueError: …"``.
+        reason (str): the end of a sentence that starts with this process: ``"raised ValueError: …"``.
         status (int): exit status of this process.
     """
     session = _session
@@ -193,7 +202,7 @@ def end() -> None:
 
 
 def _watch_program(session: _Session) -> None:
-    """Report the end of this process to the others, and watch for theirs."""
+    """Report the end of this process to the other processes, and watch for their ends."""
     previous = sys.excepthook
 
     def note(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
@@ -212,7 +221,7 @@ def _end_of_program() -> None:
     if session is None:
         return
     if session.failure:
-        # a launcher ends this process after the other ones; without a launcher, let them read the reason
+        # wait until a launcher ends this process, or until the other processes have read the reason
         time.sleep(END_SECONDS if session.is_launched else _LOOK)
         _exit_now("", session.status)
     try:
@@ -255,7 +264,10 @@ def _watch(session: _Session) -> None:
 
 
 def _compare_calls(session: _Session) -> None:
-    """Report a failure when this process calls other functions than its neighbors."""
+    """Report a failure if this rank's calls differ from its neighbors' calls.
+
+    It runs in a thread until the session ends.
+    """
     seconds = max(_COMPARE, _COMPARE_EACH * session.store.size)
     while not session.is_over:
         time.sleep(seconds)

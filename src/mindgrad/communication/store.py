@@ -154,7 +154,9 @@ class Store:
         self._idle: list[Channel] = [self._opened()]
 
     def hold(self, ranks: Sequence[int], name: str = "", machine: int = -1) -> None:
-        """Open a connection that reports the end of ``ranks`` when it breaks.
+        """Open a connection that the server watches.
+
+        If it breaks, the server records ``ranks`` as failed, except ranks that have already ended.
 
         Args:
             ranks (list or tuple of int): rank of this process or, for a launcher, the ranks of all processes
@@ -209,7 +211,7 @@ class Store:
         self._request(["stopped", machine], [], 0.0)
 
     def close(self) -> None:
-        """Close the connections; one in use is closed after its reply."""
+        """Close the connections. A connection that waits for a reply is closed afterwards."""
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()

@@ -1,4 +1,9 @@
-"""Values of one deferred call: inputs, pending results, and their computation."""
+"""Values of one deferred call: inputs, pending results, and their computation.
+
+``eager.deferral`` compares the operators of a call with a predicted structure (``eager.structure``). This
+module computes their results: with the compiled segments of the structure, or by a replay, which runs the
+operators one by one. A *pending* array has no value until then.
+"""
 
 from __future__ import annotations
 
@@ -25,24 +30,27 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: reference count (``sys.getrefcount``) of an object to which only a list and a loop over this list refer. A
-#: pending result with this count cannot outlive the call
+#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer. A pending array with
+#: this count is referenced by no tensor, so its value is not needed
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
-#: message: why a call that returns a recording, such as ``vjp``, is not deferred
+#: message: a call that returns a recording, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
 class CallValues:
-    """The values of a deferred call. Inputs and results have separate numbers, from 0.
+    """The values of a deferred call.
+
+    Inputs and results are numbered separately, each from 0. In segments and events, input k has the number
+    ``~k``.
 
     Attributes:
         arguments: dict that maps the ``id`` of each argument array to the position of the argument.
-        leaves, types: lists of the arrays and the tensor types of the inputs, by input number.
+        leaves, types: lists of the arrays and the tensor types of the inputs.
         leaf_numbers: dict that maps (``id``, type) of each input array to the number of the input.
         pendings: list of the pending arrays of the results, while the call follows the prediction.
-        stored: dict that maps the ``id`` of each Parameter that the call wrote to the Parameter and its
-            previous array.
+        stored: dict that maps the ``id`` of each Parameter that the call assigned to the pair (Parameter,
+            its previous array).
         lines: the source lines of the events if ``debug_nans`` is set; otherwise ``None``.
     """
 
@@ -62,7 +70,10 @@ class CallValues:
         self.lines: dict[Event, tuple[str, int]] | None = {} if is_checked else None
 
     def add_leaf(self, array: Any, type: TensorType, tensor: Tensor) -> int:
-        """Add an input and return its number. A reference to the array keeps its ``id`` unique."""
+        """Add an input and return its number.
+
+        The list ``leaves`` keeps the array alive, so that no other array gets its ``id``.
+        """
         number = self.leaf_numbers[id(array), type] = len(self.leaves)
         self.leaves.append(array)
         self.types.append(type)
@@ -74,7 +85,11 @@ class CallValues:
         return [make_tensor(settled(array), type_) for array, type_ in pairs]
 
     def replaced(self, structure: Structure) -> set[tuple[int, int]]:
-        """Return, for each replaced Parameter, the numbers of its old input and new value."""
+        """Return pairs (input number, result number) of the assigned Parameters.
+
+        The input is the old array of the Parameter, and the result is its new array. Only pairs of equal type
+        are returned, because the memory of the old array is reused for the new array.
+        """
         pairs = set()
         for parameter, before in self.stored.values():
             now = parameter._array
@@ -109,7 +124,7 @@ class CallValues:
     def run_program(self, structure: Structure) -> bool:
         """Run the compiled segments of ``structure``, and return whether they succeeded.
 
-        If they fail, no value has changed.
+        If they fail, Parameters keep their old values, and the caller runs the operators one by one.
         """
         originals: list[Any] = []
         program = self._begun(structure)
@@ -141,22 +156,28 @@ class CallValues:
             return False
 
     def _begun(self, structure: Structure) -> Sequence[Segment]:
-        """Return the segments that this call has begun to run, or else the latest ones."""
+        """Return the segments that this call runs.
+
+        After the first segment has run, the call keeps its list of segments, even if the structure changes.
+        """
         if self._program is None or not self._segment:
             self._program = structure.current() or ()
         return self._program
 
     def change_program(self) -> None:
-        """Forget which segments have run, because the predicted structure has changed."""
+        """Forget the segments of this call, because its predicted structure has changed."""
         self._program, self._segment = None, 0
 
     def given_by(self, structure: Structure) -> frozenset[int]:
-        """Return the numbers of the values that the compiled segments compute."""
+        """Return the numbers of the results that the compiled segments compute."""
         program = self._begun(structure)
         return program[-1].known if program else frozenset()
 
     def run_segments(self, structure: Structure, position: int) -> None:
-        """Run the remaining segments up to ``position``, except the last segment."""
+        """Run the segments that end at or before event ``position`` and have not run yet.
+
+        The last segment is excluded, because it runs at the end of the call and may overwrite Parameters.
+        """
         program = self._begun(structure)
         while self._segment < len(program) - 1 and program[self._segment].end <= position:
             segment = program[self._segment]
@@ -165,9 +186,10 @@ class CallValues:
             self._segment += 1
 
     def run_request(self, structure: Structure, segment: Segment, events: Sequence[Event]) -> Any:
-        """Run the segment that computes a value which Python reads, and return the value.
+        """Run the compiled function of one value that Python reads, and return the value.
 
-        ``events`` are the events before Python reads the value. The segment computes some of them.
+        ``events`` are the events before the read. If ``debug_nans`` is set and the value is not finite, they
+        are searched for the cause.
         """
         leaves = self.leaf_tensors()
         operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
@@ -200,9 +222,16 @@ class CallValues:
         results: Sequence[Any],
         recordings: set[int] | None = None,
     ) -> None:
-        """Raise ``FloatingPointError`` if the call is checked and a result is not finite.
+        """Raise an error if ``debug_nans`` is set and ``results`` are not finite.
 
         The error shows the line of the first event whose result is not finite.
+
+        Args:
+            structure: the predicted structure.
+            events: the events that computed ``results``.
+            numbers: the numbers of ``results``.
+            results: the arrays to check.
+            recordings: the recordings of ``events`` that are differentiated. Default: all recordings.
         """
         if self.lines is None or are_finite(results):
             return
@@ -219,7 +248,10 @@ class CallValues:
         self.stored = {}
 
     def _donated(self, structure: Structure, segment: Segment) -> list[Any]:
-        """Return the arrays to donate to a segment, and drop all references to them."""
+        """Return the arrays to donate to a segment, and drop all other references to them.
+
+        An array can be donated only if nothing else refers to it (``execution.donation``).
+        """
         pairs = dict(self.replaced(structure))
         originals = []
         for k in segment.donated:
@@ -234,9 +266,10 @@ class CallValues:
         return originals
 
     def replayed(self, events: Sequence[Event]) -> Replay:
-        """Replay the first events of a call operator by operator.
+        """Run the first events of a call operator by operator.
 
-        Pending tensors receive the values of the replay.
+        Each pending array receives its tensor in the replay, its *shadow*. The rest of the call uses the
+        shadows.
         """
         pendings = self.pendings
         values: dict[int, Tensor] = {}
@@ -255,11 +288,14 @@ class CallValues:
         return replay
 
     def compute(self, structure: Structure, surviving: Sequence[DeferredScope]) -> None:
-        """Compute the values that outlive a call that followed the prediction.
+        """Compute the results that are still referenced at the end of a call.
+
+        The call has followed the prediction to its end.
 
         Args:
-            structure: the structure of the call.
-            surviving: the recordings of the call that outlive it.
+            structure: the predicted structure.
+            surviving: the recordings to which an object outside the call refers, such as the function that
+                ``vjp`` returns.
         """
         pendings = self.pendings
         alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
@@ -269,7 +305,7 @@ class CallValues:
             structure.obstacle = GIVES_BACK
         program = structure.current()
         if program is not None and not surviving:
-            # do not use structure.outputs: another thread may have added outputs since the compilation
+            # compare with the compiled outputs, because another thread may have added to structure.outputs
             if numbers.issubset(self.given_by(structure)):
                 if self.run_program(structure):
                     return
@@ -303,7 +339,10 @@ class CallValues:
 
 
 def executed(tensor: Tensor) -> Tensor:
-    """Return the tensor that has the value of a pending ``tensor`` in the replay."""
+    """Return ``tensor`` with its computed value.
+
+    For a pending tensor, the result is its tensor in the replay, if there is one.
+    """
     array = tensor._array
     if type(array) is not PendingArray:
         return tensor if not tensor.is_parameter else make_tensor(settled(array), tensor.type)
@@ -313,7 +352,7 @@ def executed(tensor: Tensor) -> Tensor:
 
 
 def execute_now(event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """Run the operator of one event immediately, and fill in its pending ``results``."""
+    """Run the operator of one event, and store the values in its pending ``results``."""
     with executing([]):
         computed = apply(event.primitive, *map(executed, tensors), **event.parameters)  # type: ignore[arg-type]
     for result, value in zip(results, computed if type(computed) is tuple else (computed,), strict=True):

@@ -2,15 +2,15 @@
 
     deferred(f)(x) = f(x), bit for bit if operators run one by one, up to rounding in compiled code
 
-The *structure* of a call is the list of its operators, recorded as *events*, without the values. If an
-earlier call has a structure, it serves as a prediction: the operators of the new call do not run. Each
-operator is compared with the event at the same position of the prediction, and its result is a tensor with a
-pending array. Then one of three things happens:
+The *structure* of a call is the list of its operators, recorded as *events*, without the values. The
+structure of an earlier call serves as the *prediction* of a new call. The operators of the new call do not
+run at first. Each operator is compared with the event at the same position of the prediction, and returns a
+tensor with a *pending array*, which has no value yet. Then one of three things happens:
 
 - The whole call follows the prediction. Compiled segments compute all values that outlive the call. Until
   they are compiled, the events are replayed operator by operator.
-- The call diverges from the prediction. The events so far are replayed immediately. The remaining operators
-  run one by one, and are recorded for the next call.
+- The call *diverges*: an operator differs from the prediction. The events so far are replayed immediately.
+  The remaining operators run one by one, and are recorded for the next call.
 - Python reads a value during the call. The value is computed immediately from the values on which it depends,
   and the call continues.
 
@@ -59,7 +59,7 @@ class Deferral:
     Args:
         structures: the structures of earlier calls of this kind, the likeliest first. If it is empty, the
             call runs operator by operator and is recorded.
-        arguments: the arguments of the call. Their tensors are never constants.
+        arguments: the arguments of the call. Tensors among them never become constants of compiled code.
 
     Attributes:
         structure: the predicted structure, or ``None`` while operators run one by one.
@@ -95,7 +95,10 @@ class Deferral:
     # -- called by operators and recordings ----------------------------------------------------------
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-        """Apply ``primitive``: defer it if it is as predicted, or else execute it."""
+        """Apply ``primitive`` to ``tensors`` and return its result.
+
+        If the operator is equal to the predicted event, it is deferred. Otherwise, it runs now.
+        """
         expected = self._expected
         if expected is not None:
             event = expected[self._position]
@@ -105,7 +108,7 @@ class Deferral:
                 and len(numbers) == len(tensors)
                 and event.parameters == parameters
             ):
-                for tensor, number in zip(tensors, numbers):  # noqa: B905  (this is the innermost loop)
+                for tensor, number in zip(tensors, numbers):  # noqa: B905  (``strict`` slows down operators)
                     array = tensor._array
                     if type(array) is PendingArray and array.deferral is self:
                         if array.number != number:
@@ -148,7 +151,10 @@ class Deferral:
         return scope
 
     def opens(self, scope: DeferredScope, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Open the recording ``scope``, and return its tensors for the inputs ``tensors``."""
+        """Open the recording ``scope``, and return its inputs.
+
+        They represent ``tensors`` in the recording.
+        """
         return self._step(OPEN, tensors, scope.index)
 
     def closes(self, scope: DeferredScope) -> None:
@@ -156,11 +162,17 @@ class Deferral:
         self._step(CLOSE, (), scope.index)
 
     def returns(self, scope: DeferredScope, recorded: Any) -> None:
-        """Store a weak reference to the object that keeps the recording ``scope`` alive."""
+        """Store a weak reference to ``recorded``, the recording with the scope ``scope``.
+
+        It shows at the end of the call whether the recording outlives the call, as for ``vjp``.
+        """
         self._recordings.append((scope, weakref.ref(recorded)))
 
     def recording(self, scope: DeferredScope) -> tuple[Scope, list[Tensor]] | None:
-        """Return the replayed scope and inputs of a recording, or ``None`` if deferred."""
+        """Return the scope and inputs of a recording whose operators have run.
+
+        Returns ``None`` while the call is deferred.
+        """
         return None if self._replay is None else self._replay.recordings[scope.index]
 
     def finishes(
@@ -176,7 +188,10 @@ class Deferral:
         *,
         is_last: bool = False,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """Defer or execute ``execution.record.finish`` for a recording of this call."""
+        """Defer or execute ``execution.record.finish`` for a recording of this call.
+
+        It transforms the recording to a derivative. See this function for the arguments and results.
+        """
         parameters = (
             scope.index, transform, shortcut, applied, is_last, len(chosen),
             tuple([x is not None for x in extras]), constant_block(),
@@ -186,21 +201,24 @@ class Deferral:
         return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
-        """Return the value of ``tensor`` as a constant for derivatives."""
+        """Return a tensor with the value of ``tensor`` that has no derivative."""
         array = tensor._array
         if tensor._scope is None or type(array) is not PendingArray or array.deferral is not self:
             return make_tensor(array, tensor.type)
         return self._step(DETACH, (tensor,), None)[0]
 
     def lifted(self, tensor: Tensor) -> Tensor:
-        """Lift a value of a finished recording to the recordings that are still open."""
+        """Return a value of a finished recording as a value of the open recordings."""
         array = tensor._array
         if type(array) is not PendingArray or array.deferral is not self:
             return tensor
         return self._step(LIFT, (tensor,), None)[0]
 
     def stores(self, parameter: Any) -> None:
-        """Store the array of ``parameter``, which this call is about to replace."""
+        """Remember the array of ``parameter``, which this call is about to replace.
+
+        If the call fails, the array can be restored.
+        """
         if id(parameter) not in self._values.stored:
             self._values.stored[id(parameter)] = (parameter, parameter._array)
 
@@ -212,7 +230,7 @@ class Deferral:
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
         with window:  # another thread may be computing the same value
-            is_abandoned = not self._pendings  # in an abandoned call, segments have no pending arrays to fill
+            is_abandoned = not self._pendings  # the call raised an exception, so its segments no longer run
             if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
                 self._values.run_segments(structure, self._position)
             if pending.value is not None:
@@ -226,7 +244,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # the operators are cheap, so later calls run them immediately
+            for event in events:  # their operators are cheap, so later calls run them immediately
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1
@@ -243,7 +261,10 @@ class Deferral:
     # -- while the call follows the prediction -------------------------------------------------------
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
-        """Whether a tensor from outside matches input ``index`` of the prediction."""
+        """Whether a tensor from outside the call equals input ``index`` of the prediction.
+
+        If it does, it becomes this input of the call.
+        """
         if type(array) is not np.ndarray:
             array = settled(array)
         type_ = tensor._type or tensor.type
@@ -256,7 +277,7 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # the same read-only array needs no comparison of values, because it cannot have changed
+        # a read-only array cannot change, so if it is the predicted array itself, its values are not compared
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -280,7 +301,13 @@ class Deferral:
         return results
 
     def _step(self, kind: str, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
-        """Defer or execute an event that is not an operator."""
+        """Defer or execute an event that is not an operator; return its results.
+
+        Args:
+            kind: ``OPEN``, ``CLOSE``, ``FINISH``, ``DETACH``, or ``LIFT`` (``eager.replay``).
+            tensors: the operands.
+            parameters: the parameters of the event. See :class:`Event`.
+        """
         expected = self._expected
         if expected is not None:
             event = expected[self._position]
@@ -305,9 +332,9 @@ class Deferral:
     # -- after the call has diverged from the prediction ---------------------------------------------
 
     def _switched(self) -> bool:
-        """Switch to a different predicted structure that begins like this call.
+        """Use another recorded structure that begins like this call as the prediction.
 
-        Returns ``False`` if no structure does. The rest of the call then runs operator by operator.
+        If there is none, returns ``False``, and the rest of the call runs operator by operator.
         """
         before, position = self.structure, self._position
         assert before is not None
@@ -322,7 +349,7 @@ class Deferral:
         return False
 
     def run_one_by_one(self) -> None:
-        """Execute the deferred events now, and the rest of the call operator by operator."""
+        """End the deferral: run the deferred events now, and later operators one by one."""
         structure = self.structure
         assert structure is not None
         self.diverged_at = user_location()
@@ -335,7 +362,11 @@ class Deferral:
         self.structure = self._expected = None
 
     def _run_now(self, kind: Any, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
-        """Execute an event now, and record it."""
+        """Execute an event now, and record it for the structure of this call.
+
+        ``kind`` is an operator or the kind of an event. The results have pending arrays with shadows: the
+        tensors that the replay has computed.
+        """
         replay = self._replay
         assert replay is not None
         # an input of a recording is differentiated, so it must not become a constant
@@ -364,7 +395,7 @@ class Deferral:
         return results
 
     def _release(self, replay: Replay) -> None:
-        """Release recordings to which no object refers."""
+        """Delete recordings to which no object refers, to free the values in them."""
         for scope, recorded in self._recordings:
             if recorded() is None and scope.index in replay.recordings:
                 self._by_scope.pop(id(replay.recordings.pop(scope.index)[0]), None)
@@ -415,7 +446,7 @@ class Deferral:
     def abandon(self, error: BaseException) -> None:
         """End a call that raised an exception.
 
-        Values stored in Parameters are computed now, and other values when they are read. If ``debug_nans``
+        Values assigned to Parameters are computed now, and other values when they are read. If ``debug_nans``
         raised the exception, the previous values of Parameters are restored.
         """
         if self._lines is not None and isinstance(error, FloatingPointError):
@@ -427,11 +458,15 @@ class Deferral:
             self._forget()
 
     def _settle_stored(self) -> None:
-        """Compute pending values in Parameters, unless another thread has replaced them."""
+        """Replace pending arrays of assigned Parameters by their values.
+
+        A Parameter that another thread has assigned since then is not changed.
+        """
         for parameter, _ in self._values.stored.values():
             pending = parameter._array
             array = settled(pending)
-            # threads also hold this lock while they draw from generators, whose states are Parameters
+            # another thread may assign the Parameter, which may be the state of a random generator; it holds
+            # this lock while it does
             with window:
                 if parameter._array is pending:
                     parameter._array = array
@@ -455,5 +490,5 @@ class Deferral:
             reason = reason or GIVES_BACK
         return Structure(self._events, self._specifications, reason)
 
-    def _surviving(self) -> list[DeferredScope]:  # recordings to which an object outside the call refers
+    def _surviving(self) -> list[DeferredScope]:  # scopes of recordings to which an outside object refers
         return [scope for scope, recorded in self._recordings if recorded() is not None]

@@ -1,4 +1,8 @@
-"""Delete the least recently used compiled calls above a memory limit."""
+"""Delete the least recently used compiled calls above a memory limit.
+
+A *structure* is the recorded list of operators of a call (``eager.structure``). Its *segments* are the
+compiled functions for this call.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,8 @@ from mindgrad.eager.structure import Segment, Structure
 
 __all__ = ["keep", "used"]
 
-#: maximum total size of all compiled calls in bytes, and the estimated size of one call and of each of its
-#: operators. The bytes of large constants are added to this estimate.
+#: the limit in bytes, and the estimated bytes of the compiled code of one structure and of each operator in
+#: it. The bytes of large constants are added to this estimate.
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()
@@ -23,13 +27,13 @@ _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]]
 
 
 def used(structure: Structure) -> None:
-    """Mark ``structure`` as the most recently used."""
+    """Mark ``structure`` as the most recently used, so that it is evicted last."""
     with suppress(KeyError):  # another thread may have evicted this structure
         _with_programs.move_to_end(id(structure))
 
 
 def keep(structure: Structure, program: Sequence[Segment]) -> None:
-    """Register the compiled segments of ``structure``; delete others above the limit."""
+    """Register the segments of ``structure``; above the limit, delete the oldest ones."""
     constants = sum(array.nbytes for segment in program for array in segment.executable.extra)
     weight = _BYTES_PER_PROGRAM + _BYTES_PER_OPERATOR * len(structure) + constants
     key = id(structure)

@@ -2,10 +2,15 @@
 
     replay(events)(inputs) = the values of the call
 
-A deferred call is a list of events, which refer to values by number. An event is one of these:
+A deferred call is a list of events, which refer to values by number. The results of the events are numbered
+0, 1, 2, … in order. Input k of the call has the number ``~k``, which is negative.
+
+A *recording* is the list of operators that a differentiated function applies. Recordings of one call are
+numbered from 1. An event is one of these:
 
 - an operator;
-- the start, end, or transformation (``finish``) of a recording, which computes a derivative;
+- the start (``open``) or end (``close``) of a recording;
+- the transformation of a recording to a derivative (``finish``);
 - the conversion of a value to a constant for derivatives (``detach``);
 - the use of a value of a recording after the end of the recording (``lift``).
 
@@ -41,17 +46,16 @@ class Event:
 
     Attributes:
         primitive: the operator, or the kind of the event.
-        operands: the numbers of the operands. Input k of the call has the number ``~k``, which is negative,
-            so that it differs from the numbers of results.
+        operands: the numbers of the operands.
         parameters: for an operator, its parameters. For ``OPEN`` and ``CLOSE``, the number of the recording.
-            For ``FINISH``, ``(recording, transform, shortcut, applied, whether it is the last transform of
-            the recording, number of outputs, which extras are given, values held constant)``.
+            For ``FINISH``, the tuple ``(recording, transform, shortcut, applied, is_last, number of outputs
+            to transform, whether each extra is given, scope.constant_block())``. The names are arguments of
+            ``execution.record.finish``.
         first: the number of the first result.
         types: the types of the results.
         scopes: for each result, the number of the recording to which it belongs, or 0 outside recordings.
         line: pair (file, line) of the operator call in the user's code.
-        is_immediate: whether the operator runs immediately, because Python reads its results in each call and
-            they are cheap.
+        is_immediate: whether the operator is not deferred, because it is cheap and Python reads its results.
     """
 
     __slots__ = ("first", "is_immediate", "line", "operands", "parameters", "primitive", "scopes", "types")
@@ -102,7 +106,12 @@ def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
 
 
 def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:
-    """Return the events on which the values ``numbers`` depend, and their recordings."""
+    """Return the events on which values depend, and the recordings of these events.
+
+    Args:
+        events: all events of a call, in order.
+        numbers: the numbers of the values.
+    """
     needed = set(numbers)
     chosen: list[Event] = []
     recordings: set[int] = set()
@@ -131,8 +140,9 @@ class Replay:
         base: scopes that are open during the whole replay, such as the scope of a graph.
 
     Attributes:
-        scopes: the open scopes. Operators are recorded in them within ``executing(replay.scopes)``.
-        recordings: the scope and the input tensors of each recording, by number.
+        scopes: the open scopes, innermost last. Within ``executing(replay.scopes)``, operators are recorded
+            in them.
+        recordings: dict that maps the number of a recording to its scope and its input tensors.
     """
 
     __slots__ = ("_base", "_levels", "_open", "recordings", "scopes")
@@ -140,13 +150,16 @@ class Replay:
     def __init__(self, base: Sequence[Scope] = ()) -> None:
         self.scopes: list[Scope] = list(base)
         self._base = len(self.scopes)
-        #: for each open recording of the call, whether the replay records it
+        #: for each open recording of the call, innermost last, whether the replay records its operators
         self._levels: list[bool] = []
         self.recordings: dict[int, tuple[Scope, list[Tensor]]] = {}
         self._open: dict[int, Any] = {}
 
     def execute(self, event: Event, operands: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Execute one event, within ``executing(self.scopes)``."""
+        """Execute one event and return its results.
+
+        The caller opens ``executing(self.scopes)``.
+        """
         kind: Any = event.primitive
         if type(kind) is not str:
             result = apply(kind, *operands, **event.parameters)
@@ -201,12 +214,14 @@ class Replay:
             events: the events, in order.
             leaves: the inputs of the call, by input number.
             values: dict of tensors by value number, to which the results are added.
-            recordings: numbers of the recordings to record. The operators of all other recordings are only
-                executed, because no derivative is computed from them. Default: all recordings.
-            last_uses: dict that maps the position of an event to the values that no later event uses. They
-                are freed after this event.
-            replaced: dict of tensors that later events use instead of the replayed results.
-            lines: source lines of this call by event, which may differ from the recorded lines.
+            recordings: numbers of the recordings that are needed for a derivative. The operators of all other
+                recordings run without being recorded. Default: all recordings.
+            last_uses: dict that maps the position of an event to the numbers of the values that no later
+                event uses. They are freed after this event.
+            replaced: dict that maps the number of a value to a tensor that later events use instead of the
+                result of the replay.
+            lines: dict that maps an event to its source line in this call. Default: ``Event.line``, the line
+                in the call that was recorded.
         """
         with executing(self.scopes):
             for position, event in enumerate(events):

@@ -2,10 +2,11 @@
 
 A call is divided into *segments* at the points where Python reads a value. Each segment is compiled to one
 function. Its operands are inputs of the call and values of earlier segments. Its results are the values that
-Python reads at its end, and the values that outlive the call.
+Python reads at its end, the values that later segments use, and the values that outlive the call. All values
+of a call are numbered (``eager.replay``).
 
-The graphs are equal to the graphs of graph mode. Nested derivatives are replayed as derivatives, so that mode
-choice, tiling, and all other rewrites apply.
+The graphs are equal to the graphs of graph mode. Nested derivatives are emitted as derivatives of inner
+graphs, so that the choice between forward and reverse mode, tiling, and all other rewrites apply.
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ __all__ = ["compile_request", "compile_structure", "traced_events"]
 def compile_structure(structure: Structure) -> list[Segment]:
     """Compile the segments of ``structure``.
 
-    Their outputs are the values that outlive a call, or that Python reads during the call.
-
     Raises:
         NotImplementedError: If an operator calls back into Python.
     """
@@ -47,16 +46,19 @@ def compile_structure(structure: Structure) -> list[Segment]:
 
 
 def compile_request(structure: Structure, number: int) -> Segment:
-    """Compile the computation of one value that Python reads inside a recording."""
+    """Compile the computation of one value that Python reads inside a recording.
+
+    A call cannot be divided at this read, because a derivative needs all operators of the recording.
+    """
     last = next(k for k, event in enumerate(structure.events) if number in event.results)
     events, recordings = needed_events(structure.events[: last + 1], [number])
     return _compiled(structure, events, {number}, set(), recordings=recordings)
 
 
 def _outputs(structure: Structure, end: int, others: set[int]) -> set[int]:
-    """Return the values before event ``end`` that are used later or are in ``others``.
+    """Return the numbers of values before event ``end`` that later segments need.
 
-    Values inside recordings are excluded.
+    A value is needed if a later event uses it or it is in ``others``. Values inside recordings are excluded.
     """
     own = {
         n
@@ -76,10 +78,11 @@ def _compiled(
     recordings: set[int] | None = None,
     is_last: bool = False,
 ) -> Segment:
-    """Compile ``outputs`` of ``events``, with the values ``computed`` as inputs.
+    """Compile a function that returns the values ``outputs`` of ``events``.
 
-    If a value has dtype float16 or bfloat16, the graph is not rewritten, so that it rounds and overflows like
-    the operators one by one. Loss scaling needs this, because it detects overflow.
+    The values ``computed`` of earlier segments are inputs. If a value has dtype float16 or bfloat16, the
+    graph is not rewritten, so that it rounds and overflows as if the operators ran one by one. Loss scaling
+    needs this, because it detects overflow.
     """
     if any(t.dtype.is_half for event in events for t in event.types):
         with without_rewrites():
@@ -127,7 +130,7 @@ def traced_events(
         numbers: the numbers of the values that the graph returns.
         computed: the numbers of values that are inputs of the graph, in addition to the inputs of the call.
         recordings: the numbers of the recordings that are differentiated. Default: all recordings.
-        lines: source lines by event, as for ``Replay.run``.
+        lines: source line of each event, if it differs from ``Event.line``. See ``Replay.run``.
 
     Returns:
         The graph, and the numbers of its inputs. Input k of the call has the number ``~k``.
@@ -150,7 +153,7 @@ def traced_events(
         replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
         Replay([scope]).run(events, leaves, values, recordings, None, replacements, lines)
-        for n in numbers:  # an output inside a recording is computed again outside of it
+        for n in numbers:  # an output inside a recording exists only there, so compute it again outside
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])

@@ -4,7 +4,7 @@
 
 A structure contains the events of a call, the types of its inputs, the values of inputs that are constants,
 the set of values that outlive the call, and the compiled segments. ``eager.deferral`` uses it to predict the
-next call.
+next call. It refers to values by number (``eager.replay``).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 #: compiled function until its value changes.
 _FEW = HOST.compared_elements
 
-#: the last event of every structure, which equals no operator
+#: the last event of every structure. It equals no operator, so a call that applies more operators diverges
 _END = Event(None, (), None, 0, (), (), ("", 0))
 
 
 class Leaf:
-    """An input of a deferred call: a tensor from outside.
+    """An input of a deferred call: a tensor that existed before the call.
 
     Attributes:
         type: the type of the tensor.
@@ -40,8 +40,8 @@ class Leaf:
             ``None``.
         array: the array if it is a constant of the compiled function; otherwise ``None``.
         is_infinite: whether an element of the array is infinite or NaN. Derivatives then treat 0 × ∞ as 0.
-        is_differentiated: whether a derivative with respect to this input is recorded. ``is_infinite`` is
-            then irrelevant.
+        is_differentiated: whether the call computes a derivative with respect to this input. The structure
+            then also serves arrays with a different ``is_infinite``.
     """
 
     __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "type")
@@ -54,7 +54,7 @@ class Leaf:
         self.is_differentiated = False
 
     def is_same(self, other: Leaf) -> bool:
-        """Whether compiled functions of both inputs are interchangeable."""
+        """Whether one compiled function can serve both inputs."""
         return (
             self.type is other.type
             and self.constant == other.constant
@@ -81,18 +81,18 @@ def bytes_of(array: Any) -> bytes | None:
 
 
 class Segment:
-    """The compiled part of a call between two reads of values.
+    """One compiled function of a call (``eager.segments``).
 
     It ends before Python reads a value outside of a recording, or at the end of the call.
 
     Attributes:
-        end: the number of events of the call up to the end of the segment.
+        end: the number of events of the call before the end of the segment.
         executable: the compiled function.
         inputs: the numbers of the values that the segment reads. Input k of the call has the number ``~k``.
-        donated: the inputs of the call whose memory the segment reuses.
+        donated: the input numbers of Parameters whose old arrays the segment may overwrite with its results.
         outputs: the numbers of the values that the segment returns.
-        version: the version of the structure at the start of the compilation.
-        known: the numbers of the values that this segment and all earlier segments compute.
+        version: in the last segment, the version of the structure at the start of the compilation.
+        known: in the last segment, the numbers of the values that all segments compute.
     """
 
     __slots__ = ("donated", "end", "executable", "inputs", "known", "outputs", "version")
@@ -120,18 +120,19 @@ class Structure:
     Attributes:
         events: the recorded operators and recordings, followed by an end marker that equals no operator.
         leaves: the inputs of the call: tensors that were created outside it.
-        outputs: the numbers of the values that were still referenced after some call.
-        replaced: pairs (input number, value number) of each Parameter that every call replaces: its array
-            before the call and its array after the call.
+        outputs: the numbers of the values that were still referenced at the end of any call.
+        replaced: pairs (input number, value number) for each Parameter that every call assigns: the input is
+            its old array, and the value is its new array.
         program: the compiled segments in the order of a call; ``None`` before the compilation.
-        requests: for each value that Python reads inside a recording, the number of reads, or the segment
-            that computes the value.
-        cuts: dict that maps a number of events to the value that Python reads after these events, outside
-            recordings.
+        requests: dict that maps the number of a value that Python reads inside a recording to the number of
+            reads, or to the compiled function for this value.
+        cuts: dict that maps a position in ``events`` to the numbers of the values that Python reads there,
+            outside recordings. A segment ends at each position.
         version: counter that increases when compiled code becomes invalid, for example because a constant
             has changed.
         confirmed: number of calls that followed the prediction.
-        obstacle: why calls must not be deferred; an empty string if they may be.
+        is_queued: whether the compilation has been submitted.
+        obstacle: why calls must not be deferred; an empty string if they may be deferred.
         is_checked: whether a value that is not finite raises an error (``debug_nans``).
     """
 
@@ -161,7 +162,7 @@ class Structure:
         return len(self.events) - 1
 
     def is_same(self, other: Structure) -> bool:
-        """Whether both structures predict the same calls."""
+        """Whether both structures have equal events and equal inputs."""
         return (
             len(self.events) == len(other.events)
             and all(a.is_same(b) for a, b in zip(self.events, other.events, strict=True))
@@ -184,14 +185,17 @@ class Structure:
         return all(a is b or a.is_same(b) for a, b in pairs)
 
     def vary(self, index: int) -> None:
-        """Convert a constant whose value has changed to a variable input."""
+        """Convert a constant input whose value has changed to a variable input.
+
+        The compiled segments contain the old value, so they are discarded.
+        """
         leaf = self.leaves[index]
         self.leaves[index] = Leaf(leaf.type, leaf.array, is_variable=True)
         self.leaves[index].is_differentiated = leaf.is_differentiated
         self.changed()
 
     def changed(self) -> None:
-        """Discard the compiled segments and requests."""
+        """Discard all compiled code of the structure."""
         self.version += 1
         self.program = None
         self.is_queued = False
@@ -203,7 +207,10 @@ class Structure:
         return None if program is None or program[-1].version != self.version else program
 
     def last_uses(self) -> dict[int, list[int]]:
-        """Return the values that no later event uses, by the position of their last use."""
+        """Return the numbers of values by the position of the event that uses them last.
+
+        A replay frees them after this event.
+        """
         if self._last_uses is None:
             last: dict[int, int] = {}
             for position, event in enumerate(self.events):

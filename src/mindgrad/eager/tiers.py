@@ -1,21 +1,21 @@
 """Decide when eager calls are recorded, compared, and compiled.
 
     first call       operators run one by one and are recorded
-    second call      operators run one by one and are compared with the recording
+    second call      operators are compared with the recording, and run one by one at the end of the call
     later calls      operators run one by one, until the background compilation has finished
     compiled         operators are compared with the recording, and one compiled function computes the values
 
 The Python code of the function runs in every call. A *kind* of call is one function with arguments of given
-types. A kind is compiled if two successive calls applied the same operators, and compiling is likely to save
-time:
+types. A kind is compiled if two successive calls applied the same operators and compiling is likely to save
+time. The second condition means:
 
 - One call takes at least ``HOST.shortest_seconds``.
 - All calls of the kind together have taken ``HOST.compiling_seconds``.
 - If JAX is not imported yet, calls of all kinds together have taken ``HOST.importing_seconds``, because the
   import takes about a second.
 
-JAX is imported in the thread of the call. SciPy and other libraries search ``sys.modules`` for JAX, and would
-fail if a background thread had imported only a part of it.
+JAX is imported in the thread of the call, not in the background. SciPy and other libraries search
+``sys.modules`` for JAX, and would fail if a background thread had imported only a part of it.
 
 During compilation, calls of the kind run operator by operator. The compiler and the operators need the same
 processors, so each call first waits for the compiler. It waits for at most ``HOST.waiting_calls`` times its
@@ -50,14 +50,15 @@ from mindgrad.ir.tensor import Tensor
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: largest number of kinds of calls that are stored for one function, and of functions with the same code
+#: largest number of kinds of calls that are stored for one function, and of functions that are stored for one
+#: code object
 _KINDS = 64
 #: largest number of recordings that are stored for one kind of call
 _STRUCTURES = 8
 
-#: The environment variable that controls compilation, and its values for tests. With these values, the second
-#: call of a kind compiles in its own thread, independent of the times. The value ``numpy`` turns compilation
-#: off.
+#: The environment variable that controls compilation, and the values that tests set. With these values, the
+#: second call of a kind compiles immediately in the thread of the call, regardless of the times. The value
+#: ``numpy`` turns compilation off.
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
@@ -72,7 +73,7 @@ _thread = _Thread()
 
 
 class Tier:
-    """One kind of call: its recordings, its times, and whether it is compiled.
+    """One kind of call: its recordings, durations, and compilation state.
 
     Args:
         title: the function and the types of its arguments, for messages.
@@ -84,8 +85,8 @@ class Tier:
         calls: number of calls.
         best, seconds: the shortest and the total time of calls that ran operator by operator.
         divergences: number of calls whose operators differed from the recording.
-        diverged_at: file and line of the last divergence.
-        structures: the recordings, latest first.
+        diverged_at: file and line of the first operator that differed in the last such call.
+        structures: the recordings, most recently used first.
     """
 
     __slots__ = (
@@ -135,7 +136,7 @@ class EagerCalls:
 
     Args:
         name: the function's name in messages.
-        source: the function, or the function from which it is derived.
+        source: the user's function. A gradient function has the differentiated function as its source.
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
@@ -187,16 +188,17 @@ class EagerCalls:
             thread.is_busy = False
 
 
-#: the kinds of calls in nested dicts. The outer key is the code object of the function. The middle key is its
-#: name and the callables in its closure. The inner key is the types of the arguments
+#: all kinds of calls: ``_by_code[code object of the function][its name, *callables in its closure][types of
+#: the arguments, device, debug_nans]``
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
 def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
-    """Return the kinds of calls of a function.
+    """Return the kinds of calls of a function, as a dict from argument types to tiers.
 
-    Functions with the same code share them, for example lambdas that are created in a loop, unless their
-    closures contain different functions or Cells. Numbers and tensors in closures are compared in each call.
+    Functions with the same code share this dict, for example lambdas that are created in a loop. Functions
+    whose closures contain different functions or Cells do not share it. Numbers and tensors in closures need
+    no comparison, because each call compares the operators and their operands.
     """
     if not isinstance(source, types.FunctionType):
         return {}
@@ -231,7 +233,10 @@ def _call(
 def _compared(
     tier: Tier, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], start: float
 ) -> Any:
-    """Run a call and compare it with the recordings; record it if it differs."""
+    """Run a call, and compare its operators with the recordings.
+
+    If they differ from all recordings, the call is recorded.
+    """
     predicted = tier.structures[0] if tier.structures else None
     is_compiled = predicted is not None and predicted.program is not None
     deferral = Deferral(tier.structures, args)
@@ -255,7 +260,10 @@ def _compared(
 
 
 def _remember(tier: Tier, structure: Structure) -> None:
-    """Store the recording of the first call, or of a call that diverged."""
+    """Store the recording of the first call, or of a call that diverged.
+
+    If the operators of every call differ, further calls are not compared.
+    """
     known = next((s for s in tier.structures if s.is_same(structure)), structure)
     tier.structures = [known, *[s for s in tier.structures if s is not known]][:_STRUCTURES]
     if tier.divergences >= HOST.divergences and not any(s.confirmed for s in tier.structures):
@@ -312,7 +320,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
 
 
 def _consider_requests(structure: Structure, at_once: bool) -> None:
-    """Compile values that Python reads inside recordings in each call."""
+    """Compile the computation of values that many calls read inside recordings."""
     for number, count in list(structure.requests.items()):
         if count == HOST.requested_calls:
             structure.requests[number] = HOST.requested_calls + 1

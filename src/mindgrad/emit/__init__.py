@@ -1,1 +1,4 @@
-"""Source emission: write graphs as Python programs for NumPy, JAX, and MindSpore."""
+"""Source emission: write graphs as Python programs for NumPy, JAX, and MindSpore.
+
+In this package, "write" means to return or append source text.
+"""

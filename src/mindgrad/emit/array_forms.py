@@ -152,7 +152,10 @@ def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permut
 
 
 def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
-    """Write ``x`` with axes of size 1 inserted, so that it broadcasts to ``shape``."""
+    """Write ``x`` with axes of size 1 inserted, such as ``x[:, None]``.
+
+    It then broadcasts to ``shape``. ``dims`` are the axes of ``shape`` that correspond to the axes of ``x``.
+    """
     missing = [axis for axis in range(len(shape)) if axis not in dims]
     if not dims or max(missing, default=-1) < dims[0]:
         return x.text
@@ -210,7 +213,7 @@ def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
     return [f"{xs[0].text}[{k}]" for k in range(count)]
 
 
-#: the forms of primitives with several results
+#: the forms of primitives with several results. A form returns one text for each result
 SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
 
 
@@ -332,10 +335,10 @@ def _operator(sign: str) -> Form:
     return lambda target, xs, result: infix(sign, _PRECEDENCE[sign], *xs)
 
 
-#: the Python operator of each primitive that has one and no other form
+#: maps the name of a primitive without a form to its Python operator, if it has one
 INFIX = {
     name: row.symbol for name, row in REGISTRY.items() if row.symbol in _PRECEDENCE and name not in FORMS
 }
 FORMS.update((name, _operator(sign)) for name, sign in INFIX.items())
-#: primitives that compare
+#: names of the comparison primitives
 COMPARISONS = [name for name, sign in INFIX.items() if _PRECEDENCE[sign] == COMPARE]

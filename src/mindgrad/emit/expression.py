@@ -1,4 +1,4 @@
-"""Expressions of emitted programs: text, precedence, and pending broadcasts."""
+"""Expressions of emitted programs: text, precedence, and implicit broadcasts."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class Expression:
         text: the source text.
         type: the type of the value.
         precedence: the precedence of the outermost operator of the text.
-        is_literal: whether the text is a Python scalar, which takes its element type from the other operand.
-        is_spread: whether the text computes an array of a smaller shape. An operation with a second operand
-            broadcasts it to the shape of ``type``.
+        is_literal: whether the text is a Python scalar. In an operation, it gets the element type of the
+            array operand.
+        is_spread: whether the text has a smaller shape than ``type``, to which NumPy broadcasts it in an
+            operation with a full array.
         is_name: whether the text is the name of a variable.
     """
 
@@ -38,7 +39,10 @@ class Expression:
 
 
 def parenthesized(x: Expression, precedence: int) -> str:
-    """Write ``x`` as an operand of an operator with ``precedence``."""
+    """Write ``x`` as an operand of an operator with ``precedence``.
+
+    Parentheses are added only if they are needed.
+    """
     return x.text if x.precedence >= precedence else f"({x.text})"
 
 

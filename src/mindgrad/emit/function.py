@@ -1,7 +1,8 @@
 """Emission of a traced function as a module: definitions and one function.
 
 The input is the trace of a function: its graph, its Parameters, and the structure of its result. The output
-is the source text of a module that defines a function with the same arguments.
+is the source text of a module that defines a function with the same arguments. Parameters and large constants
+become keyword arguments.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Signature(NamedTuple):
             ``batch['a'][0]``.
         parameters: name of each graph input that is a Parameter.
         results: suggested name of each graph output that belongs to the result.
-        structure: function that writes the result, given the texts of its tensors.
+        structure: function from the texts of the result's tensors to the text of the result, such as
+            ``{'loss': v1}``.
         written: name of each graph output that is the new value of a Parameter. These outputs come first.
         file: file of the user's function. Comments cite lines of this file without its name.
         summary: first line of the docstring of the module.
@@ -50,8 +52,8 @@ class Module(NamedTuple):
 
     Attributes:
         text: source text.
-        parameters: for the keyword argument of each Parameter, the index of the Parameter.
-        constants: for the keyword argument of each large constant, its value.
+        parameters: dict that maps the keyword argument of each Parameter to the index of the Parameter.
+        constants: dict that maps the keyword argument of each large constant to its value.
     """
 
     text: str
@@ -138,7 +140,10 @@ def _wrapped(text: str, columns: int = 100) -> list[str]:
 
 
 def structured(structure: Any, leaf: Any, texts: Sequence[str]) -> str:
-    """Write a tree with a structure of ``_base.tree`` and ``texts`` as its leaves."""
+    """Write a nesting of tuples, lists, and dicts with ``texts`` as its leaves.
+
+    ``structure`` is a structure of ``_base.tree``, and ``leaf`` represents a leaf in it.
+    """
     remaining = iter(texts)
 
     def write(node: Any) -> str:
@@ -156,12 +161,15 @@ def structured(structure: Any, leaf: Any, texts: Sequence[str]) -> str:
 
 
 def head_of(path: str) -> str:
-    """Return the argument at the start of a path."""
+    """Return the name at the start of a path: ``batch`` for ``batch['a'][0]``."""
     return path.partition("[")[0].partition(".")[0]
 
 
 def argument_paths(structure: Any, names: Sequence[str]) -> list[str]:
-    """Write the path of each leaf of ``(args, kwargs)`` with the argument ``names``."""
+    """Write the path of each leaf of ``(args, kwargs)``, such as ``batch['a'][0]``.
+
+    ``names`` are the names of the positional arguments.
+    """
     named = []
     for path in paths(structure):
         is_keyword, rest = path.startswith("[1]"), path[3:]

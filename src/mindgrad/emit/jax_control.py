@@ -1,8 +1,8 @@
 """Loops and branches for JAX: ``jax.lax.cond``, ``while_loop``, and ``scan``.
 
-Bodies are functions inside the emitted function, so they can read its variables. The pullback of a loop runs
-its iterations in reverse order from stored carries. It uses functions of ``control.checkpoints``, which the
-emitted module defines.
+Loop bodies and branches become functions inside the emitted function, so they can read its variables. The
+pullback of a loop (its reverse-mode derivative) runs the iterations in reverse order from stored carries. It
+uses functions of ``control.checkpoints``, which are copied into the emitted module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Emission for JAX: functions of ``jax.numpy`` and ``jax.lax``, or lowerings."""
+"""Emission for JAX: functions of ``jax.numpy`` and ``jax.lax``.
+
+An operator without such a function calls its lowering: the function of mindgrad that computes it with JAX.
+The emitted module contains a copy of the lowering.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class JaxTarget(NumpyTarget):
     _is_wide = False
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type."""
+        """Write an element type, such as ``jnp.float32``."""
         name = dtype.numpy.name
         return f"jnp.{'bool_' if name == 'bool' else name}"
 
@@ -41,7 +45,10 @@ class JaxTarget(NumpyTarget):
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Restrict the JAX settings of the program to this thread and this block."""
+        """Return a context manager that enables 64-bit types if the program needs them.
+
+        Afterwards, the JAX settings of the user are restored.
+        """
         jax = jax_module()
         before = jax.config.jax_enable_x64
         try:
@@ -59,10 +66,7 @@ class JaxTarget(NumpyTarget):
         return f"jnp.asarray({text})"
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """Write a call of a ``jax.lax`` function, or of the primitive's lowering.
-
-        The module defines the lowering.
-        """
+        """Write a call of a ``jax.lax`` function, or of the primitive's lowering."""
         lowering = equation.primitive.xla
         if isinstance(lowering, str):
             static = [self.definitions.value(v, k) for k, v in equation.parameters.items()]

@@ -43,8 +43,9 @@ class Definitions:
     """The definitions and imports of a module that is being written.
 
     Attributes:
-        imports: import statements.
-        texts: the definitions by name. A definition follows the definitions that it uses.
+        imports: import statements, as an ordered set.
+        texts: dict that maps each defined name to its source text. A definition follows the definitions that
+            it uses.
     """
 
     def __init__(self, reserved: set[str]) -> None:
@@ -55,7 +56,7 @@ class Definitions:
         self._alive: list[Any] = []
 
     def share(self, names: set[str]) -> None:
-        """Add the reserved names to ``names``, and take later names from this set, too."""
+        """Use the set ``names`` for reserved names, and add the names reserved so far."""
         names |= self._reserved
         self._reserved = names
 
@@ -72,7 +73,10 @@ class Definitions:
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:
-        """Write an expression for ``kernel``; call its definition ``name`` if possible."""
+        """Write an expression for ``kernel``.
+
+        If the kernel is a function of mindgrad, its definition gets the name ``name``, if this name is free.
+        """
         if isinstance(kernel, types.FunctionType) and _public_owner(kernel) is None:
             return self._defined(kernel, name, is_named=True)
         return self._expression(kernel, name)
@@ -210,14 +214,14 @@ class Definitions:
 
 
 class _Substitution(ast.NodeTransformer):
-    """Replace the variables of a function by names of the new module.
+    """Replace the global and free variables of a function by names of the new module.
 
     Annotations and docstrings are removed.
 
     Args:
         definitions: the new module.
-        read: function that returns the value of a variable and a name for it; it raises ``KeyError`` for a
-            builtin.
+        read: function from the name of a variable to the pair (its value, a name for the new module). It
+            raises ``KeyError`` for a builtin.
     """
 
     def __init__(self, definitions: Definitions, read: Callable[[str], tuple[Any, str]]) -> None:
@@ -228,7 +232,7 @@ class _Substitution(ast.NodeTransformer):
         self.renamed: dict[str, str] = {}
 
     def of(self, node: Any) -> Any:
-        """Transform ``node``, a function or a class, for the new module."""
+        """Replace the variables in ``node``, the syntax tree of a function or class."""
         self.local = set(_assigned(node))
         roots = set()
         for inner in ast.walk(node):
@@ -255,7 +259,7 @@ class _Substitution(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replace ``row.numpy`` by the kernel of the primitive ``row``."""
+        """Replace ``p.numpy``, for a primitive p, by an expression for its kernel."""
         if isinstance(node.value, ast.Name) and node.value.id not in self.local | self.replaced.keys():
             try:
                 row = self.read(node.value.id)[0]

@@ -93,16 +93,16 @@ def pad(ops: Any, x: Any, low: Any, high: Any, interior: Any) -> Any:
 
 
 def cropped(x: Any, axis: int, start: int, end: int) -> Any:
-    """Slice ``axis`` of ``x`` from ``start`` to ``end``."""
+    """Return ``x[start:end]`` along ``axis``."""
     if start == 0 and end == x.shape[axis]:
         return x
     return x[(slice(None),) * axis + (slice(start, end),)]
 
 
 def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
-    """Transpose ``x`` to (batch, axes, others), and merge the axes before the others.
+    """Move the axes ``batch`` and ``axes`` of ``x`` to the front, and merge them.
 
-    Returns the array, the permutation, and the shape before the axes are merged.
+    The merged axis is the axis of rows. Returns the array, the permutation, and the shape before merging.
     """
     order = (*batch, *axes, *[k for k in range(len(x.shape)) if k not in axes and k not in batch])
     count = len(axes) + len(batch)
@@ -111,9 +111,9 @@ def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
 
 
 def rows_of(ops: Any, indices: Any, shape: Any, batch: int) -> Any:
-    """Convert ``indices`` to indices of rows of :func:`arranged`.
+    """Convert multidimensional ``indices`` to indices of rows of :func:`arranged`.
 
-    An out-of-range index becomes the number of rows.
+    An out-of-range index becomes the number of rows, the index of an extra row.
     """
     total = math.prod(shape)
     row = ops.zeros(indices.shape[:-1], indices.dtype)
@@ -206,7 +206,7 @@ def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -
 def convolved(
     ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
 ) -> Any:
-    """Compute a convolution of images with the channels before the spatial axes."""
+    """Compute a convolution whose input has the channels before the spatial axes."""
     samples = x.shape[: len(x.shape) - len(w.shape) + 1]
     if len(samples) > 1:
         x = x.reshape(-1, *x.shape[len(samples) :])
@@ -226,7 +226,10 @@ def convolved(
 
 
 def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> Any:
-    """Return, for each position, whether a live window reads it; true in ``skips``."""
+    """Return, for each input position, whether a live window reads it.
+
+    ``live`` contains one Boolean for each window. Where ``skips`` is true, the result is true.
+    """
     lead = live.shape[: len(live.shape) - len(window)]
     x = live.reshape(-1, 1, *live.shape[len(lead) :]).astype("float32")
     y = convolved(ops, x, ops.ones((1, 1, *window), x.dtype), groups=1, **steps) > 0
@@ -252,7 +255,10 @@ def logcumsumexp(ops: Any, x: Any, axis: int, reverse: bool) -> Any:
 
 
 def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    """Compute y[i] = a[i] y[i - 1] + b[i] along an axis, by doubling."""
+    """Compute y[i] = a[i] y[i - 1] + b[i] along an axis.
+
+    The number of steps is log₂ of the size, because each step doubles the number of combined terms.
+    """
     a, b = [ops.flip(x, (axis,)) if reverse else x for x in (a, b)]
     size, step = a.shape[axis], 1
     while step < size:

@@ -1,6 +1,7 @@
 """Emission for MindSpore: functions of ``mindspore.ops``.
 
-The emitted programs run on devices that mindgrad does not support.
+The emitted programs also run on devices that mindgrad does not support. If MindSpore is missing, mindgrad
+runs them with its own API, which has the same functions.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class MindsporeTarget(NumpyTarget):
     forms = FORMS
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type."""
+        """Write an element type, such as ``ms.float32``."""
         return f"ms.{dtype.identifier}"
 
     def literal(self, atom: Constant) -> str | None:
@@ -78,20 +79,24 @@ class MindsporeTarget(NumpyTarget):
         return call("ops.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """Write an empty list for the rows of a Tensor."""
+        """Write an empty list, to which a loop appends the rows of a Tensor."""
         return "[]" if type_.shape[0] else self.zeros(type_)
 
     def row(self, name: str, index: str, text: str) -> str:
-        """Write the statement that appends a row."""
+        """Write the statement that appends a row to the list ``name``."""
         return f"{name}.append({text})"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """Write the statement that stacks the rows to a Tensor."""
+        """Write the statement after the loop that stacks the rows to a Tensor."""
         rows = f"{name}[::-1]" if is_reversed else name
         return f"{name} = ops.stack({rows}) if isinstance({name}, list) else {name}"
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """Write an equation."""
+        """Write the right-hand side of an equation.
+
+        It is the form of the primitive (``mindspore_forms``), or else a call of its helper
+        (``mindspore_helpers``).
+        """
         primitive = equation.primitive
         form = self.forms.get(primitive.name)
         text = None if form is None or result is None else form(self, operands, result, **equation.parameters)
@@ -105,7 +110,7 @@ class MindsporeTarget(NumpyTarget):
         return call(function, "ops", *[self.typed(x) for x in operands], *static)
 
     def as_input(self, array: np.ndarray) -> Any:
-        """Convert an array to a Tensor of the package with which the program runs."""
+        """Convert an array to a Tensor of MindSpore, or else of mindgrad."""
         scope: dict[str, Any] = {"__builtins__": self.builtins() or builtins}
         exec("from mindspore import Tensor", scope)
         return scope["Tensor"](array)
@@ -117,7 +122,7 @@ class MindsporeTarget(NumpyTarget):
     def builtins(self) -> dict[str, Any] | None:
         """Return builtins in which ``import mindspore`` imports mindgrad.
 
-        Returns ``None`` if MindSpore is installed.
+        An emitted program then runs without MindSpore. Returns ``None`` if MindSpore is installed.
         """
         if importlib.util.find_spec("mindspore") is not None:
             return None

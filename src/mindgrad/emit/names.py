@@ -187,7 +187,7 @@ def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
 
 
 def attribution(source: Any) -> Any:
-    """Return a key for the line of a source, its Cell, and whether it is a derivative."""
+    """Return a key: the source line, its Cell, and whether it is a derivative."""
     return source, type(source), getattr(source, "cell", "")
 
 
@@ -252,7 +252,10 @@ def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
 
 
 def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
-    """Whether the line of a run continues after a call of an inner Cell."""
+    """Whether the source line of a run occurs again after a call of an inner Cell.
+
+    Then this run computes only a part of the line, such as an argument of the inner Cell.
+    """
     source = runs[number][0].source
     cell = getattr(source, "cell", "")
     for run in runs[number + 1 :]:
@@ -263,7 +266,7 @@ def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
 
 
 def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -> dict[Variable, str]:
-    """Name the outputs of layers by the paths of these Cells."""
+    """Suggest the path of a layer, such as ``blocks_0_dense``, for its output."""
     names: dict[Variable, str] = {}
     for (_, layer), run in groupby(graph.equations, key=lambda e: (e.source, getattr(e.source, "layer", ""))):
         inside = set(run)
@@ -277,12 +280,15 @@ def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -
 
 
 def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool:
-    """Whether a value is an output, or another line reads it in a primal equation."""
+    """Whether a value is an output, or an equation that is not ``inside`` reads it.
+
+    Equations of derivatives do not count.
+    """
     return any(e is None or (_is_primal(e.source) and e not in inside) for e in consumers)
 
 
 def _of_control(equation: Equation) -> Sequence[str | None]:
-    """Name the results of a branch or loop by the names inside its graphs."""
+    """Suggest names for the results of a branch or loop: the names inside its graphs."""
     parameters = equation.parameters
     if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]
@@ -327,7 +333,10 @@ class _Site(NamedTuple):
         return _Site(file, line, getattr(source, "cell", ""), getattr(source, "layer", ""))
 
     def result(self, user: _Site) -> str | None:
-        """Return the name of a value that is computed here and read by ``user``."""
+        """Return the name of a value that this site computes and ``user`` reads.
+
+        Within one line, only the output of a layer has a name.
+        """
         if self[:3] == user[:3]:  # within one line
             return self.layer if self.layer != self.cell else None
         return target_of((self.file, self.line)) or self.cell or None
@@ -336,8 +345,9 @@ class _Site(NamedTuple):
 def _of_derivative(site: _Site, consumers: Sequence[Equation | None], order: dict[_Site, int]) -> str | None:
     """Find the variable whose derivative ``site`` computes and ``consumers`` read.
 
-    In forward mode, this is the variable of the line that computes the derivative. In reverse mode, it is the
-    variable of the line that reads the derivative.
+    In forward mode, this is the variable that the line of ``site`` assigns. In reverse mode, it is the
+    variable that the line of the consumers assigns. ``order`` contains the position of each line in the
+    program, which shows the mode.
     """
     sites = {
         None if e is None or type(e.source) is not DerivativeOf else _Site.of(e.source) for e in consumers

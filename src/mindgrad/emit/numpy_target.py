@@ -1,7 +1,7 @@
 """Emission for NumPy: NumPy functions, or calls of the kernels of primitives.
 
-:class:`NumpyTarget` is also the base class of the rules for JAX and MindSpore. The methods that *write*
-something return source text.
+:class:`NumpyTarget` is also the base class of the rules for JAX and MindSpore. The *kernel* of a primitive is
+the function of mindgrad that computes it with NumPy. The methods that *write* something return source text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["NumpyTarget"]
 
 #: largest number of elements of a constant in the source text; a larger constant becomes an argument
 _LARGEST_TEXT = 256
-#: largest number of elements of a constant that is written as a list; a larger constant is encoded
+#: largest number of elements of a constant that is written as a list; a larger constant is encoded in base 85
 _FEW = 12
 
 
@@ -38,7 +38,7 @@ class NumpyTarget:
         inputs: constants that are too large for the source text, by name. They are arguments of the function.
     """
 
-    #: the value of ``emit``
+    #: the value of the argument ``emit`` of ``mindgrad.source`` that selects this class
     language = "numpy"
     module = "np"
     header = "import numpy as np"
@@ -64,7 +64,7 @@ class NumpyTarget:
     # -- values ---------------------------------------------------------------------------------
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type."""
+        """Write an element type, such as ``np.float32``."""
         name = dtype.numpy.name
         if dtype.numpy.kind == "V":
             self.definitions.imports["import ml_dtypes"] = None
@@ -72,9 +72,10 @@ class NumpyTarget:
         return f"{self.module}.{'bool_' if name == 'bool' else name}"
 
     def literal(self, atom: Constant) -> str | None:
-        """Write a constant as a Python scalar, or return ``None`` if Python has none.
+        """Write a constant with equal elements as a Python scalar.
 
-        The scalar takes its element type from the other operand.
+        The scalar gets the element type of the other operand. Returns ``None`` if Python has no scalar with
+        this value.
         """
         if atom.dtype.numpy.kind == "V":
             return None
@@ -89,7 +90,10 @@ class NumpyTarget:
         return repr(number)
 
     def array(self, atom: Constant) -> str:
-        """Return the name of a constant: a definition or an argument."""
+        """Return the name of a constant in the emitted program.
+
+        A small constant is defined in the module. A large constant is an argument of the function.
+        """
         key = (atom.type, atom.array().tobytes())
         if key not in self._arrays:
             self._arrays[key] = self._defined(atom)
@@ -140,17 +144,17 @@ class NumpyTarget:
         return text
 
     def scalar(self, text: str, type_: TensorType) -> str:
-        """Write a scalar with an element type."""
+        """Write a scalar with an element type, such as ``np.float32(2.0)``."""
         return f"{self.dtype(type_.dtype)}({text})"
 
     def filled(self, text: str, type_: TensorType) -> str:
-        """Write an array with equal elements."""
+        """Write an array whose elements are equal to the literal ``text``."""
         if not type_.shape:
             return self.scalar(text, type_)
         return call(f"{self.module}.full", repr(type_.shape), text, self.dtype(type_.dtype))[0]
 
     def spread(self, text: str, type_: TensorType) -> str:
-        """Write an array that is broadcast to a shape."""
+        """Write the broadcast of ``text`` to the shape of ``type_``."""
         return call(f"{self.module}.broadcast_to", text, repr(type_.shape))[0]
 
     def zeros(self, type_: TensorType) -> str:
@@ -158,15 +162,18 @@ class NumpyTarget:
         return call(f"{self.module}.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """Write an array whose rows a loop assigns."""
+        """Write an empty array, whose rows a loop assigns."""
         return call(f"{self.module}.empty", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def row(self, name: str, index: str, text: str) -> str:
-        """Write the statement that assigns a row."""
+        """Write the statement that assigns ``text`` to a row of ``name``."""
         return f"{name}[{index}] = {text}"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """Write the statement after the loop that stacks the rows, if one is needed."""
+        """Write the statement after the loop that stacks the rows.
+
+        Returns ``None`` if the rows are already in an array.
+        """
         return None
 
     def wrapped(self, text: str) -> str:
@@ -176,7 +183,10 @@ class NumpyTarget:
     # -- equations ------------------------------------------------------------------------------
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """Write an equation."""
+        """Write the right-hand side of an equation; return text and precedence.
+
+        It is the form of the primitive (``array_forms``), a NumPy ufunc, or a call of the kernel.
+        """
         primitive = equation.primitive
         if result is not None:
             form = self.forms.get(primitive.name)
@@ -188,7 +198,7 @@ class NumpyTarget:
         return self.by_kernel(equation, [self.typed(x) for x in operands])
 
     def typed(self, x: Expression) -> str:
-        """Write an operand of a kernel as an array of its type."""
+        """Write an operand of a kernel as a full array, not as a literal."""
         if x.is_literal:
             return self.filled(x.text, x.type)
         return self.spread(x.text, x.type) if x.is_spread else x.text
@@ -207,7 +217,10 @@ class NumpyTarget:
         return [f"{k}={self.definitions.value(v, k)}" for k, v in equation.parameters.items()]
 
     def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
-        """Write a primitive with several results as one expression each, if possible."""
+        """Write one expression for each result of a primitive, or return ``None``.
+
+        For example, the results of ``unstack`` are ``x[0]`` and ``x[1]``.
+        """
         form = SEVERAL.get(equation.primitive.name)
         return None if form is None else form(operands, len(equation.outputs))
 

@@ -3,8 +3,9 @@
     G = (inputs; equations; outputs)  ⟼  lines of Python that compute the outputs
 
 The writer manages names, comments, and the order of statements. A short expression that only one statement
-reads becomes part of this statement. The target, such as ``numpy_target``, writes single equations, and its
-control rules write loops and branches. The time is linear in the number of equations.
+reads becomes part of this statement. The *target* contains the rules of one library, such as
+``numpy_target``. It writes single equations, and its control rules write loops and branches. The time is
+linear in the number of equations.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = ["Writer", "typed_names"]
 
-#: largest number of columns of a line, and of an expression that becomes part of its reader's statement
+#: largest number of columns of a line, and of an expression that becomes part of another statement
 _COLUMNS = 96
 _SHORT = 44
 
 
 class _Pending:
-    """An expression with one reader that has not been written yet.
+    """An expression that one equation reads and that has not been written yet.
 
-    It becomes part of the statement of its reader, or a separate statement before it.
+    It becomes part of the statement of this equation, or a separate statement before it.
     """
 
     __slots__ = ("expression", "name", "source")
@@ -69,7 +70,10 @@ class Writer:
     # -- lines ----------------------------------------------------------------------------------
 
     def line(self, text: str, source: Any = None) -> None:
-        """Write a statement. A comment above it quotes its source line, if this changed."""
+        """Write a statement.
+
+        If its line in the user's source differs from the previous statement, a comment quotes the line.
+        """
         if source is not None and source != NO_LINE and attribution(source) != self._commented:
             self._commented = attribution(source)
             self.lines.append("    " * self._indent + f"# {line_comment(source, self._main)}")
@@ -115,7 +119,7 @@ class Writer:
         return Expression(self.target.array(atom), atom.type, is_name=True)
 
     def whole(self, x: Expression) -> Expression:
-        """Write ``x`` as an array of its type."""
+        """Write ``x`` as a full array, if it is a literal or needs a broadcast."""
         if x.is_literal:
             return Expression(self.target.filled(x.text, x.type), x.type)
         if x.is_spread:
@@ -129,10 +133,10 @@ class Writer:
         return Expression(name, x.type, is_spread=x.is_spread, is_name=True)
 
     def update(self, targets: Sequence[str], values: Sequence[Expression], since: int) -> None:
-        """Assign ``values`` to ``targets``, whose old values are not read afterwards.
+        """Assign the ``values`` at the end of an iteration or branch to ``targets``.
 
-        A statement after line ``since`` of this block may compute one of the values. If no later statement
-        reads the old value of the target, this statement assigns the target directly.
+        For example, ``v3 = x + 1`` and ``x = v3`` become ``x = x + 1`` if no statement between them reads
+        ``x``. Only statements after line ``since`` are changed.
         """
         pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
         for pair in tuple(pairs):
@@ -179,13 +183,19 @@ class Writer:
         return [run.variable(y) for y in graph.outputs]
 
     def run_inline(self, graph: Graph, operands: Sequence[Expression]) -> list[Expression]:
-        """Write a graph as :meth:`run` does, with outputs that may be any expressions."""
+        """Write the equations of ``graph``; return its outputs as any expressions.
+
+        In contrast, :meth:`run` assigns each output to a variable.
+        """
         run = _Run(self, graph, operands, ())
         return [run.read(y) for y in graph.outputs]
 
 
 class _Run:
-    """One graph that is being written."""
+    """The state while one graph is written: values, readers, and suggested names.
+
+    Constructing it writes all equations of the graph.
+    """
 
     def __init__(
         self, writer: Writer, graph: Graph, operands: Sequence[Expression], suggested: Sequence[str | None]
@@ -213,7 +223,7 @@ class _Run:
         return value
 
     def settled(self, atom: Any) -> Expression:
-        """Return ``atom`` as a name or a literal; write its pending statement if needed."""
+        """Return ``atom`` as a name or a literal; assign a pending expression to a name."""
         value = self.values.get(atom)
         if isinstance(value, _Pending):
             value = self.values[atom] = self.writer.assigned(value.expression, value.name, value.source)
@@ -258,7 +268,7 @@ class _Run:
         self.keep(equation, result, Expression(text, result.type, precedence))
 
     def needed(self, equation: Equation) -> Equation:
-        """Remove the unused outputs of a branch, and the equations that only they need."""
+        """Remove unused outputs of a ``cond``, and the equations that only they need."""
         slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
         if equation.primitive is not cond or len(slots) == len(equation.outputs):
             return equation
@@ -287,7 +297,8 @@ class _Run:
         operands = [self.read(x) for x in equation.inputs]
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
-        # at least one operand must have the shape of the result, and at least one must have its element type
+        # NumPy infers shape and element type of the result from operands, so at least one operand must have
+        # the full shape, and at least one must be an array with the element type
         typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):
@@ -298,7 +309,7 @@ class _Run:
         return operands
 
     def broadcast(self, equation: Equation) -> None:
-        """Write a broadcast, unless all its readers are pointwise operators."""
+        """Write a broadcast, unless all its readers are pointwise, which broadcast, too."""
         (x,), result = equation.inputs, equation.outputs[0]
         inner = self.settled(x)
         shape, dims = equation.parameters["shape"], equation.parameters["dims"]
@@ -329,7 +340,10 @@ class _Run:
             self.values[y] = Expression(name, y.type, is_name=True)
 
     def keep(self, equation: Equation, result: Variable, x: Expression) -> None:
-        """Keep ``x`` pending as the value of ``result``, or assign it in a statement."""
+        """Store ``x`` as a pending expression, or write its assignment to a variable.
+
+        It stays pending if it is short and only one equation of the same source line reads it.
+        """
         name = self.suggested.get(result)
         is_inside = self.uses[result] == 1 and len(x.text) <= _SHORT
         for consumer in self.consumers.get(result, ()):

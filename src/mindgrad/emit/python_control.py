@@ -3,8 +3,10 @@
     loop:          while condition: carry = body(carry)
     its pullback:  for carry in reversed(saved): cotangents = iteration(carry, cotangents)
 
-A differentiated loop stores the carry before each iteration in a list, and its pullback iterates over the
-list in reverse order. In contrast, a compiled loop stores only some carries and recomputes the others.
+The *carry* of a loop is the tuple of variables that an iteration changes. The *pullback* of a loop is its
+reverse-mode derivative. A differentiated loop stores the carry before each iteration in a list, and its
+pullback iterates over the list in reverse order. In contrast, a compiled loop stores only some carries and
+recomputes the others.
 """
 
 from __future__ import annotations
@@ -93,16 +95,20 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
         writer.line(f"{saved} = []")
     _iterations(writer, parameters["condition"], body, operands[:consts], names, saved, equation.source)
     results = typed_names([y.type for y in equation.outputs[:count]], names)
-    if (
-        saved is not None
-    ):  # the pullback reads this list instead of the iteration count, the period, and the buffers
+    if saved is not None:
+        # the further outputs are the iteration count, the period, and buffers of saved carries. The emitted
+        # program has one list instead, which represents all of them
         mark = Expression(saved, equation.outputs[count].type, is_name=True)
         results += [mark] * (len(equation.outputs) - count)
     return results
 
 
 def cotangent_names(equation: Equation, constants: Operands, suggested: Names) -> list[str | None]:
-    """Name the cotangents of a loop: sums over iterations, then carried cotangents."""
+    """Name the results of a loop's pullback, such as ``d_w`` for a variable ``w``.
+
+    First are the cotangents of the loop's constants, which are sums over iterations. Then follow the
+    cotangents of the carry.
+    """
     parameters = equation.parameters
     carried = [carry_names(equation, "")[k] for k in parameters["moving"]]
     owners = [constants[k].text for k in parameters["active_consts"]]

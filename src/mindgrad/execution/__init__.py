@@ -1,1 +1,1 @@
-"""Execution: recordings, plans, compiled programs, caches, and donated memory."""
+"""Run functions: recording, derivatives, compiled programs, caches, and donation."""

@@ -1,8 +1,9 @@
 """Conversion of array arguments, from NumPy and other libraries, to tensors.
 
-Cells, compiled functions, and gradient functions call this module before they run. They convert arrays both
-in PYNATIVE_MODE and in GRAPH_MODE, so the result does not depend on the mode. In a compiled call, the array
-becomes an input of the program. The program is compiled for the shape and the element type of the array.
+Cells, compiled functions, and gradient functions convert their arguments with this module before they run.
+They convert arrays both in PYNATIVE_MODE and in GRAPH_MODE, so the result does not depend on the mode. In a
+compiled call, the array becomes an input of the program. The program is compiled for the shape and the
+element type of the array.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def _role(kind: Any) -> int:
     elif is_record(kind):
         role = _RECORD
     elif issubclass(kind, (Tensor, np.ndarray, np.generic)):
-        role = _LEAF  # a tensor would lose the mask of a masked array, and the ``*`` of np.matrix
+        # subclasses of ndarray are not converted: a tensor would lose the mask of a masked array, and the
+        # matrix product ``*`` of np.matrix
+        role = _LEAF
     else:
         role = _ARRAY if hasattr(kind, "__dlpack__") else _LEAF
     if len(_ROLES) < _ROLES_KNOWN:

@@ -1,7 +1,8 @@
 """Compilation in a background thread while Python continues.
 
 Eager mode submits jobs to one thread, which ends when no job is left. At the end of the process, the thread
-finishes its current job and drops the others. Python waits for it, because it is not a daemon thread.
+finishes its current job and drops the queued jobs. Python waits for this job, because the thread is not a
+daemon thread.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Every compiled function stores its own programs. In addition, this module finds 
 function. For example, a lambda that is created again for each call reuses the program of an earlier lambda
 with equal code and closure. The same holds for the gradient of such a lambda.
 
-A program that is found by code lives as long as the first Parameter or Cell that it reads. If it reads
-neither, it stays among the latest ``_KEPT_WITHOUT_OWNER`` programs.
+A program that can be found by code lives as long as its *owner*, the first Parameter or Cell that it reads.
+If it reads neither, the cache keeps it until ``_KEPT_WITHOUT_OWNER`` newer programs without owners exist.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # if each of these functions is called several times, the user probably intends to create several
+        # functions that share their code and are called several times each were probably created on purpose
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -202,7 +202,8 @@ _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
 _first_calls: dict[str, collections.deque[History]] = {}
 #: maps the code objects of a function to weak references to programs that later, equal functions may reuse
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
-#: if ``_programs`` has more keys than this number, the keys without live programs are deleted
+#: a list with one number. If ``_programs`` has more keys than this number, keys without live programs are
+#: deleted
 _most = [256]
 #: the latest programs that read neither a Parameter nor a Cell, so that no owner keeps them alive
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
@@ -238,7 +239,10 @@ def history_of(function: Any) -> History:
 
 
 def _codes(function: Any) -> tuple[Any, ...]:
-    """Return the code objects of ``function`` and its callees, as a key."""
+    """Return a key: the code of ``function`` and of user functions in its closure.
+
+    For an object without code, the key contains its ``id``.
+    """
     return tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
 
 
@@ -282,7 +286,7 @@ def content_of(cell: Any) -> Any:
 
 
 def _may_be_made_anew(function: Any) -> bool:
-    # mindgrad compiles a Cell as a bound method of the package; the Cell itself stores these programs
+    # mindgrad compiles a Cell as a bound method of the package; its programs are stored on the Cell
     if isinstance(function, types.MethodType):
         return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")
@@ -327,7 +331,7 @@ def offered(function: Any) -> Iterator[Any]:
 
 
 def withdraw(gone: set[int]) -> None:
-    """Remove the programs whose executables have an ``id`` in ``gone``."""
+    """Remove the offered programs whose executables have an ``id`` in ``gone``."""
     with _lock:
         for keeper in _owners:
             keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]
@@ -384,7 +388,7 @@ def eager_tiers(fn: Any = None) -> tuple[str, ...]:
     If ``fn`` is ``None``, return the lines of all functions.
     """
     identities = set() if fn is None else _identities(fn)
-    lines = set()  # functions with the same code share their kinds of calls
+    lines = set()  # without duplicates, because functions with the same code have equal lines
     for calls in list(_eager_calls):
         if fn is None or not identities.isdisjoint(_codes(calls.source)):
             lines.update(calls.lines())
@@ -392,7 +396,10 @@ def eager_tiers(fn: Any = None) -> tuple[str, ...]:
 
 
 def _identities(fn: Any) -> set[Any]:
-    """Return the history keys of ``fn`` and of the functions that it transforms."""
+    """Return the code objects of ``fn`` and of the functions that it transforms.
+
+    They are compared with ``History.key``. An object without code is represented by its ``id``.
+    """
     functions = [fn]
     while (facts := memory(fn, make=False)) is not None and facts.source is not None:
         fn = facts.source

@@ -23,8 +23,8 @@ from mindgrad.trace.user_functions import functions_in
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
-#: The explanation if the calls and the functions are equal: the cache had reached its largest size, and
-#: deleted the oldest program. See ``cache.MAXSIZE``.
+#: The explanation if no difference is found: the cache was full and has deleted the program of the earlier
+#: call. See ``cache.MAXSIZE``.
 UNKNOWN = Change(
     "removed programs",
     "it was removed from the cache, which was full",
@@ -102,9 +102,9 @@ def _labels(structure: Any, names: list[str]) -> list[str]:
 
 
 def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
-    """Return ``error`` with the names of the argument and the function that caused it.
+    """Return ``error``, extended by the names of the argument and the function.
 
-    The argument caused ``error`` because its value cannot be part of a call signature.
+    The argument is a Python value that cannot be part of a cache key, for example because it is not hashable.
     """
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
@@ -166,7 +166,7 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
 
 
 def _value(signature: Any) -> Any:
-    """Return the constant in the signature of an argument."""
+    """Return the Python value that the signature of a constant argument encodes."""
     if not isinstance(signature, tuple) or len(signature) != 2:
         return signature
     kind, value = signature
@@ -177,9 +177,10 @@ def _value(signature: Any) -> Any:
 
 
 def between_functions(snapshot: Any, function: Any) -> Change | None:
-    """Return the first difference between ``function`` and an earlier snapshot.
+    """Return the first difference between ``function`` and ``snapshot``.
 
-    Both functions have the same code; their closures, defaults, or attributes may differ.
+    The snapshot is a copy of an earlier function with the same code. Closures, defaults, or attributes may
+    differ.
     """
     found = difference(snapshot, function)
     return None if found is None else change(*found, MAKE_ONCE)

@@ -53,7 +53,8 @@ from mindgrad.trace.tracing import Trace, trace_of
 
 __all__ = ["Compiled", "trace"]
 
-#: largest number of programs for one signature, which differ in the Python state that they read
+#: largest number of programs for one call signature. They differ in the Python state that they read, such as
+#: ``self.training``
 _KEPT = 8
 
 
@@ -65,8 +66,8 @@ class Compiled:
     Attributes:
         function: the Python function.
         history: hits and misses of the function; ``None`` before the first compilation.
-        open_sizes: the programs that accept inputs of several sizes. If it is ``None``, the function is
-            compiled separately for every input size.
+        open_sizes: the programs that serve several sizes of an input (``execution.open_sizes``). If it is
+            ``None``, the function is compiled separately for every input size.
     """
 
     __slots__ = (
@@ -82,8 +83,8 @@ class Compiled:
         self.open_sizes = open_sizes
         self.history: History | None = None
         self._programs: dict[Any, list[Program]] = {}
-        #: the latest call whose arguments were all tensors: their types, the version of the options, and the
-        #: program
+        #: for the fast path: argument types, version of the context options, and program of the latest call
+        #: whose arguments were all tensors
         self._latest: tuple[list[Any], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures whose programs have array arguments as constants
         self._counters: Counting | None = None  # created by the first call that needs a program
@@ -94,7 +95,11 @@ class Compiled:
         return self.call(args, kwargs)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function with positional arguments ``args`` and keywords ``kwargs``."""
+        """Return ``function(*args, **kwargs)``.
+
+        Outside of traces and derivatives, a compiled program computes the result. If no program serves the
+        arguments, one is compiled.
+        """
         latest = None if kwargs else self._latest
         if latest is not None and not open_scopes():  # fast path, which does not hash a cache key
             types, version, program = latest
@@ -157,9 +162,10 @@ class Compiled:
         Args:
             key: the signature for which the program is compiled.
             args, kwargs: the arguments.
-            accept: function that decides whether to accept the new program. By default, every program is
-                accepted.
-            called_key: the signature of the call, if it differs from ``key`` because arguments were replaced.
+            accept: function of the new program and its trace. If it returns ``False``, ``Rejected`` is raised
+                before XLA compiles. By default, every program is accepted.
+            called_key: the signature of the call, if it differs from ``key`` because numbers were replaced by
+                inputs.
         """
         with self._lock:
             if self.history is None:
@@ -192,8 +198,8 @@ class Compiled:
                 self.history = compiled.history
                 self.history.hits += 1
             self.history.programs.add(compiled)
-            # one signature can have several programs, for example one for training and one for evaluation
             self._latest = None
+            # one signature can have several programs, for example one for training and one for evaluation
             self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
@@ -202,9 +208,10 @@ class Compiled:
     def _with_operands(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], counter: NumberArguments
     ) -> Callable[[], Any] | None:
-        """Find or compile a program with changing Python numbers as inputs.
+        """Find or compile a program whose inputs include the Python numbers that change.
 
-        Returns a function that calls the program, or ``None`` if the numbers cannot be inputs.
+        Returns a function that calls the program, or ``None`` if the numbers cannot be inputs
+        (``execution.number_operands``).
         """
         places = counter.places
         marked = with_operands(args, kwargs, places)
@@ -241,8 +248,8 @@ class Compiled:
     ) -> Callable[[], Any]:
         """Compile a program in which small array arguments are constants.
 
-        A call uses it if the function cannot be traced with these arrays as inputs. Returns a function that
-        calls the program.
+        It is used if the function cannot be traced with these arrays as inputs, for example because it
+        converts an element to a Python number. Returns a function that calls the program.
 
         Raises:
             Exception: ``error``, which stopped the trace with the arrays as inputs, if tracing with constants
@@ -262,9 +269,10 @@ class Compiled:
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
-        """Find numbers and tensors in Python state that changed since the last program.
+        """List attributes and variables whose number or tensor changed since a trace.
 
-        They are values of attributes and variables, and may become inputs of the next program.
+        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program, so that
+        further changes need no compilation.
         """
         known = self._programs.get(key)
         if known:
@@ -277,7 +285,7 @@ class Compiled:
         return [], []
 
     def _adopted(self, key: Any) -> Program | None:
-        """Return a program that an equal function has compiled, if there is one."""
+        """Return a program that was compiled for an equal function, if the cache has one."""
         for program in offered(self.function):
             found = program.attached(self.function) if program.key == key else None
             if found is not None:
@@ -309,7 +317,7 @@ class Compiled:
                 self.history = None
 
     def _reason(self, key: Any) -> Change | None:
-        """Return why no compiled program can be used; ``None`` if there is no program."""
+        """Return why no compiled program serves the call; ``None`` for a first call."""
         known = self._programs.get(key)
         if known:
             return next(known[0].changes(), UNKNOWN)

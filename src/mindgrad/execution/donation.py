@@ -1,6 +1,6 @@
 """Donation: programs that write Parameters reuse the memory of the old values.
 
-    p = step(p)    in place, if only the Parameter refers to its array
+    p = step(p)    the new array overwrites the old array, if only the Parameter refers to the old array
 
 An array is donated only if Python's reference count shows that nothing but the Parameter refers to it. Other
 references are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument of a
@@ -33,8 +33,8 @@ from mindgrad.ir.pending import PendingArray, resolved
 
 __all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
 
-#: lock that a thread holds from the donation of arrays until the new arrays are stored, and while it moves a
-#: pending value
+#: lock that a thread holds from the donation of arrays until the new arrays are stored, and while it replaces
+#: a pending array of a Parameter by its value
 window = threading.RLock()
 
 
@@ -84,7 +84,7 @@ class Taken:
 
 
 def settled(array: Any) -> Any:
-    """Return ``array``, or the array that replaces a placeholder or a pending array."""
+    """Return ``array``; wait for the value if it is a placeholder or a pending array."""
     return resolved(array.wait() if type(array) is Taken else array)
 
 
@@ -92,12 +92,12 @@ def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
 
-#: the count that ``_counts`` returns for an object to which only the argument list of ``_counts`` refers
+#: reference count of an array to which only the list ``arrays`` refers, measured with new objects
 _ALONE = max(_counts([object(), object()]))
 
 
 def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
-    """Return ``arrays`` with a copy in place of each array that has other references."""
+    """Replace each array that is referenced outside the list ``arrays`` by a copy."""
     usual: Any = array_type()
     counts = _counts(arrays)
     if max(counts, default=0) <= _ALONE and set(map(type, arrays)) == {usual}:
@@ -111,14 +111,14 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
 
 
 def _copy(array: Any, type_: Any) -> Any:
-    """Copy an array to the device, with the shape of its type."""
+    """Copy an array to the device, broadcast to the shape of ``type_``."""
     array = resolved(array)
     if type(array) is array_type():
         return copy_on_device(array)
     array = np.asarray(array)
-    if array.shape == type_.shape and not array.flags.writeable:  # a read-only array cannot change meanwhile
+    if array.shape == type_.shape and not array.flags.writeable:  # it cannot change during the copy
         return copy_on_device(to_device(array))
-    # a broadcast scalar or the user's memory: JAX might share this memory instead of copying it, so copy it
+    # copy explicitly, because JAX may share the memory of a NumPy array, which the user may change
     return to_device(np.array(np.broadcast_to(array, type_.shape)))
 
 
@@ -139,7 +139,7 @@ class Donation:
         self.stand_ins = list(map(Taken, parameters))
 
     def arrays(self, takes_parts: bool = False) -> list[Any]:
-        """Return the arrays of the Parameters, without placeholders.
+        """Return the arrays of the Parameters; wait for placeholders and pending arrays.
 
         Args:
             takes_parts: whether the program accepts an array that is divided among processes.
@@ -203,7 +203,7 @@ def run_and_store(
 
 
 def _set_arrays(parameters: Sequence[Any], arrays: Sequence[Any]) -> None:
-    for parameter, array in zip(parameters, arrays):  # noqa: B905  (in every step of a training)
+    for parameter, array in zip(parameters, arrays):  # noqa: B905  (``strict`` slows down training steps)
         parameter._array = array
 
 

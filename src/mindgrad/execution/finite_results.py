@@ -1,8 +1,8 @@
 """Checks of compiled programs for NaN and infinity.
 
-They run if the context option ``debug_nans`` is set. The results of each run are checked. If a result is not
-finite, the same operands are evaluated again, one equation at a time and without rewrites. The error message
-names the first equation that computed a NaN or an infinity.
+If the context option ``debug_nans`` is set, the results of each run of a program are checked. If a result is
+not finite, the program is evaluated again on the same operands, one equation at a time and without rewrites.
+The error message names the first equation that computed a NaN or an infinity.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _SIGNATURES = 256
 
 
 def traced_plainly(trace: Callable[[], Any]) -> Graph:
-    """Return the graph of ``trace()`` without rewrites, with all derivatives expanded."""
+    """Return the graph of ``trace()`` without rewrites.
+
+    :func:`locate_fault` evaluates it, because rewrites may remove or combine the equation that is at fault.
+    """
     with without_rewrites():
         return trace().graph
 
@@ -53,7 +56,10 @@ def are_finite(results: Sequence[Any]) -> bool:
 
 @lru_cache(maxsize=_SIGNATURES)
 def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
-    """Compile a check on the device whether all elements of real arrays are finite."""
+    """Compile a function that checks on the device whether all elements are finite.
+
+    ``types`` are real. The second argument, the device, is part of the cache key.
+    """
     if not types:
         return lambda arrays: True
     builder = Builder()
@@ -90,8 +96,8 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     """Raise an error for the first equation that computes a NaN or infinity.
 
     An equation counts if its operands are finite and its NaN or infinity reaches a result. If the graph
-    communicates with other processes, only the equations before the first communication are evaluated,
-    because the other processes do not evaluate theirs again.
+    communicates with other processes, only the equations before the first communication are evaluated. The
+    communication cannot be repeated, because the other processes do not evaluate their graphs again.
 
     Args:
         graph: the graph, without rewrites.
@@ -125,7 +131,11 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
 
 
 def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
-    """Raise the error of the first faulty equation of a graph without communication."""
+    """Raise an error for the first faulty equation of a graph without communication.
+
+    NumPy evaluates the graph forward. A backward search from the results that are not finite then ignores
+    faults that reach no result.
+    """
     values: dict[Any, Any] = dict(zip(graph.inputs, map(np.asarray, arrays), strict=True))
     faults: dict[Variable, tuple[int, Callable[[], NoReturn]]] = {}
     for number, equation in enumerate(graph.equations):

@@ -1,8 +1,8 @@
 """Layouts: how the arrays of a program are divided among the devices of a mesh.
 
 Layouts are chosen when a program is compiled. If the program has a sharding constraint on an argument, the
-first constraint is the layout of the argument. Otherwise, the partition has a rule for arguments. The layout
-of a Parameter is the first of these that exists:
+first constraint is the layout of the argument. Otherwise, ``Partition.data`` determines the layout. The
+layout of a Parameter is the first of these that exists:
 
 1. the layout that ``parameter_plan`` or an earlier program has set;
 2. the first sharding constraint on it;
@@ -65,13 +65,19 @@ def set_layout_recorder(recorder: Callable[[LayoutFile, int, Iterable[tuple[Any,
 
 
 def set_layout_file(path: str) -> None:
-    """Write layouts of Parameters to this file at each compilation; ``""``: stop."""
+    """Write layouts of Parameters to a file at each compilation.
+
+    The empty string ends the writing.
+    """
     global _file
     _file = LayoutFile(path) if path else None
 
 
 def partition_of(graph: Graph) -> Partition | None:
-    """Return the current partition, or else one for the program's constraints."""
+    """Return the current partition, or else one for the graph's sharding constraints.
+
+    Returns ``None`` if neither exists, so that the program runs on one device.
+    """
     partition = current()
     if partition is None:
         devices = _constrained_devices(graph)
@@ -137,7 +143,10 @@ def placement_of(
 
 
 def _constraints(graph: Graph) -> dict[Any, Axes]:
-    """Return the layout of the first sharding constraint on each input."""
+    """Return the layout of the first sharding constraint on each input.
+
+    A constraint on a conversion or a similar copy of an input counts as a constraint on this input.
+    """
     origin: dict[Any, Any] = {v: v for v in graph.inputs}
     constraints: dict[Any, Axes] = {}
     for equation in graph.equations:
@@ -153,7 +162,7 @@ def _constraints(graph: Graph) -> dict[Any, Axes]:
 
 
 def _leaves_in_place(equation: Equation) -> bool:
-    """Whether an equation has one operand and keeps the layout of its elements."""
+    """Whether an equation is linear, elementwise, and has one operand, such as a cast."""
     primitive = equation.primitive
     return primitive.is_linear and primitive.axes is UNIFORM and len(equation.inputs) == 1
 
@@ -223,7 +232,10 @@ def _of_parameter(
 
 
 def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
-    """Store a program's layouts of Parameters, so that later programs use them."""
+    """Store the layouts of a program's Parameters on the Parameters.
+
+    Later programs use these layouts, so that Parameters stay on their devices between calls.
+    """
     inputs = placement.inputs[len(placement.inputs) - len(parameters) :]
     layouts = [
         (parameter, axes)
@@ -244,7 +256,7 @@ def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]
 
 
 def moved(tensor: Tensor) -> Any:
-    """Move a tensor's array to the device, store it there, and return it."""
+    """Move a tensor's array to the device; return the array, which the tensor stores."""
     array = settled(tensor._array)
     if array is None:
         raise RuntimeError(LEFT_BEHIND)
@@ -286,7 +298,7 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
     for tensor, sharding in zip(tensors, shardings, strict=True):
         array = tensor._array
         if sharding is None or (getattr(array, "sharding", None) is sharding and array.shape == tensor.shape):
-            continue  # JAX omits inputs that the program does not read
+            continue  # the program does not read this tensor, or it already has the layout
         with window:
             array = settled(tensor._array)
             if array is None:
@@ -297,7 +309,10 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
 
 
 def gathered(tensors: Iterable[Any]) -> bool:
-    """Move arrays to the selected device; return whether any array has moved."""
+    """Move the arrays of tensors to the selected device; return whether any has moved.
+
+    Arrays that are divided among devices are gathered.
+    """
     has_moved = False
     for tensor in tensors:
         with window:

@@ -56,7 +56,7 @@ _MOST = 1024
 
 
 class NumberArguments:
-    """The Python ints and floats in calls that otherwise have the same signature.
+    """The Python ints and floats in calls that differ only in these numbers.
 
     Attributes:
         places: indices, in the flattened arguments, of the numbers that are inputs of the program.
@@ -71,7 +71,10 @@ class NumberArguments:
         self.places: tuple[int, ...] = ()
 
     def see(self, values: dict[int, int | str]) -> bool:
-        """Compare a call's numbers with the first call; return whether any are inputs."""
+        """Return whether some numbers of a call become inputs.
+
+        These are the numbers that differ from the first call, unless they must stay constant.
+        """
         changed = {place for place, value in values.items() if self._values[place] != value}
         self.places = tuple(sorted((changed | {*self.places}) - self._constant))
         return bool(self.places) and all(map(_is_in_range, [values[place] for place in self.places]))
@@ -82,7 +85,10 @@ class NumberArguments:
         self.places = ()
 
     def marked(self, key: Any) -> Any:
-        """Add the types of NumPy scalars that are inputs to the key of a program."""
+        """Add the types of NumPy scalars that are inputs to the cache key of a program.
+
+        A Python float and a NumPy scalar as inputs need different programs.
+        """
         if not self._scalars:
             return key
         structure, leaves = key[0]
@@ -91,7 +97,7 @@ class NumberArguments:
         return ((structure, leaves), *key[1:])
 
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
-        """Replace NumPy floats in ``leaves`` by ``_TYPICAL``, to detect rounding."""
+        """Replace NumPy floats that are inputs by ``_TYPICAL``, so that rounding shows."""
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
             if place in self.places and issubclass(kind, np.floating):
@@ -101,7 +107,7 @@ class NumberArguments:
     def accepts(
         self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
     ) -> bool:
-        """Whether a program may have the numbers as inputs.
+        """Whether the numbers may be inputs of a program, without a change of results.
 
         Args:
             traced: the trace in which the numbers are inputs.
@@ -141,7 +147,10 @@ def _is_number(kind: Any) -> bool:
 
 
 class Counting:
-    """The :class:`NumberArguments` of each kind of call of one function."""
+    """The :class:`NumberArguments` of one function.
+
+    Calls share an entry if their signatures differ only in the values of Python numbers.
+    """
 
     __slots__ = ("_known",)
 
@@ -149,7 +158,10 @@ class Counting:
         self._known: dict[Any, NumberArguments] = {}
 
     def find(self, key: Any) -> NumberArguments | None:
-        """Return the numbers of a call with this signature, if some of them are inputs."""
+        """Return the entry of a call if some of its numbers are inputs, else ``None``.
+
+        ``key`` is the call signature.
+        """
         arguments = key[0]
         if len(arguments) != 2 or type(arguments[1]) is not tuple:  # all arguments are tensors: no numbers
             return None
@@ -173,7 +185,7 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """Mark the numbers at the leaves ``places`` of the arguments as inputs."""
+    """Replace the numbers at ``places`` in the flattened arguments by inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
@@ -191,7 +203,8 @@ def _as_input(number: Any) -> Any:
 
 # -- whether a program only computes with its numbers ------------------------------------------------
 
-#: names of primitives, grouped by how the bits of their integer result depend on the bits of their operands
+#: names of primitives, by the bits of their integer result. ``_SUMS``: one bit more than the largest operand.
+#: ``_SAME``: as many bits as the largest operand. ``_COMPARISONS``: one bit
 _SUMS = frozenset(["add", "sub", "neg", "abs"])
 _SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
 _COMPARISONS = frozenset(
@@ -213,7 +226,15 @@ def _only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
 
 
 def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:
-    """Bound the bits of each number in ``graph``; ``None`` if a use is not arithmetic."""
+    """Return an upper bound on the bits of each number that ``graph`` computes.
+
+    Args:
+        graph: the graph.
+        bits: upper bound on the bits of each input that is a Python number. It is extended in place.
+
+    Returns:
+        ``bits``, or ``None`` if a number is used in any other way than arithmetic that cannot raise.
+    """
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
         bits_given = [bits.get(x) if type(x) is not Constant else None for x in operands]
@@ -233,7 +254,7 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
     return bits
 
 
-#: returned instead of a number of bits if an operator computes a tensor, not a Python number
+#: returned instead of a number of bits if the result of an operator is a tensor, not a Python number
 _TENSOR = -1
 
 
@@ -282,13 +303,20 @@ def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
 
 
 def _size(constant: Any) -> int:
-    """Bound the bits of a constant; exceed the allowed bits if it is not finite."""
+    """Return the bits of the largest element of a constant.
+
+    If an element is not finite, the result exceeds the limit.
+    """
     largest = float(np.max(np.abs(np.asarray(constant.value, np.float64)), initial=0.0))
     return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1
 
 
 def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
-    """Bound the bits of a derivative, whose first operands are inputs of its graph."""
+    """Return ``_TENSOR`` if a derivative's inner graph only computes with numbers.
+
+    Returns ``None`` otherwise. The first operands of the equation are the inputs of its inner graph, and no
+    further operand may be a number.
+    """
     if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
         return None
     (graph,) = equation.graphs.values()
@@ -301,7 +329,10 @@ def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
 
 
 def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
-    """Bound the bits of the results of a ``cond`` whose operands include a number."""
+    """Return an upper bound on the bits of the results of a ``cond``.
+
+    Returns ``None`` if a branch uses a number in any other way than arithmetic that cannot raise.
+    """
     largest = _TENSOR
     for graph in equation.graphs.values():
         inner = {x: g for x, g in zip(graph.inputs, bits_given[1:], strict=True) if g is not None}
@@ -327,10 +358,10 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
     Args:
         graph: the graph of a trace with the scalars as inputs.
-        scalars: all NumPy scalars. The function looks for a ``cond`` whose predicate depends only on them.
-        others: the scalars that do not have the precision of Python numbers. The function looks for an
-            operator, other than a conversion, whose operands are only such scalars and constants, because it
-            would round.
+        scalars: the inputs that are NumPy scalars. A scalar decides a branch if the predicate of a ``cond``
+            depends only on scalars and constants.
+        others: the scalars whose precision is lower than the precision of Python numbers. They are rounded if
+            the operands of an operator, other than a conversion, are only such scalars and constants.
     """
     fixed_atoms, rounded = {*scalars}, {*others}
     for equation in graph.equations:
@@ -353,7 +384,7 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
 
 def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
-    """Whether ``special`` equals ``general`` after ``constants`` replace some inputs."""
+    """Whether ``general`` with ``constants`` instead of inputs equals ``special``."""
     return _are_equal(_folded(general, constants), _folded(special, {}))
 
 
@@ -368,7 +399,10 @@ def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
 
 
 def _are_equal(first: Graph, second: Graph) -> bool:
-    """Whether two graphs are equal after constant operands move into inner graphs."""
+    """Whether two graphs are equal, if constants may be operands of inner graphs.
+
+    A constant operand of a branch or derivative equals the same constant inside the inner graph.
+    """
     values = dict(zip(first.inputs, second.inputs, strict=False))
 
     def is_same(x: Any, y: Any) -> bool:
@@ -400,9 +434,9 @@ def _plain(equation: Equation) -> dict[str, Any]:
 
 
 def _absorbed(equation: Equation) -> tuple[list[Graph], list[Any]]:
-    """Move constant operands of an equation into its inner graphs.
+    """Replace inputs of an equation's inner graphs by its constant operands.
 
-    Returns these graphs and the remaining operands.
+    Returns the new graphs and the remaining operands.
     """
     name = equation.primitive.name
     start = int(name == "cond")

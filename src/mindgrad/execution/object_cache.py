@@ -17,16 +17,16 @@ _ATTRIBUTE = "_derivatives"
 
 
 class Memory:
-    """Derived objects of one owner, stored in its ``__dict__``.
+    """Cache of the objects derived from one owner, stored in the owner's ``__dict__``.
 
     ``functools.wraps`` and copies of Cells copy the ``__dict__`` of an object. Therefore a memory refers to
-    its owner, and :func:`memory` ignores a memory of another owner.
+    its owner, and :func:`memory` ignores a memory that was copied from a different owner.
 
     Attributes:
         made: dict of the derived objects that :func:`remembered` has created, by key.
         source: the function to which the transform was applied, if the owner is the result of a transform.
         extra: number of arguments that the owner accepts in addition to the arguments of ``source``.
-        order: number of times that the transform differentiates: 0 for ``vmap``, 2 for ``hessian``.
+        order: order of the derivative that the transform computes: 0 for ``vmap``, 2 for ``hessian``.
         programs: compiled programs that live as long as the owner. See ``execution.cache``.
     """
 
@@ -68,10 +68,10 @@ def memory(owner: Any, make: bool) -> Memory | None:
 
 
 def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """Return ``make()``, called once for each ``fn`` and ``key``.
+    """Return the object that ``make()`` creates once for each ``fn`` and ``key``.
 
-    If ``fn`` is a bound method, the value is stored on the instance. A key may contain the ``id`` of an
-    object only if the value keeps this object alive.
+    If ``fn`` is a bound method, the object is stored on the instance. A key may contain the ``id`` of a
+    Python object only if the stored object keeps that Python object alive.
     """
     owner = fn
     if type(fn) is types.MethodType:

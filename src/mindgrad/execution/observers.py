@@ -15,10 +15,10 @@ OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 
 def observe(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
-    """Call the observers whose context option is set.
+    """Call the observers whose context option, such as ``save_graphs``, is set.
 
     Args:
-        name: name of the function.
+        name: name of the compiled function.
         graph: the graph that will be compiled.
         parameters: the Parameters that the graph reads.
     """

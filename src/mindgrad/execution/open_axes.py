@@ -40,7 +40,10 @@ Sizes = Mapping[int, int]
 
 
 class Open(NamedTuple):
-    """An open size: ``factor`` times the value of ``symbol``."""
+    """An open size: ``factor`` times the value of ``symbol``.
+
+    For example, an axis that merges axes of size n and 3 has the factor 3.
+    """
 
     symbol: int
     factor: int
@@ -68,7 +71,10 @@ def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
 
 
 class _Classes:
-    """Sets of axes that must have equal sizes, as a union-find structure."""
+    """Sets of axes that must have equal sizes, as a union-find structure.
+
+    An axis is identified by an int. A set is open, fixed, or neither. A set that is both raises ``NotOpen``.
+    """
 
     def __init__(self, sizes: Sizes) -> None:
         self.sizes = sizes
@@ -88,7 +94,10 @@ class _Classes:
         return axis
 
     def symbol(self, symbol: int) -> int:
-        """Return the representative of the symbols that must equal ``symbol``."""
+        """Return the symbol that represents all symbols with the same size as ``symbol``.
+
+        Symbols are merged if an equation needs equal sizes of their axes, such as the addition of two inputs.
+        """
         while symbol in self._symbols:
             symbol = self._symbols[symbol]
         return symbol
@@ -131,20 +140,19 @@ class _Classes:
 
 
 class OpenAxes:
-    """The open axes of a program.
-
-    They are found from two traces of one function, for different input sizes.
+    """The open axes of a program, found by comparing its traces for two sets of sizes.
 
     Args:
         graph: the graph of the first trace.
-        sizes: the values of the symbols in ``graph``.
+        sizes: the size of each symbol in the first trace.
         other: the graph of the second trace.
-        other_sizes: the values of the symbols in ``other``.
-        inputs: for each of the first inputs, the open sizes of its axes.
+        other_sizes: the size of each symbol in the second trace.
+        inputs: for each argument, the open size of each axis; ``None`` for a fixed size. Further inputs of
+            the graph, such as Parameters, have fixed sizes.
 
     Attributes:
-        inputs: for each input, the open sizes of its axes.
-        outputs: for each result, the open sizes of its axes.
+        inputs: for each input of the graph, the open size of each axis.
+        outputs: for each result, the open size of each axis.
 
     Raises:
         NotOpen: If an equation needs a fixed size, or the two graphs have different equations.
@@ -153,7 +161,8 @@ class OpenAxes:
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
-        # axes whose sizes are equal only by chance differ in the other graph, so the index maps differ
+        # unrelated axes may have equal sizes in one graph, such as an open size 67 and a width of 67. Their
+        # sizes differ in the other graph, and so do the index maps
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)
@@ -185,7 +194,10 @@ class OpenAxes:
         self.outputs = self._operands[-1]
 
     def _open_others(self, other_sizes: Sizes) -> None:
-        """Open axes of new arrays, such as zeros, whose sizes differ between the traces."""
+        """Open axes of new arrays, such as zeros, whose sizes differ between the traces.
+
+        The size must be the same multiple of one symbol in both traces.
+        """
         for node, size, other in self._differing:
             if self._classes.open_size(node) is None:
                 for symbol, n in self._classes.sizes.items():
@@ -195,7 +207,7 @@ class OpenAxes:
                         break
 
     def symbol(self, symbol: int) -> int:
-        """Return the representative of the symbols that must equal ``symbol``."""
+        """Return the symbol that represents all symbols with the same size as ``symbol``."""
         return self._classes.symbol(symbol)
 
     def opens_at(self, place: tuple[int, int]) -> Opens:
@@ -208,7 +220,7 @@ class OpenAxes:
     def _nodes(self, atom: Any, other: Any) -> list[int]:
         """Return the identifiers of the axes of ``atom``; create them if needed.
 
-        Each use of a constant has new identifiers.
+        Each use of a constant has new identifiers, because its uses may need different sizes.
 
         Args:
             atom: an atom of the first graph.
@@ -254,8 +266,9 @@ class OpenAxes:
     ) -> Sequence[int]:
         """Open the first result axis of a reshape that merges or splits an open axis.
 
-        Returns the identifiers of two axes: the first axis of the operand whose size is not 1, and the first
-        such axis of the result. If the reshape leaves the open axis unchanged, returns ``()``.
+        For example, a reshape of (n, 3) to (3n,) opens the axis 3n. Only the first axis whose size is not 1
+        may be open. Returns its identifiers in the operand and in the result. If the reshape neither merges
+        nor splits an open axis, returns ``()``.
         """
         old, new = equation.inputs[0].shape, equation.outputs[0].shape
         first, other = [next((k for k, n in enumerate(s) if n != 1), None) for s in (old, new)]
@@ -280,12 +293,12 @@ class OpenAxes:
 
         Args:
             builder: the current builder.
-            inputs: atoms of the current builder for the inputs of the program.
+            inputs: for each input of the program, its variable or constant in ``builder``.
             sizes: dict that maps each symbol to its size in the emitted program.
             constants: dict that maps the indices (equation, operand) of a constant to the atom that replaces
                 the constant.
-            counts: dict that maps each symbol to the number of elements that are not padding. Default: no
-                element is padding.
+            counts: dict that maps each symbol to a scalar variable with the actual size. Elements from this
+                index on are padding. Default: no element is padding.
 
         Returns:
             The atoms of the results.
@@ -323,7 +336,7 @@ class OpenAxes:
         return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
 
     def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
-        """Return the parameters of an equation for other sizes, if they differ."""
+        """Return an equation's parameters for ``sizes``; ``{}`` if they are unchanged."""
         equation = self.graph.equations[index]
         axes = padded_map(equation)
         results = [] if axes is None else axes.results
@@ -340,7 +353,7 @@ class OpenAxes:
         return dict(parameters) if parameters != equation.parameters else {}
 
     def _masked(self, index: int, operands: list[Any], counts: Mapping[int, Any]) -> list[Any]:
-        """Replace padding that an equation would reduce by its neutral element."""
+        """Fill padding that an equation reduces with the neutral element of the reduction."""
         equation, axes = self.graph.equations[index], padded_map(self.graph.equations[index])
         if axes is None:
             return operands

@@ -37,10 +37,12 @@ from mindgrad.trace.tracing import Trace, trace_of
 
 __all__ = ["OpenSizes"]
 
-#: sizes for the two traces of step 2: primes, and above 64, because the builder folds smaller constants
+#: pairs of sizes for the two traces of step 2, one pair for each distinct open size of a call. They are
+#: distinct primes above 64, because the builder evaluates equations with constant operands of up to 64
+#: elements
 _PROBES = ((67, 71), (73, 79), (83, 89), (97, 101), (103, 107), (109, 113))
-#: after this many failed attempts for one kind of call, each size is compiled separately. At most twice as
-#: many shared programs are stored
+#: after this many failed attempts to share a program among calls that differ only in open sizes, each size is
+#: compiled separately. It also limits the number of shared programs that are stored
 _MOST = 4
 
 
@@ -69,7 +71,10 @@ class OpenSizes:
         structure: Any,
         places: tuple[Sequence[Place], Sequence[Place]],
     ) -> SharedTrace | None:
-        """Trace a call and find its shared program; ``None`` if it has to be compiled."""
+        """Trace a call and find a program that it shares with calls of other sizes.
+
+        Returns ``None`` if the call needs a separate program for its sizes.
+        """
         axes = self._open_axes(args)
         if len(axes) != len(leaves) or settings.options["debug_nans"] or settings.options["partition"]:
             return None
@@ -156,12 +161,15 @@ class _Call:
         self.distinct = list(dict.fromkeys(self.sizes))
 
     def key(self) -> Any:
-        """Return the structure and the element types and fixed sizes of the inputs."""
+        """Return a cache key: the structure, element types, and fixed sizes of the inputs."""
         types = [(getattr(x, "dtype", None), _shape(x, open_axes)) for x, open_axes in self._inputs]
         return self._structure, tuple(types)
 
     def opens(self) -> list[Opens]:
-        """Return the open sizes of the axes of each input. Each size has its own symbol."""
+        """Return the open size of each axis of each input; ``None`` for a fixed size.
+
+        Each open axis has its own symbol.
+        """
         symbols = iter(range(len(self.sizes)))
         return [
             tuple([Open(next(symbols), 1) if n is None else None for n in _shape(x, open_axes)])
@@ -170,7 +178,10 @@ class _Call:
         ]
 
     def probes(self) -> list[list[int]]:
-        """Return two lists of other sizes. Sizes that are equal in the call stay equal."""
+        """Return the sizes of all open axes for the two traces of step 2.
+
+        Sizes that are equal in the call stay equal.
+        """
         return [[_PROBES[self.distinct.index(n)][k] for n in self.sizes] for k in (0, 1)]
 
     def traced(self, sizes: Sequence[int]) -> Trace:
@@ -205,7 +216,7 @@ def _unnoticed() -> Iterator[None]:
 
 
 def _random_states() -> tuple[Any, Any]:
-    return random.getstate(), np.random.get_state()  # noqa: NPY002 - the generators of the process are meant
+    return random.getstate(), np.random.get_state()  # noqa: NPY002 - functions may use the global generator
 
 
 def _set_random_states(states: tuple[Any, Any]) -> None:

@@ -1,6 +1,8 @@
-"""Templates: programs with open sizes, derived from two traces of a function.
+"""Templates: programs that serve several sizes, derived from two traces.
 
-``execution.open_sizes`` describes the steps, and ``execution.open_axes`` defines open axes.
+``execution.open_sizes`` describes the steps, and ``execution.open_axes`` defines open axes and symbols. A
+template stores the graph of the first trace, its open axes, and its *lifted* constants. A lifted constant
+depends on a size, such as the 1/n of a mean, so it is an operand of the program.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from mindgrad.trace.tracing import Trace
 
 __all__ = ["SharedTrace", "Template"]
 
-#: the uses of one constant in a graph: pairs (index of the equation, index of the operand)
+#: the uses of one constant in a graph, as pairs (index of the equation, index of the operand). For a use as a
+#: result of the graph, the first index is the number of equations
 Places = list[tuple[int, int]]
 
 
@@ -76,7 +79,7 @@ class SharedTrace:
 
 
 def _changes(shapes: Sequence[Any], opens: Sequence[Opens], sizes: Sizes) -> dict[int, Any]:
-    """Map the index of each shape that ``sizes`` change to the new shape."""
+    """Compute ``shapes`` for ``sizes``; return the shapes that change, by index."""
     changed = [shape_at(shape, each, sizes) for shape, each in zip(shapes, opens, strict=True)]
     return {k: new for k, (old, new) in enumerate(zip(shapes, changed, strict=True)) if old != new}
 
@@ -92,15 +95,15 @@ class Template:
     """A program with open sizes, derived from two traces.
 
     Args:
-        inputs: for each input, the open sizes of its axes.
-        first: the sizes and the trace of the first probe.
-        second: the sizes and the trace of the second probe.
+        inputs: for each input, the open size of each axis; ``None`` for a fixed size.
+        first: the sizes of the first trace by symbol, and this trace.
+        second: the sizes of the second trace by symbol, and this trace.
 
     Attributes:
         graph: the graph of the first trace.
         axes: the open axes of ``graph``.
-        unlike: the first equation in which the latest rejected trace differs from this program; ``None`` if
-            it is not known.
+        unlike: the first equation in which the last trace that :meth:`serves` rejected differs from this
+            program; ``None`` if it is unknown.
         programs: dict of the compiled executables, with the key (capacities, donated inputs).
 
     Raises:
@@ -118,7 +121,7 @@ class Template:
         other = second[1].graph
         self.axes = OpenAxes(self.graph, sizes, other, second[0], inputs)
         self._symbols = sorted({self.axes.symbol(s) for s in sizes})
-        #: the constants that differ between sizes: the uses of each, and its values in the two traces
+        #: for each lifted constant: its uses, and its values in the two traces
         self._lifted: list[tuple[Places, Constant, Constant]] = []
         groups: dict[Any, tuple[Places, Constant, Constant]] = {}
         for position, x in _operands(self.graph):
@@ -135,7 +138,10 @@ class Template:
             raise NotOpen(unlike if isinstance(unlike, Equation) else None)
 
     def serves(self, traced: Trace, sizes: Sizes) -> SharedTrace | None:
-        """Let a trace share this program; ``None`` if the trace differs from it."""
+        """Return a :class:`SharedTrace` if this program equals the trace of a call.
+
+        The graph of ``traced`` is compared with this program for ``sizes``. Returns ``None`` if they differ.
+        """
         graph, first = traced.graph, len(traced.written)
         results = range(first, first + len([x for x in traced.results if isinstance(x, Tensor)]))
         if (
@@ -183,7 +189,10 @@ class Template:
         return shape_at(_operand(self.graph, place).shape, self.axes.opens_at(place), sizes)
 
     def _constants_of(self, graph: Graph) -> list[Constant] | None:
-        """Read the constants that differ between sizes from the graph of a call."""
+        """Read the values of the lifted constants from the graph of a call.
+
+        Returns ``None`` if the graph does not have the equations of this program.
+        """
         if len(graph) != len(self.graph):
             return None
         constants = []
@@ -200,10 +209,11 @@ class Template:
         return constants
 
     def _constants_for(self, sizes: Sizes, graph: Graph) -> list[Constant] | None:
-        """Compute the scalars that differ between sizes from their values for two sizes.
+        """Compute the lifted scalars for one size from their values in the two traces.
 
-        This is needed for size 1: the trace simplifies some operators, so that ``graph`` does not contain all
-        constants. A scalar in ``graph`` that is close to the computed one replaces it.
+        This is needed for size 1, for which the trace simplifies some operators, so that ``graph`` does not
+        contain all lifted constants. If ``graph`` contains a scalar close to a computed scalar, the scalar in
+        ``graph`` is used.
         """
         if len(sizes) != 1:
             return None
@@ -221,7 +231,10 @@ class Template:
         return constants
 
     def padded(self, capacities: Sizes) -> Graph:
-        """Build the program for inputs of these sizes, which include padding."""
+        """Build the graph for padded inputs.
+
+        Its further inputs are the actual sizes, and the lifted constants.
+        """
         builder = Builder()
         with building(builder):
             inputs = [
@@ -241,7 +254,7 @@ class Template:
             return builder.close(outputs)
 
     def operands(self, constants: list[Constant], capacities: Sizes) -> list[np.ndarray]:
-        """Convert ``constants`` to operands of the program."""
+        """Convert lifted ``constants`` to operands; pad arrays to ``capacities``."""
         arrays = []
         for (places, x, y), constant in zip(self._lifted, constants, strict=True):
             if x.is_splat and y.is_splat:
@@ -252,9 +265,10 @@ class Template:
 
 
 def _through(x: float, y: float, a: int, b: int, size: int) -> float:
-    """Evaluate a function through (a, x) and (b, y) at ``size``.
+    """Evaluate a function through the points (a, x) and (b, y) at ``size``.
 
-    The function is a power law if its exponent is a multiple of 1/2, or else a straight line.
+    The function is c·nᵖ if p is a nonzero multiple of 1/2, or else a straight line. A result close to an
+    integer is rounded to it.
     """
     power = 2 * math.log(y / x) / math.log(b / a) if x * y > 0 else 0.0
     if round(power) and abs(power - round(power)) < 1e-3:
@@ -265,7 +279,7 @@ def _through(x: float, y: float, a: int, b: int, size: int) -> float:
 
 
 def _operands(graph: Graph) -> Iterator[tuple[tuple[int, int], Any]]:
-    """Iterate over pairs (indices, atom) of all operands, then of the results."""
+    """Iterate over ``((equation, operand), atom)`` for all operands, then the results."""
     for index, each in enumerate([*[e.inputs for e in graph.equations], graph.outputs]):
         for position, atom in enumerate(each):
             yield (index, position), atom

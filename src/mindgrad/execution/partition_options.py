@@ -30,7 +30,7 @@ _DATA = {"data_parallel": "rows", "full_batch": "whole"}
 
 
 def data_rule(strategy: Any) -> Any:
-    """Convert a ``dataset_strategy`` to the rule of a partition for arguments.
+    """Convert a ``dataset_strategy`` to the value of ``Partition.data``.
 
     Args:
         strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with one entry for each argument. An entry
@@ -105,6 +105,7 @@ def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Par
     elif "dataset_strategy" in chosen:
         data = data_rule(chosen["dataset_strategy"])
     else:
-        # each of several processes passes different samples, as in MindSpore
+        # "rows": with several processes, each process passes its own samples, as in MindSpore. "free": the
+        # strategies in the program, or else XLA's partitioner, divide the arguments
         data = "free" if mode == "semi_auto_parallel" and not _are_several() else "rows"
     return Partition(devices, data, bool(options["enable_parallel_optimizer"]))

@@ -1,8 +1,9 @@
 """Placement of the NumPy arrays that compiled programs receive in eager mode.
 
-Copying a small array to the device takes longer than passing it with one call. Therefore the first call
-receives the NumPy array itself. If a second call receives the same array, the array is copied to the device,
-and later calls use the copy (``docs/decisions/0014-eager-tiers.md``).
+For a small array that is used once, an explicit copy to the device takes longer than passing the NumPy array
+to the program. Therefore the first call receives the NumPy array itself. If a second call receives the same
+array, the array is copied to the device, and later calls use the copy
+(``docs/decisions/0014-eager-tiers.md``).
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ _FEW = HOST.forgotten_elements
 
 
 class _HostArray:
-    """Facts about a NumPy array, stored as long as the array lives.
+    """Cached properties of a NumPy array, stored as long as the array lives.
 
-    The array must not change.
+    They are valid only if nothing writes to the array.
 
     Attributes:
         reference: weak reference to the array.
@@ -61,7 +62,10 @@ def _facts(array: np.ndarray) -> _HostArray:
 
 
 def is_infinite(array: Any) -> bool:
-    """Whether a NumPy array has infinite or NaN elements; ``False`` on a device."""
+    """Whether a NumPy array has infinite or NaN elements.
+
+    Returns ``False`` for an array on a device, which is not checked.
+    """
     if type(array) is np.ndarray and array.size > _FEW:
         return _facts(array).is_infinite
     return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
@@ -83,7 +87,10 @@ def on_device(array: Any, type_: TensorType) -> Any:
 
 
 def program_operand(array: Any, type_: TensorType) -> Any:
-    """Return ``array`` for a program: on the device, unless it is small and new."""
+    """Return ``array`` as an operand of a compiled program.
+
+    A small NumPy array stays on the host in the first call that uses it.
+    """
     if not isinstance(array, (np.ndarray, np.generic)):
         return on_device(array, type_)
     if array.size <= SMALL and array.shape == type_.shape and array.itemsize <= 4:

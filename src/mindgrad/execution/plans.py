@@ -1,10 +1,12 @@
-"""Plans of eager mode: derive a recording once, and reuse its derivative.
+"""Plans of eager mode: derive a recording once, and reuse the derivative.
 
     plan(structure of a recording)(values) = transform(recording)
 
 A recording consists of the operators that a function ran in eager mode, and their values. Its *structure* is
 everything except the values. A plan is the list of operators that compute the derivative. Plans are cached by
 structure: the next recording with an equal structure runs the cached plan on its own values.
+
+A *mark* is a bit flag of a value, such as ``INFINITE``: an element may be infinite or NaN (``ir.graph``).
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ class Plan:
     """The derivative of a recording, which serves all recordings with equal structure.
 
     A plan stores its values in numbered *slots*. *Extras* are the cotangents or tangents of the derivative.
+    ``loads``, ``given``, and ``constants`` fill slots, and each step reads and fills slots.
 
     Attributes:
         loads: pairs (slot, index of the recorded value that is stored in this slot).
@@ -89,12 +92,12 @@ class Plan:
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: the recorded operators that cause a zero derivative; a warning contains their names
+        #: the recorded operators, such as comparisons, that make a derivative zero. A warning names them
         self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
-        #: indices of the values from outside the recording on which its results depend differentiably
+        #: indices of the outer values on which the results depend through differentiable operators
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
@@ -102,7 +105,7 @@ class Plan:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
         self.sources: list[Any] = []
-        #: pairs (slot, marks) of cotangents that have marks, such as "possibly infinite"
+        #: pairs (slot, marks) of the cotangents on which derivative rules have set marks
         self.marks: list[tuple[int, int]] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
@@ -159,7 +162,10 @@ class Plan:
         return [make_tensor(slots[position]) for position in self.results]
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
-        """Run the plan on tensors of an enclosing scope, which records each operator."""
+        """Run the plan on tensors of an enclosing scope.
+
+        The scope records each operator, so that the derivative can be differentiated again.
+        """
         for tensor in map(tensor_of, self.smooth):
             if isinstance(tensor._scope, Recorder):
                 tensor._scope.differentiated[tensor._atom] = None
@@ -193,7 +199,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the marks of a cotangent in the scope that records it."""
+    """Set the marks of a cotangent in the enclosing scope, which may differentiate it."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -204,9 +210,10 @@ def _mark(tensor: Tensor, mark: int) -> None:
 def _needed(
     equations: Sequence[Equation], recorded: Collection[Equation], computed: Mapping[Any, int], produced: Any
 ) -> list[Equation]:
-    """Select equations that ``produced`` needs, and derivative equations with effects.
+    """Select the equations that compute ``produced`` from recorded values.
 
-    Recorded values (``computed``) are available, so their equations are not selected.
+    Recorded values (``computed``) are available, so their equations are not selected. Equations of the
+    derivative that have side effects, such as printing, are always selected.
     """
     needed = {atom for atom in produced if type(atom) is Variable}
     steps: list[Equation] = []
@@ -220,7 +227,9 @@ def _needed(
 
 
 class _Slots:
-    """The assignment of atoms to slots of a plan, and the steps of the plan.
+    """The assignment of atoms (variables and constants) to the slots of a plan.
+
+    It also collects the steps of the plan.
 
     A *splat* is an array of equal elements that is stored as one element. A pointwise operator accepts a
     splat; for all other operators, a step expands it to the full array.
@@ -282,7 +291,7 @@ class _Slots:
         return spread
 
     def add(self, equation: Equation) -> None:
-        """Add the step of an equation."""
+        """Add a step that applies the operator of ``equation``."""
         operands = tuple([self.of(x) for x in equation.inputs])
         if not equation.primitive.pointwise:
             operands = tuple([self.whole(p, x) for p, x in zip(operands, equation.inputs, strict=True)])
@@ -297,9 +306,10 @@ class _Slots:
 
 
 def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Any]:
-    """Emit a recording into ``builder``; return the atom of each recorded value.
+    """Emit the equations of a recording into ``builder``.
 
-    ``marks`` contains the marks of outer values, by the index of the recorded value.
+    Returns the variable or constant of each recorded value. ``marks`` maps the index of a value from outside
+    the recording to its marks.
     """
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:

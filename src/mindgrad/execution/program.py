@@ -1,4 +1,4 @@
-"""A compiled program of a function, with everything that its calls need.
+"""A compiled program of a function, with its Parameters, guards, and results.
 
 ``execution.compiled`` creates one :class:`Program` for each call signature, and calls it.
 """
@@ -33,14 +33,15 @@ __all__ = ["Program", "Rejected"]
 
 
 class Rejected(Exception):
-    """The function ``accept`` rejected a new program before it was compiled."""
+    """Raised if the argument ``accept`` of :class:`Program` returns ``False``."""
 
 
 class Program:
     """One compiled program of a function.
 
     A program is *detached* if it has a snapshot of its function instead of the function itself. The cache
-    stores detached programs, and attaches a copy to a later function that is equal to the snapshot.
+    stores detached programs. If a later function is equal to the snapshot, for example because a lambda is
+    created again in a loop, a copy of the program is attached to it.
 
     Attributes:
         function: the traced function, or its snapshot.
@@ -112,7 +113,7 @@ class Program:
         self._array_type = array_type()
 
     def _note_results(self, traced: Trace) -> None:
-        """Record how to build the result of a call, and what it assigns to attributes."""
+        """Store how a call builds the function's result and which attributes it assigns."""
         self._structure, self._outcome = traced.structure, traced.outcome
         self._leaves = [kind_of(x) for x in traced.results]
         self._held = [kind_held(x) for x in traced.outcome.leaves]
@@ -156,13 +157,19 @@ class Program:
         return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
 
     def counted(self) -> list[Place]:
-        """Find Python numbers that are inputs, or have changed since the trace."""
+        """List the locations of Python numbers that are inputs or changed since the trace.
+
+        The next trace makes these numbers inputs.
+        """
         return [each for each in self._outcome.counted() if type(each.holder) is not int]
 
     def shifting(self) -> list[Place]:
-        """Find tensors in Python state that are inputs, or have changed since the trace."""
+        """List the locations of tensors that are inputs or changed since the trace.
+
+        The next trace makes these tensors inputs.
+        """
         places = [*self._outcome.taken(), *self.dependencies.shifting()]
-        # if ``holder`` is an int, the function that held the tensor has been deleted
+        # in a detached program, ``holder`` is the index of a closure cell of the snapshot, not a live cell
         return [each for each in places if type(each.holder) is not int]
 
     def changes(self) -> Iterator[Change]:
@@ -170,12 +177,15 @@ class Program:
         return chain(self._outcome.changes(), self.dependencies.changes())
 
     def owners(self) -> list[Any]:
-        """Return the Parameters and Cells that the program reads, except permanent ones."""
+        """Return the Parameters and Cells that the program reads, for ``cache.offer``.
+
+        The global random state is omitted, because it would keep the program alive forever.
+        """
         owners = [*self._parameters(), *self.dependencies.owners()]
         return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
     def call(self, tensors: Sequence[Tensor]) -> Any:
-        """Run the program on the argument tensors; return the result of the function."""
+        """Run the program on the tensors of a call, and return the function's result."""
         device_array, outcome = self._array_type, self._outcome
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())

@@ -1,4 +1,4 @@
-"""Derivatives of Python functions of tensors, for every gradient API.
+"""Vector-Jacobian and Jacobian-vector products, on which the gradient APIs build.
 
     pull(f, x, ct) = (f(x), J_f(x)ᵀ ct)        push(f, x, t) = (f(x), J_f(x) t)
 
@@ -35,7 +35,7 @@ def _conjugate(atom: Any) -> Any:
 def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
     """Emit ``J(x)ᵀ ct``; a cotangent ``None`` means ones.
 
-    This is a transform for ``record.transformed``.
+    :func:`pull` passes it to ``record.transformed`` as ``transform``.
     """
     given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
@@ -44,7 +44,7 @@ def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequen
 def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
     """Emit ``J(x) t``; a tangent ``None`` means zeros.
 
-    This is a transform for ``record.transformed``.
+    :func:`push` passes it to ``record.transformed`` as ``transform``.
     """
     tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
     push_tangents(live_equations(builder.equations, ys), tangents)
@@ -52,7 +52,7 @@ def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequenc
 
 
 def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
-    """Compute ``reverse_rule`` by forward mode; ``None`` if reverse mode is cheaper."""
+    """Emit ``J(x)ᵀ ct`` by forward mode; return ``None`` if reverse mode is cheaper."""
     if any(y.type.dtype.kind != "float" for y in ys):
         return None
     given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
@@ -66,7 +66,8 @@ def pull(
     """Return the outputs of a recording and the cotangents of its inputs.
 
     Args:
-        recorded: the recording of a run of the function. It must not be transformed again.
+        recorded: the recording of a run of the function. It must not be transformed again, because its
+            values may be freed.
         cotangents: for each output, a cotangent of the type of the output; ``None`` means ones.
         outputs: the outputs to which the cotangents belong. Default: all outputs.
     """

@@ -90,9 +90,10 @@ def record(
     parameters: Sequence[Any] = (),
     within: GraphScope | None = None,
 ) -> Recorded:
-    """Run ``function(*inputs)`` in a scope that traces ``inputs`` and ``parameters``.
+    """Run ``function(*inputs)`` in a scope that records its operators.
 
-    The scope is ``within``, or else a new scope of the same kind as the innermost open scope.
+    ``inputs`` and ``parameters`` are the inputs of the recording, with respect to which it can be
+    differentiated. The scope is ``within``, or else a new scope of the same kind as the innermost open scope.
     """
     values = [state.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
@@ -126,7 +127,7 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """Create a scope inside the innermost scope: both trace, or both run eagerly."""
+    """Create a scope that traces if the innermost scope traces, or else runs eagerly."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()
@@ -152,9 +153,9 @@ def transformed(
             returns atoms. It must depend only on its arguments, because its result is cached.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         outputs: the outputs to transform. Default: all outputs.
-        shortcut: function with the arguments of ``transform``. During a trace, it is called first, with a
-            graph in which derivatives are lazy (``control.taylor_coefficients``). If it returns ``None``,
-            ``transform`` is called.
+        shortcut: an alternative to ``transform`` with the same arguments, used during a trace. It is called
+            first, with a graph in which inner derivatives are single equations that are not expanded yet
+            (``control.taylor_coefficients``). If it returns ``None``, ``transform`` is called.
         applied: function that applies the transformed graph to tensors during a trace. Default: inline it.
         is_last: whether ``recorded`` will not be transformed again, so that eager mode may free its values.
 
@@ -239,10 +240,10 @@ def finish(
 
 
 def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """Replace the recording of a deferred call that has ended by its eager recording.
+    """Replace a deferred recording, whose call has ended, by its eager recording.
 
-    Deferred operators are recorded without being run. If they later run one by one, a second recording
-    contains their values.
+    A deferred call records operators before they run. When they run, a second recording, the *shadow*, stores
+    their values. Returns the scope and inputs of the shadow, and the tensors of ``groups`` in it.
     """
     if scope.shadow is None:
         raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
@@ -251,7 +252,10 @@ def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[An
 
 
 def shadow(tensor: Tensor) -> Tensor:
-    """Return the tensor of the eager recording that corresponds to ``tensor``, if any."""
+    """Return the tensor of the eager recording that has the value of ``tensor``.
+
+    Returns ``tensor`` itself if it has no such tensor.
+    """
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
@@ -301,7 +305,7 @@ def _finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # the shortcut leaves lazy equations, in which a zero derivative is not visible
+    # after the shortcut, derivatives are not expanded yet, so ``produced`` does not show a zero derivative
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -316,8 +320,8 @@ def note_derivative(
 ) -> None:
     """Record in the enclosing graph that the function of ``scope`` was differentiated.
 
-    ``is_suspect``: whether a derivative may be zero. If it is zero because of comparisons or similar
-    operators, a warning names them.
+    If ``is_suspect`` is true, a derivative may be zero. If the cause are operators such as comparisons, a
+    warning names them.
     """
     if is_suspect:
         warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
@@ -330,9 +334,10 @@ def note_derivative(
 def _by_shortcut(
     builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
 ) -> Graph | None:
-    """Build the graph of ``primal`` and the results of ``shortcut``, if it succeeds.
+    """Build a graph of the ``primal`` values and the derivative by ``shortcut``.
 
-    A trace records a differentiated function at each call. If two recordings are equal, they share one graph.
+    Returns ``None`` if ``shortcut`` does. A trace records a differentiated function at each call. If two
+    recordings are equal, they share one graph.
     """
     scope = innermost()
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
@@ -355,7 +360,7 @@ def _improved(
     """Apply the rewrites before differentiation; return a new builder and its atoms.
 
     A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
-    tensor, the function replaces the tensor in ``captured``.
+    tensor, the smaller tensor replaces the broadcast in ``captured``.
     """
 
     def improved(graph: Graph) -> Graph:

@@ -19,7 +19,7 @@ _SMALL = 64
 def difference(first: Graph, second: Graph) -> Equation | bool:
     """Return the first equation of ``first`` that differs from ``second``.
 
-    If all equations are equal, return whether the graphs differ in their inputs, outputs, or lengths.
+    If there is none, return whether the inputs, the outputs, or the numbers of equations differ.
     """
     values = dict(zip(first.inputs, second.inputs, strict=False))
 
@@ -48,7 +48,7 @@ def is_equal(x: Constant, y: Constant) -> bool:
 def form(equation: Equation) -> Any:
     """Return the operator and the parameters of an equation as a comparison key.
 
-    A broadcast that does not repeat elements has the key of a reshape.
+    A broadcast that repeats no elements has the same key as a reshape, because both compute the same array.
     """
     primitive, parameters = equation.primitive, equation.parameters
     is_repetition = primitive is broadcast_in_dim

@@ -119,7 +119,7 @@ def _check(strategy: Strategy) -> None:
 
 
 def record(file: LayoutFile, devices: int, layouts: Iterable[tuple[Any, Sequence[Any]]]) -> None:
-    """Add the layouts of a program's Parameters to a file, if they are new.
+    """Add the layouts of a program's Parameters to a file, if the file lacks them.
 
     If the file contains layouts for a different number of devices, they are deleted.
 
