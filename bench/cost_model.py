@@ -116,7 +116,10 @@ def fitted(devices: int, times: Sequence[tuple[float, float]]) -> Network:
 
 def table(steps: Sequence[Step] = STEPS, network: Network = NETWORK) -> str:
     """Milliseconds of an all-reduce and the efficiency, for each network and number of devices."""
-    lines = ["| network | bytes | devices | ring | efficiency | trees | efficiency |"]
+    lines = [
+        "| network | bytes of the gradient | devices | all-reduce by ring | efficiency with ring "
+        "| all-reduce by trees | efficiency with trees |"
+    ]
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for step in steps:
         for devices in DEVICES:

@@ -24,20 +24,21 @@ REMAINING = FOLDER.parents[1] / "bench" / "score" / "remaining.md"
 
 HEAD = """# MindSpore API coverage
 
-This page lists which public names of MindSpore {version} mindgrad supports, and how many of MindSpore's
-own tests and public programs pass. Use it to find out whether a program can run.
+This page lists which public names of MindSpore {version} mindgrad supports. It also shows how many of
+MindSpore's own tests, and how many public MindSpore programs, run with mindgrad. Use it to find out whether
+your program can run.
 
-| column | meaning |
+| column of the table | meaning |
 |---|---|
-| covered | the name exists under the same path |
-| importable | programs can import and subclass the name; a call raises an error with an alternative |
-| missing | the name does not exist |
+| covered | mindgrad has this name in the same module as MindSpore |
+| importable | the name can be imported and subclassed, but a call raises an error with an alternative |
+| missing | mindgrad does not have this name |
 
-A covered name may still lack an argument or a data type. [Differences from MindSpore](differences.md) lists
-the results that differ.
+A covered function may still lack an argument or a data type. [Differences from MindSpore](differences.md)
+lists the results that differ.
 
-`docs/coverage/page.py` writes this page; do not edit it. `docs/coverage/record.py` recorded the names that
-each module of MindSpore exports.
+The script `docs/coverage/page.py` writes this page; do not edit it. The script `docs/coverage/record.py`
+recorded the names that each module of MindSpore exports.
 
 ## Names by module
 """
@@ -45,20 +46,22 @@ each module of MindSpore exports.
 SCORES = """
 ## MindSpore's own tests
 
-The tests are in checkouts of MindSpore's repository. mindgrad does not contain them.
+This section shows how many tests in MindSpore's repository pass if `import mindspore` imports mindgrad. The
+column "version and tests" states the version of MindSpore's repository, and the tests that were run:
 
-| term | meaning |
+| entry in the column "version and tests" | tests that were run |
 |---|---|
-| cpu | every test that is marked for a CPU, except tests of MindSpore's internal engine |
-| gradient | the tests of derivatives, hooks and `mutable`, on any platform |
-| against 2.10 | only tests that pass on MindSpore 2.10 itself |
-| *m* of *n* files | the score combines several runs over *m* files of the suite |
-| outdated | tests that call functions which NumPy 2 or SciPy 1.14 removed; they do not count |
+| cpu | all tests that are marked for a CPU, except tests of MindSpore's internal engine |
+| gradient | all tests of derivatives, hooks and `mutable` |
+| against 2.10 | only tests that also pass with MindSpore 2.10 |
+| *m* of *n* files | only the tests in *m* of the *n* files |
 
-To repeat a measurement, run `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/scores.json`.
-`bench/score/selection.py` and `bench/score/outdated.py` contain the rules.
+Some tests call functions that NumPy 2 or SciPy 1.14 removed. These outdated tests do not count, except in
+the last column. To repeat a measurement with a checkout of MindSpore's repository, run `scripts/score
+CHECKOUT [--suite gradient] --record docs/coverage/scores.json`. The files `bench/score/selection.py` and
+`bench/score/outdated.py` define which tests count.
 
-| checkout, suite | date | passed | of | share | with outdated tests |
+| version and tests | date | passed | counted | share | passed, of all with outdated tests |
 |---|---|---|---|---|---|
 """
 
@@ -66,20 +69,22 @@ To repeat a measurement, run `scripts/score CHECKOUT [--suite gradient] --record
 PROGRAMS = """
 ## Public programs
 
-The programs are in checkouts of MindSpore's public repositories mindcv, models, mindscience and docs.
-mindgrad does not contain them.
+This section shows how many programs of MindSpore's public repositories mindcv, models, mindscience and docs
+run with mindgrad. There are three kinds of programs:
 
-| term | meaning |
+| programs | how they are run |
 |---|---|
-| networks | one training step, with the gradient with respect to every weight |
-| science | three steps of training programs, unmodified |
-| documents | cells of notebooks and pages, run in order |
-| of MindSpore's | the programs that MindSpore 2.10 itself runs on a CPU, if this was measured |
+| networks | one training step of each network, with the gradient with respect to every weight |
+| science | three training steps of each unmodified training program |
+| documents | all code cells of notebooks and pages, in order |
 
-To repeat a measurement, run `scripts/score programs FOLDER --record docs/coverage/programs.json`.
-`bench/score/public` lists the programs, their sizes, and the data that replace downloaded files.
+The last column shows how many of the programs that MindSpore 2.10 runs on a CPU also run with mindgrad. If
+only some programs were tried with MindSpore, it also contains their number. To repeat a measurement with
+checkouts of the repositories in `FOLDER`, run `scripts/score programs FOLDER --record
+docs/coverage/programs.json`. The folder `bench/score/public` lists the programs, their sizes, and the data
+that replace downloaded files.
 
-| programs, mode | date | run | of | share | of MindSpore's |
+| programs, mode | date | programs that run | tried | share | of those that run with MindSpore |
 |---|---|---|---|---|---|
 """
 
@@ -215,14 +220,17 @@ def page() -> str:
             lines += ["", f"## {module.path}", ""]
         if module.missing:
             lines += [
-                "Missing:",
+                f"Names of `{module.path}` that mindgrad does not have:",
                 "",
                 "```text",
                 textwrap.fill(", ".join(module.missing), 100),
                 "```",
                 "",
             ]
-        lines += [f"- `{name}` is importable: it {reason}" for name, reason in module.importable.items()]
+        lines += [
+            f"- Programs can import `{name}`, but not call it. In MindSpore, it {reason}."
+            for name, reason in module.importable.items()
+        ]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -73,7 +73,7 @@ def levels(imports: Arrows) -> dict[str, int]:
 def listed(imports: Arrows) -> str:
     """The arrows as a table of Markdown."""
     packages = sorted([*_ENGINE, SURFACE, PROGRAMS], key=levels(imports).__getitem__)
-    lines = ["| package | imports |", "|---|---|"]
+    lines = ["| package | packages that it imports |", "|---|---|"]
     for package in packages:
         below = ", ".join(other for other in packages if other in imports[package]) or "nothing"
         lines.append(f"| {package} | {below} |")

@@ -97,37 +97,37 @@ def nothing(n: int) -> list[list[float]]:
     return [[0.0] * n for _ in range(n)]
 
 
-CONE = "subgradient of least norm; the second derivative is infinite or undefined"
-LOST = "computed zero times infinity"
-CORNER = "the subgradient of least norm between −1 and 1"
-POWER = "a power of a root is computed without the root"
-INVERSE = "a function of its inverse is its argument"
-SQUARE = "a square is nonnegative"
-LEFT = "limit from inside the domain"
-STEP = "constant on both sides"
+CONE = "first: subgradient of least norm; second: infinite or undefined"
+LOST = "the chain rule multiplies ∞ by a zero that is not exact"
+CORNER = "the slopes are −1 and 1; the subgradient of least norm is 0"
+POWER = "a power of a root, norm, or absolute value is simplified before it is differentiated"
+INVERSE = "a function of its inverse is replaced by the argument"
+SQUARE = "the root or absolute value of a square is simplified before it is differentiated"
+LEFT = "limit of the derivatives from inside the domain"
+STEP = "the function is constant on both sides"
 
 TABLE = [
     # kinks
     Convention("abs(x)", of("abs"), (0.0,), 0, 0, CORNER),
     Convention("abs(x + iy)", lambda x, y: row.abs(row.complex(x, y)), (0.0, 0.0), [0, 0], undefined(2), CONE),
-    Convention("relu(x)", of("relu"), (0.0,), 0, 0, "as in MindSpore"),
-    Convention("relu6(x)", of("relu6"), (0.0,), 0, 0, "as in MindSpore"),
-    Convention("relu6(x)", of("relu6"), (6.0,), 1, 0, "as in MindSpore"),
-    Convention("clip(x, low, high)", of("clip"), (-1.0, -1.0, 2.0), [1, 0, 0], nothing(3), "a bound counts as inside"),
-    Convention("clip(x, low, high)", of("clip"), (2.0, -1.0, 2.0), [1, 0, 0], nothing(3), "a bound counts as inside"),
-    Convention("clip(x, low, high)", of("clip"), (0.5, 2.0, 1.0), [0, 0, 1], nothing(3), "if low exceeds high, the result is high"),
-    Convention("maximum(x, y)", of("maximum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share equally"),
-    Convention("minimum(x, y)", of("minimum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share equally"),
-    Convention("max(v)", of("reduce_max", axes=(0,)), ([2.0, 1.0, 2.0],), [0.5, 0, 0.5], nothing(3), "ties share equally"),
-    Convention("min(v)", of("reduce_min", axes=(0,)), ([2.0, 1.0, 1.0],), [0, 0.5, 0.5], nothing(3), "ties share equally"),
+    Convention("relu(x)", of("relu"), (0.0,), 0, 0, "convention of MindSpore"),
+    Convention("relu6(x)", of("relu6"), (0.0,), 0, 0, "convention of MindSpore"),
+    Convention("relu6(x)", of("relu6"), (6.0,), 1, 0, "convention of MindSpore"),
+    Convention("clip(x, low, high)", of("clip"), (-1.0, -1.0, 2.0), [1, 0, 0], nothing(3), "at a bound, the derivative is the derivative inside the interval"),
+    Convention("clip(x, low, high)", of("clip"), (2.0, -1.0, 2.0), [1, 0, 0], nothing(3), "at a bound, the derivative is the derivative inside the interval"),
+    Convention("clip(x, low, high)", of("clip"), (0.5, 2.0, 1.0), [0, 0, 1], nothing(3), "if low exceeds high, the result is high, so the derivative with respect to high is 1"),
+    Convention("maximum(x, y)", of("maximum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share the derivative equally"),
+    Convention("minimum(x, y)", of("minimum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share the derivative equally"),
+    Convention("max(v)", of("reduce_max", axes=(0,)), ([2.0, 1.0, 2.0],), [0.5, 0, 0.5], nothing(3), "ties share the derivative equally"),
+    Convention("min(v)", of("reduce_min", axes=(0,)), ([2.0, 1.0, 1.0],), [0, 0.5, 0.5], nothing(3), "ties share the derivative equally"),
     Convention("hypot(x, y)", of("hypot"), (0.0, 0.0), [0, 0], undefined(2), CONE),
     Convention("norm(v)", of("norm", axes=(0,)), ([0.0, 0.0],), [0, 0], undefined(2), CONE),
-    Convention("std(v)", deviation, ([1.0, 1.0],), [0, 0], undefined(2), "the norm of v − mean(v)"),
+    Convention("std(v)", deviation, ([1.0, 1.0],), [0, 0], undefined(2), "the standard deviation is a multiple of the norm of v − mean(v), which is 0"),
     Convention("bessel_ie(x)", of("bessel_ie", n=0), (0.0,), 0, 0.5, CORNER),
-    Convention("bessel_y(x)", of("bessel_y", n=1), (0.0,), nan, nan, "infinite terms of both signs"),
-    Convention("bessel_ke(x)", of("bessel_ke", n=1), (0.0,), -inf, inf),
-    Convention("atan2(y, x)", of("atan2"), (0.0, 0.0), [0, 0], nothing(2), "0 / 0 counts as 0 in y / r² and x / r²"),
-    Convention("safe_reciprocal(x)", of("safe_reciprocal"), (0.0,), 0, 0, "0 by definition"),
+    Convention("bessel_y(x)", of("bessel_y", n=1), (0.0,), nan, nan, "the formula of the derivative contains ∞ − ∞"),
+    Convention("bessel_ke(x)", of("bessel_ke", n=1), (0.0,), -inf, inf, LEFT),
+    Convention("atan2(y, x)", of("atan2"), (0.0, 0.0), [0, 0], nothing(2), "the derivatives are x / r² and −y / r²; 0 / 0 counts as 0"),
+    Convention("safe_reciprocal(x)", of("safe_reciprocal"), (0.0,), 0, 0, "the operator is defined to have the derivative 0 at 0"),
     # jumps
     Convention("sign(x)", of("sign"), (0.0,), 0, 0, STEP),
     Convention("floor(x)", of("floor"), (2.0,), 0, 0, STEP),
@@ -136,15 +136,15 @@ TABLE = [
     Convention("trunc(x)", of("trunc"), (0.0,), 0, 0, STEP),
     Convention("round(x)", of("round"), (2.5,), 0, 0, STEP),
     Convention("floor_div(x, y)", of("floor_div"), (6.0, 2.0), [0, 0], nothing(2), STEP),
-    Convention("mod(x, y)", of("mod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · floor(x / y) with a constant quotient"),
-    Convention("mod(x, y)", of("mod"), (-1.0, 2.0), [1, 1], nothing(2), "x − y · floor(x / y) with a constant quotient"),
-    Convention("fmod(x, y)", of("fmod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · trunc(x / y) with a constant quotient"),
+    Convention("mod(x, y)", of("mod"), (6.0, 2.0), [1, -3], nothing(2), "derivative of x − y · floor(x / y), where floor(x / y) counts as a constant"),
+    Convention("mod(x, y)", of("mod"), (-1.0, 2.0), [1, 1], nothing(2), "derivative of x − y · floor(x / y), where floor(x / y) counts as a constant"),
+    Convention("fmod(x, y)", of("fmod"), (6.0, 2.0), [1, -3], nothing(2), "derivative of x − y · trunc(x / y), where trunc(x / y) counts as a constant"),
     # edges of domains
     Convention("sqrt(x)", of("sqrt"), (0.0,), inf, -inf, LEFT),
     Convention("rsqrt(x)", of("rsqrt"), (0.0,), -inf, inf, LEFT),
-    Convention("cbrt(x)", of("cbrt"), (0.0,), inf, nan, "the second derivative is −∞ from one side and ∞ from the other"),
-    Convention("reciprocal(x)", of("reciprocal"), (0.0,), -inf, inf, "limit from the right"),
-    Convention("x / y", of("div"), (1.0, 0.0), [inf, -inf], [[0, -inf], [-inf, inf]], "limit from the right"),
+    Convention("cbrt(x)", of("cbrt"), (0.0,), inf, nan, "the second derivative tends to −∞ on one side and to ∞ on the other"),
+    Convention("reciprocal(x)", of("reciprocal"), (0.0,), -inf, inf, "limit of the derivatives from the right"),
+    Convention("x / y", of("div"), (1.0, 0.0), [inf, -inf], [[0, -inf], [-inf, inf]], "limit of the derivatives from the right"),
     Convention("log(x)", of("log"), (0.0,), inf, -inf, LEFT),
     Convention("log2(x)", of("log2"), (0.0,), inf, -inf, LEFT),
     Convention("log10(x)", of("log10"), (0.0,), inf, -inf, LEFT),
@@ -158,34 +158,34 @@ TABLE = [
     Convention("atanh(x)", of("atanh"), (-1.0,), inf, -inf, LEFT),
     Convention("erfinv(x)", of("erfinv"), (1.0,), inf, inf, LEFT),
     Convention("erfinv(x)", of("erfinv"), (-1.0,), inf, -inf, LEFT),
-    Convention("lgamma(x)", of("lgamma"), (0.0,), -inf, inf, "limit from the right"),
-    Convention("lgamma(x)", of("lgamma"), (-1.0,), nan, inf, "only the second derivative has a limit"),
-    Convention("digamma(x)", of("digamma"), (0.0,), inf, -inf, "limit from the right"),
-    Convention("polygamma(x, 1)", of("polygamma", n=1), (0.0,), -inf, inf, "limit from the right"),
-    Convention("polygamma(x, 1)", of("polygamma", n=1), (-1.0,), nan, inf, "only the second derivative has a limit"),
+    Convention("lgamma(x)", of("lgamma"), (0.0,), -inf, inf, "limit of the derivatives from the right"),
+    Convention("lgamma(x)", of("lgamma"), (-1.0,), nan, inf, "the first derivative has no limit, and the second tends to ∞"),
+    Convention("digamma(x)", of("digamma"), (0.0,), inf, -inf, "limit of the derivatives from the right"),
+    Convention("polygamma(x, 1)", of("polygamma", n=1), (0.0,), -inf, inf, "limit of the derivatives from the right"),
+    Convention("polygamma(x, 1)", of("polygamma", n=1), (-1.0,), nan, inf, "the first derivative has no limit, and the second tends to ∞"),
     # zero times infinity
-    Convention("where(x > 0, sqrt(x), 0)", masked(of("sqrt")), (0.0,), 0, 0, "the branch that is not selected contributes nothing"),
-    Convention("where(x > 0, log(x), 0)", masked(of("log")), (-1.0,), 0, 0, "the branch that is not selected contributes nothing"),
-    Convention("where(x > 0, 1 / x, 0)", masked(lambda x: 1 / x), (0.0,), 0, 0, "the branch that is not selected contributes nothing"),
-    Convention("where(x > 0, exp(-x), 0)", masked(lambda x: row.exp(-x)), (-1000.0,), 0, 0, "the branch that is not selected contributes nothing, even if it overflows"),
-    Convention("where(x > 0, x ** 1.5, 0)", masked(lambda x: row.pow(x, constant(x, 1.5))), (-1.0,), 0, 0, "the branch that is not selected contributes nothing"),
-    Convention("where(x > 0, sqrt(sin(x)), 0)", masked(lambda x: row.sqrt(row.sin(x))), (0.0,), 0, 0, "the branch that is not selected contributes nothing"),
-    Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, nan, "the root of a sum of squares is a norm"),
-    Convention("sqrt(sum(v · v))", lambda v: row.sqrt(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), "the root of a sum of squares is a norm"),
-    Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), nan, nan, "0 · −∞, as for the value"),
-    Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], None, "log y is −∞; x / y counts as 0 if x is 0; x / y² is undefined"),
-    Convention("x ** 0 (a tensor of zeros)", lambda x, n: row.pow(x, n), (0.0, 0.0), [0, 0], None, "constant in x; the slope in the exponent counts as 0"),
-    Convention("x ** 0.0", lambda x: row.pow(x, constant(x, 0.0)), (0.0,), 0, 0, "constant"),
-    Convention("x ** 1.0", lambda x: row.pow(x, constant(x, 1.0)), (0.0,), 1, 0, ""),
-    Convention("x ** 2.0", lambda x: row.pow(x, constant(x, 2.0)), (0.0,), 0, 2, ""),
+    Convention("where(x > 0, sqrt(x), 0)", masked(of("sqrt")), (0.0,), 0, 0, "the branch that `where` does not select contributes nothing"),
+    Convention("where(x > 0, log(x), 0)", masked(of("log")), (-1.0,), 0, 0, "the branch that `where` does not select contributes nothing"),
+    Convention("where(x > 0, 1 / x, 0)", masked(lambda x: 1 / x), (0.0,), 0, 0, "the branch that `where` does not select contributes nothing"),
+    Convention("where(x > 0, exp(-x), 0)", masked(lambda x: row.exp(-x)), (-1000.0,), 0, 0, "the branch that `where` does not select contributes nothing, even if it overflows"),
+    Convention("where(x > 0, x ** 1.5, 0)", masked(lambda x: row.pow(x, constant(x, 1.5))), (-1.0,), 0, 0, "the branch that `where` does not select contributes nothing"),
+    Convention("where(x > 0, sqrt(sin(x)), 0)", masked(lambda x: row.sqrt(row.sin(x))), (0.0,), 0, 0, "the branch that `where` does not select contributes nothing"),
+    Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, nan, "mindgrad converts the root of a sum of squares to a norm"),
+    Convention("sqrt(sum(v · v))", lambda v: row.sqrt(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), "mindgrad converts the root of a sum of squares to a norm"),
+    Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), nan, nan, "the value is 0 · −∞, which is NaN"),
+    Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], None, "derivatives: log y is −∞, and x / y counts as 0 for x = 0; the second derivative x / y² is undefined"),
+    Convention("x ** 0 (a tensor of zeros)", lambda x, n: row.pow(x, n), (0.0, 0.0), [0, 0], None, "the function is constant in x; the derivative with respect to the exponent counts as 0"),
+    Convention("x ** 0.0", lambda x: row.pow(x, constant(x, 0.0)), (0.0,), 0, 0, "the function is constant"),
+    Convention("x ** 1.0", lambda x: row.pow(x, constant(x, 1.0)), (0.0,), 1, 0, "the function is x"),
+    Convention("x ** 2.0", lambda x: row.pow(x, constant(x, 2.0)), (0.0,), 0, 2, "the function is x²"),
     Convention("x ** 1.5", lambda x: row.pow(x, constant(x, 1.5)), (0.0,), 0, inf, LEFT),
-    Convention("x ** −2", of("integer_power", n=-2), (0.0,), -inf, inf, "limit from the right"),
-    Convention("pow(x, y)", of("pow"), (0.0, 1.0), [1, 0], None, "x^y log x is 0 for y > 0; ∂²/∂x∂y is undefined"),
-    Convention("pow(x, y)", of("pow"), (0.0, 2.0), [0, 0], None, "x^y log x is 0 for y > 0; its derivatives are undefined"),
-    Convention("pow(x, y)", of("pow"), (-2.0, 2.0), [-4, nan], [[2, nan], [nan, nan]], "the logarithm of a negative base is undefined"),
-    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 2.0, 3.0],), [6, 0, 0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]], "computed without division"),
-    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 0.0, 3.0],), [0, 0, 0], [[0, 3, 0], [3, 0, 0], [0, 0, 0]], "computed without division"),
-    Convention("sum(cumprod(v))", lambda v: row.reduce_sum(row.cumprod(v, axis=0, reverse=False), axes=(0,)), ([0.0, 2.0, 3.0],), [9, 0, 0], [[0, 4, 2], [4, 0, 0], [2, 0, 0]], "computed without division"),
+    Convention("x ** −2", of("integer_power", n=-2), (0.0,), -inf, inf, "limit of the derivatives from the right"),
+    Convention("pow(x, y)", of("pow"), (0.0, 1.0), [1, 0], None, "the derivative x^y log x with respect to y counts as 0 for y > 0; ∂²/∂x∂y is undefined"),
+    Convention("pow(x, y)", of("pow"), (0.0, 2.0), [0, 0], None, "the derivative x^y log x with respect to y counts as 0 for y > 0; its derivatives are undefined"),
+    Convention("pow(x, y)", of("pow"), (-2.0, 2.0), [-4, nan], [[2, nan], [nan, nan]], "the derivative with respect to the exponent contains the logarithm of a negative base"),
+    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 2.0, 3.0],), [6, 0, 0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]], "each derivative is the product of the other elements, computed without division"),
+    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 0.0, 3.0],), [0, 0, 0], [[0, 3, 0], [3, 0, 0], [0, 0, 0]], "each derivative is the product of the other elements, computed without division"),
+    Convention("sum(cumprod(v))", lambda v: row.reduce_sum(row.cumprod(v, axis=0, reverse=False), axes=(0,)), ([0.0, 2.0, 3.0],), [9, 0, 0], [[0, 4, 2], [4, 0, 0], [2, 0, 0]], "each derivative is the product of the other elements, computed without division"),
     # powers of roots, and other functions of roots
     Convention("sqrt(x) ** 2", lambda x: squared(row.sqrt(x)), (0.0,), 1, 0, POWER),
     Convention("sqrt(x) ** 3", lambda x: row.integer_power(row.sqrt(x), n=3), (0.0,), 0, inf, POWER),
@@ -196,11 +196,11 @@ TABLE = [
     Convention("norm(v) ** 2", lambda v: squared(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[2, 0], [0, 2]], POWER),
     Convention("exp(−norm(v) ** 2)", lambda v: row.exp(-squared(row.norm(v, axes=(0,)))), ([0.0, 0.0],), [0, 0], [[-2, 0], [0, -2]], POWER),
     Convention("cos(norm(v))", lambda v: row.cos(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), LOST),
-    Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "not the limit −1, because the slope of abs is constant on both sides"),
+    Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "the limit is −1, but the chain rule multiplies by the slope of abs, which is 0 at 0"),
     Convention("cos(sqrt(x))", lambda x: row.cos(row.sqrt(x)), (0.0,), nan, nan, LOST),
     Convention("acos(x) ** 2", lambda x: squared(row.acos(x)), (1.0,), nan, nan, LOST),
     Convention("exp(−1 / x)", lambda x: row.exp(-1 / x), (0.0,), nan, nan, LOST),
-    Convention("mask · sqrt(x) of a mask 0", lambda x: constant(x, 0.0) * row.sqrt(x), (0.0,), 0, 0, "the mask does not depend on x"),
+    Convention("mask · sqrt(x) of a mask 0", lambda x: constant(x, 0.0) * row.sqrt(x), (0.0,), 0, 0, "the mask is an exact zero, because it does not depend on x"),
     Convention("exp(log(x))", lambda x: row.exp(row.log(x)), (0.0,), 1, 0, INVERSE),
     Convention("exp2(log2(x))", lambda x: row.exp2(row.log2(x)), (0.0,), 1, 0, INVERSE),
     Convention("expm1(log1p(x))", lambda x: row.expm1(row.log1p(x)), (-1.0,), 1, 0, INVERSE),
@@ -214,11 +214,11 @@ TABLE = [
     Convention("abs(−x · x)", lambda x: row.abs(-(x * x)), (0.0,), 0, 2, SQUARE),
     Convention("abs(sum(v · v))", lambda v: row.abs(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[2, 0], [0, 2]], SQUARE),
     # infinities
-    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, -inf), [0, 0], nothing(2), "both terms are zero"),
-    Convention("logaddexp(x, y)", of("logaddexp"), (inf, inf), [0.5, 0.5], nothing(2), "ties share equally"),
-    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, 1.0), [0, 1], nothing(2), ""),
-    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, -inf],), [0, 0], nothing(2), "both terms are zero"),
-    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, 1.0],), [0, 1], nothing(2), ""),
+    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, -inf), [0, 0], nothing(2), "both exponentials are zero"),
+    Convention("logaddexp(x, y)", of("logaddexp"), (inf, inf), [0.5, 0.5], nothing(2), "ties share the derivative equally"),
+    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, 1.0), [0, 1], nothing(2), "the exponential of −∞ is zero, and contributes nothing"),
+    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, -inf],), [0, 0], nothing(2), "both exponentials are zero"),
+    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, 1.0],), [0, 1], nothing(2), "the exponential of −∞ is zero, and contributes nothing"),
 ]  # fmt: skip
 IDS = [f"{c.expression} at {', '.join(map(str, c.point))}" for c in TABLE]
 
@@ -403,92 +403,96 @@ HEAD = """\
 # Derivatives at nondifferentiable points
 
 This page lists the derivatives that mindgrad returns at points where a function is not differentiable. Such
-points are kinks (`abs(x)` at 0), ties of a maximum, jumps, boundaries of a domain, and infinite slopes. Use it to look up an operator, or
-to understand a gradient that is zero or NaN.
+points are kinks (`abs(x)` at 0), ties of a maximum, jumps, boundaries of a domain, and infinite slopes. Use it to look up an
+operator, or to understand a gradient that is zero or NaN. A *slope* is a partial derivative of one operator.
 
 ## Rules
 
-| point | derivative |
+| kind of point | derivative that mindgrad returns |
 |---|---|
-| kink, such as `abs(x)` at 0 | the subgradient of least norm |
-| tie, such as `max(v)` with two largest elements | each tied element has the same share |
+| kink, such as `abs(x)` at 0 | the subgradient of least norm: 0 for `abs(x)` |
+| tie, such as `max(v)` with two largest elements | the derivative is divided equally among the tied elements: 1/2 for each of two |
 | jump, such as `floor(x)` at 2 | 0 |
-| boundary of a domain, such as `sqrt(x)` at 0 | the limit from inside the domain |
+| boundary of a domain, such as `sqrt(x)` at 0 | the limit of the derivatives inside the domain: ∞ for `sqrt(x)` |
 | zero times infinity in the chain rule | 0 if the zero is exact, otherwise NaN ([details](#zero-times-infinity)) |
 | eigenvectors of a repeated eigenvalue | NaN ([details](#eigenvectors-of-repeated-eigenvalues)) |
 
 ## Table of derivatives
 
-Each line holds in eager mode and compiled, and in forward and reverse mode. The second derivative is the same in all four
-combinations of the modes. Gradients list the inputs in their order, and Hessians are printed row by row. A dash means that
-the second derivative is not specified. `python -m tests.laws.test_conventions` writes this page, and the test suite checks
-each line.
+The derivatives in the table are the same in eager mode and compiled, and in forward and reverse mode. The second derivative is the
+same in all four combinations of forward and reverse mode. The column "point" contains the values of the inputs. Gradients have one
+entry for each input, and Hessians are written as lists of rows. If the column "second derivative" contains a single 0, all second
+derivatives are zero. A dash means that the second derivative is not specified. `python -m tests.laws.test_conventions` writes this
+page, and the test suite checks each line.
 """
 
 TAIL = """
 ## Zero times infinity
 
 By the chain rule, a derivative is a sum of products of slopes. If one slope is zero and another is infinite or NaN, the
-product is
+product depends on the zero:
 
-- **zero, if the zero is exact.** An exact zero stays zero if the inputs change. Examples are the branch that `where` does
-  not select, a mask, a factor that does not depend on the inputs, and the slope of `relu` or `floor`.
-- **NaN, if the zero was computed from the inputs.** The slope of `cos(sqrt(x))` at 0 is `-sin(0) · ∞`. Its limit is −0.5,
-  but the chain rule cannot determine the limit. NaN is better than a finite wrong number.
+- **If the zero is exact, the product is zero.** An exact zero stays zero if the inputs change slightly. Examples are the cotangent
+  of the branch that `where` does not select, a mask, and the slope of `relu` at negative numbers.
+- **If the slope is zero only at this point, the product is NaN.** For example, the derivative of `cos(sqrt(x))` at 0 is
+  `-sin(0) · ∞`. Its limit is −0.5, but the chain rule cannot determine the limit. NaN is better than a finite wrong number.
 
-mindgrad avoids the infinite slope in the following cases. It simplifies the expression before it differentiates:
+In the following cases, mindgrad simplifies the expression before it differentiates, so the infinite slope does not occur:
 
-| expression | computed as | examples |
+| expression | simplified to | examples |
 |---|---|---|
-| integer power of a root, a norm, or an absolute value | the power without the root | `norm(v) ** 2` is a sum of squares |
-| a function of its inverse | the argument | `cos(acos(x))`, `exp(log(x))` |
-| root or absolute value of a square | the square without the root | `sqrt(x ** 4)` is `x ** 2` |
-| root of a sum of squares | a norm | `sqrt(sum(v · v))` has the gradient zero at zero |
+| integer power of a root, a norm, or an absolute value | a power without the root | `norm(v) ** 2` becomes a sum of squares |
+| a function of its inverse function | the argument of the inverse function | `cos(acos(x))` and `exp(log(x))` become `x` |
+| root or absolute value of a square | an expression without the root | `sqrt(x ** 4)` becomes `x ** 2` |
+| root of a sum of squares | a norm | `sqrt(sum(v · v))` becomes `norm(v)`, whose gradient at zero is zero |
 
-Factors and divisors around these expressions are allowed. For other functions with an infinite slope, rewrite the formula
-without this slope.
+Such an expression may contain other factors and divisors, as in `(2 * norm(v)) ** 2`. If another function has an infinite
+slope, rewrite the formula without this slope.
 
-The second derivative of a norm at zero is infinite or undefined. Functions of a norm therefore have the second derivative
-NaN at zero, except functions of its square.
+The second derivative of a norm at zero is infinite or undefined. Therefore a function of a norm has the second derivative
+NaN at zero, except if it is a function of the square of the norm.
 
 ## Masked and discarded values
 
-NaN or infinity in discarded elements does not affect the gradient of the elements that are used:
+If a program discards an element that is NaN or infinite, this element does not affect the gradient of the other elements:
 
-| operation | a NaN or infinite element that is discarded |
+| operation that discards a NaN or infinite element | effect of this element on the gradient |
 |---|---|
-| `where`, slice, lookup | contributes nothing, in every mode, even if the element is an input of a compiled function |
-| branch of `if` that does not use a value | contributes nothing |
-| matrix product, convolution, linear solve | contributes nothing if the cotangents of all results that depend on the element are zero |
-| product with a mask, `(mask * loss).sum()`, after a matrix product | the gradient is NaN in reverse mode; write `where(mask, loss, 0)` |
+| `where`, slice, or lookup that does not select the element | none, in every mode, even if the element is an input of a compiled function |
+| branch of `if` that does not use the element | none |
+| matrix product, convolution, or linear solve, before an operation that discards the results | none, if the cotangents of all results that depend on the element are zero |
+| product with a mask after a matrix product, such as `(mask * loss).sum()` | The gradient is NaN in reverse mode. Write `where(mask, loss, 0)` instead. |
 
-If `where` discards a NaN sample after a layer, the gradient of the weights is therefore correct.
+For example, if the loss of a sample is NaN and `where` discards it, the gradient with respect to the weights is correct.
 
-mindgrad detects an infinite slope if the function computes it (`log(x)` at 0), or if it is a constant of the program. In eager
-mode, it also detects infinite values.
+mindgrad detects an infinite slope if an operator computes it, such as `log(x)` at 0, or if it is a constant of the program. In eager
+mode, mindgrad also detects infinite values of tensors.
 
 ## Limits of these rules
 
-- If a value itself is infinite, its derivative may be a sum of infinities. The sum is infinite or NaN, depending on the order in
-  which the mode adds its terms.
-- A zero counts as exact without proof in two cases. The first is a cotangent after a matrix product or convolution. The second is
-  a tangent or cotangent from an earlier iteration of a loop. If rounding, underflow, or cancellation caused the zero, it hides an infinite
-  factor. The derivative is then finite, although the exact value is infinite or undefined.
-- In a compiled loop whose later iterations are NaN and discarded, reverse mode over reverse mode returns NaN.
-- A slice after a compiled `while` loop discards a NaN input only if it discards the sample in every iteration (`h @ w`). It does not
-  if only the last iteration discards the sample, as in `(w @ x)[0]`.
+- If a value itself is infinite, its derivative may be a sum of infinite terms. The sum is infinite or NaN, because forward and reverse
+  mode add the terms in different orders.
+- mindgrad treats two kinds of zeros as exact, although they may not be exact. They are zeros of a cotangent after a matrix product or
+  convolution, and zeros of a tangent or cotangent from an earlier iteration of a loop. If such a zero is caused by rounding, underflow,
+  or cancellation, its product with an infinite slope is zero. The derivative is then finite, although the exact value is infinite or
+  undefined.
+- If later iterations of a compiled loop compute NaN, and the program discards their results, reverse mode over reverse mode returns
+  NaN.
+- Suppose a compiled `while` loop processes a batch, and a slice after the loop discards a NaN sample. The gradient is finite only if
+  the result of the slice does not depend on this sample in any iteration, as in a loop over `h = h @ w`.
 
 ## Eigenvectors of repeated eigenvalues
 
 Eigenvectors of a repeated eigenvalue are not unique, so their derivative is NaN. The same holds for singular vectors of a repeated
-singular value. The eigenvalues and singular values themselves, and vectors of the other ones, have derivatives.
+singular value. The derivatives of the eigenvalues and singular values are finite, and so are the derivatives of vectors that belong to
+other, simple eigenvalues or singular values.
 
-The second derivative of a function of repeated eigenvalues of a symmetric matrix exists if
+For a symmetric matrix with repeated eigenvalues, a function of the eigenvalues has a second derivative under two conditions:
 
-- the function does not depend on the order of the eigenvalues, such as a sum over functions of them, and
-- the first derivative is computed in reverse mode: `ms.hessian`, `ms.hvp`, or `ms.grad` or `ms.jvp` of `ms.grad`.
+- The function does not depend on the order of the eigenvalues, for example because it adds a function of each eigenvalue.
+- The first derivative is computed in reverse mode: by `ms.hessian` or `ms.hvp`, or by `ms.grad` or `ms.jvp` of `ms.grad`.
 
-Otherwise, the second derivative is NaN. This includes first derivatives by `ms.jvp`, `ms.jet`, and `ms.taylor`. The third
+Otherwise, the second derivative is NaN, for example if `ms.jvp`, `ms.jet`, or `ms.taylor` computes the first derivative. The third
 derivative is always NaN.
 
 ## See also
@@ -501,7 +505,10 @@ derivative is always NaN.
 
 def document() -> str:
     """Write the page: rules, the table, and details."""
-    lines = ["| expression | at | first derivative | second derivative | reason |", "|---|---|---|---|---|"]
+    lines = [
+        "| expression | point | first derivative | second derivative | reason |",
+        "|---|---|---|---|---|",
+    ]
     for c in TABLE:
         at = ", ".join(shown(x) for x in c.point)
         lines.append(f"| `{c.expression}` | {at} | {shown(c.first)} | {shown(c.second)} | {c.because} |")

@@ -93,7 +93,7 @@ def test_the_row_of_an_operator(capsys):
     ):  # fmt: skip
         assert part in text
     text = text_of(capsys, "ops", "maximum")
-    assert re.search(r"maximum\(x, y\) +1.5, 1.5 +\[0.5, 0.5\] +0 +ties share equally", text)
+    assert re.search(r"maximum\(x, y\) +1.5, 1.5 +\[0.5, 0.5\] +0 +ties share the derivative equally", text)
     assert "dy = reduce_sum(dx" in text_of(capsys, "ops", "mindspore.Tensor.sum")
     record = json.loads(text_of(capsys, "ops", "dot", "--json"))
     assert record["name"] == "dot"

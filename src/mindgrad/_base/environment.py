@@ -37,49 +37,88 @@ class Variable(NamedTuple):
 
 VARIABLES = {
     "MINDGRAD_BIND": Variable(
-        r".+:\d+", "host:port", "address where process 0 listens for JAX; default: the coordinator"
+        r".+:\d+",
+        "host:port",
+        "address and port on which process 0 listens for the other processes; default: the value of "
+        "MINDGRAD_COORDINATOR",
     ),
-    "MINDGRAD_CACHE_DIR": Variable(".*", "a folder, or empty", "cache directory; empty disables the cache"),
+    "MINDGRAD_CACHE_DIR": Variable(
+        ".*", "a folder, or empty", "folder of the compilation cache on disk; empty: no cache on disk"
+    ),
     "MINDGRAD_CACHE_SIZE": Variable(
         r"\s*(\d+(\.\d+)?\s*([KMGTkmgt]?)([iI]?[bB])?)?\s*",
         "500M, 2G, or 0",
-        "maximum size of the cache; 0 disables the cache",
+        "maximum size of the compilation cache on disk; 0: no cache on disk",
     ),
     "MINDGRAD_CLUSTER": Variable(
-        "|slurm|ompi|k8s|mpi4py", "slurm, ompi, k8s, or mpi4py", "scheduler that started the processes"
+        "|slurm|ompi|k8s|mpi4py",
+        "slurm, ompi, k8s, or mpi4py",
+        "scheduler that started the processes; default: detected from its environment variables",
     ),
-    "MINDGRAD_COORDINATOR": Variable(r".+:\d+", "host:port", "address of process 0; a launcher sets it"),
+    "MINDGRAD_COORDINATOR": Variable(
+        r".+:\d+", "host:port", "address and port of process 0 of a distributed job; a launcher sets it"
+    ),
     "MINDGRAD_DEBUG_NANS": Variable(
-        "[01]?", "0 or 1", "1: raise an error at the operator that first produces NaN or infinity"
+        "[01]?", "0 or 1", "1: raise an error at the operator that first returns NaN or infinity"
     ),
     "MINDGRAD_EAGER": Variable(
         "|numpy|compiled|deferred",
         "numpy, compiled, or deferred",
-        "numpy: never compile repeated eager calls; compiled, deferred: compile the second call (for tests)",
+        "numpy: never compile repeated calls in eager mode; compiled, deferred: compile each call after its "
+        "second run (for tests)",
     ),
     "MINDGRAD_HEARTBEAT": Variable(
-        r"\d+", "10", "seconds without a sign of life after which a process counts as failed"
+        r"\d+",
+        "10",
+        "a process of a distributed job counts as failed after this many seconds without a message",
     ),
-    "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "process number of the launcher; a launcher sets it"),
-    "MINDGRAD_LOCAL_RANK": Variable(r"\d+", "1", "number of the process on its machine; a launcher sets it"),
+    "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "process ID (PID) of the launcher; a launcher sets it"),
+    "MINDGRAD_LOCAL_RANK": Variable(
+        r"\d+", "1", "number of the process among the processes on its machine, from 0; a launcher sets it"
+    ),
     "MINDGRAD_LOCAL_SIZE": Variable(r"\d+", "4", "number of processes on the machine; a launcher sets it"),
-    "MINDGRAD_LOG": Variable("|eager", "eager", "eager: print when calls in eager mode are compiled"),
-    "MINDGRAD_MACHINE": Variable(r"\d+", "0", "number of the machine; a launcher sets it"),
-    "MINDGRAD_OPT": Variable("[01]?", "0 or 1", "0: compile without rewrites"),
-    "MINDGRAD_PROGRESS": Variable("[01]?", "0 or 1", "0: no progress bars"),
-    "MINDGRAD_RANK": Variable(r"\d+", "1", "number of the process; a launcher sets it"),
-    "MINDGRAD_RESTART": Variable(r"\d+", "0", "number of restarts of the job; a launcher sets it"),
-    "MINDGRAD_START_TIMEOUT": Variable(r"\d+", "300", "seconds to wait for the other processes at the start"),
+    "MINDGRAD_LOG": Variable(
+        "|eager", "eager", "eager: print a line when the compilation of an eager call starts or ends"
+    ),
+    "MINDGRAD_MACHINE": Variable(
+        r"\d+", "0", "number of the machine in a distributed job, from 0; a launcher sets it"
+    ),
+    "MINDGRAD_OPT": Variable(
+        "[01]?", "0 or 1", "0: compile functions without the rewrites of mindgrad's compiler"
+    ),
+    "MINDGRAD_PROGRESS": Variable("[01]?", "0 or 1", "0: show no progress bar during long compilations"),
+    "MINDGRAD_RANK": Variable(
+        r"\d+", "1", "number of the process in a distributed job, from 0; a launcher sets it"
+    ),
+    "MINDGRAD_RESTART": Variable(
+        r"\d+", "0", "number of times that the distributed job was restarted; a launcher sets it"
+    ),
+    "MINDGRAD_START_TIMEOUT": Variable(
+        r"\d+", "300", "a distributed job fails if a process has not started after this many seconds"
+    ),
     "MINDGRAD_STORE": Variable(
-        r".+:\d+", "host:port", "address of the store that processes share; a launcher sets it"
+        r".+:\d+",
+        "host:port",
+        "address and port of the server through which processes exchange small messages; a launcher sets it",
     ),
     "MINDGRAD_STORE_KEY": Variable(
-        ".*", "a secret", "shared secret of the processes of a job; the same on all machines"
+        ".*",
+        "a secret",
+        "secret with which the processes of a distributed job authenticate each other; the same on all "
+        "machines",
     ),
-    "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "0 or 1", "1: raise an error if the device is not available"),
+    "MINDGRAD_STRICT_DEVICE": Variable(
+        "[01]?",
+        "0 or 1",
+        "1: raise an error if the selected device is not available, instead of using the CPU",
+    ),
     "MINDGRAD_TRACEBACK": Variable("|full", "full", "full: include mindgrad's internal frames in tracebacks"),
-    "MINDGRAD_VERIFY": Variable("[01]?", "0 or 1", "1: verify every graph when it is built"),
-    "MINDGRAD_WORLD_SIZE": Variable(r"\d+", "4", "number of processes; a launcher sets it"),
+    "MINDGRAD_VERIFY": Variable(
+        "[01]?", "0 or 1", "1: check that every computation graph is well formed (for developers)"
+    ),
+    "MINDGRAD_WORLD_SIZE": Variable(
+        r"\d+", "4", "number of processes in a distributed job; a launcher sets it"
+    ),
 }
 
 

@@ -105,7 +105,7 @@ identity = operation(
 # --- importable only -----------------------------------------------------------------------------------
 
 _DEVICE = "is an operator of Ascend"
-_KERNEL = "compiles a kernel of the program's own for MindSpore"
+_KERNEL = "compiles a custom kernel for MindSpore"
 _OWN = "Write a function of existing operators, or call a NumPy function by ops.Custom or pure_callback."
 
 DynamicRNN = absent(__name__, "DynamicRNN", _DEVICE, "Use nn.LSTM.")
