@@ -11,7 +11,7 @@ from typing import Any as _Any
 
 from mindgrad._base.collection import no_garbage as _no_garbage
 
-with _no_garbage:  # garbage collection is off, because these imports load nearly all modules
+with _no_garbage:  # no garbage collection, because these imports load nearly all modules
     from mindgrad import common, context, ops
 from mindgrad._base.boundary import enclose_packages as _enclose_packages
 from mindgrad._base.location import FrozenValueWarning, ZeroGradientWarning
@@ -145,12 +145,12 @@ if _TYPE_CHECKING:
     from mindgrad.tools.source import source
     from mindgrad.train import *  # noqa: F403
 
-#: subpackages that are loaded at their first use, by `__getattr__` or by an import statement
+#: subpackages that are imported at their first use
 _PACKAGES = (
     "amp", "boost", "communication", "dataset", "device_context", "experimental", "hal", "log", "mint", "nn",
     "numpy", "parallel", "profiler", "runtime", "scipy", "tools", "train", "version",
 )  # fmt: skip
-#: names that are loaded at their first use, by module
+#: module -> names that are imported at their first use
 _NAMES = {
     "mindgrad.api.functional_call": ("functional_call",),
     "mindgrad.api.trees": ("ravel_pytree", "tree_leaves", "tree_map"),
@@ -205,7 +205,7 @@ _NAMES = {
 }  # fmt: skip
 _LATER = {name: module for module, names in _NAMES.items() for name in names}
 
-#: version of mindgrad; after `install`, `__version__` is a version of MindSpore instead
+#: version of mindgrad; ``install`` replaces ``__version__`` by a version of MindSpore
 _OWN_VERSION = __version__ = "0.1.0"
 
 __all__ = [
@@ -235,7 +235,7 @@ __all__ = list(dict.fromkeys([*__all__, *_PACKAGES, *_LATER]))
 
 def __getattr__(name: str) -> object:
     if name in _PACKAGES:
-        return _import_module(f"mindgrad.{name}")  # also sets the attribute
+        return _import_module(f"mindgrad.{name}")  # the import sets the attribute of the package too
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
         _enclose_packages()
@@ -244,7 +244,7 @@ def __getattr__(name: str) -> object:
         "bool",
         "float",
         "int",
-    ):  # not in `__all__`, because `from mindspore import *` must not replace Python's names
+    ):  # not in ``__all__``: a star import must not replace Python's types
         return getattr(_import_module("mindgrad.common.dtype"), name)
     module = _sys.modules[__name__]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)

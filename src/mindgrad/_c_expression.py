@@ -78,5 +78,5 @@ def _framework_profiler_step_end() -> None:
     """Accepted for compatibility: JAX's profiler does not need marks of steps."""
 
 
-#: In MindSpore, an operator whose result is not yet computed returns this object. mindgrad never returns it.
+#: MindSpore's placeholder for a result that is not yet computed; mindgrad never returns it
 _empty_instance = object()

@@ -22,7 +22,7 @@ BoostTrainOneStepWithLossScaleCell = _absent(
     __name__, "BoostTrainOneStepWithLossScaleCell", "is a training step with freezing and accumulation",
     "Use nn.TrainOneStepWithLossScaleCell.",
 )  # fmt: skip
-DimReduce = _absent(__name__, "DimReduce", "trains in a subspace", _STEP)
+DimReduce = _absent(__name__, "DimReduce", "trains in a low-dimensional subspace of the Parameters", _STEP)
 FreezeOpt = _absent(
     __name__, "FreezeOpt", "freezes Parameters step by step", "Set requires_grad of Parameters."
 )

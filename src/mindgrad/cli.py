@@ -28,9 +28,8 @@ from mindgrad.context import set_context
 __all__ = ["install", "main"]
 
 _ALIAS = "mindspore"
-#: Value of ``mindspore.__version__`` that programs read. mindgrad follows version 2.10. However, some
-#: programs compare versions as strings, or only their first five characters, which requires numbers with a
-#: single digit.
+#: ``mindspore.__version__`` for programs. mindgrad follows version 2.10, but some programs compare versions
+#: as strings or read only five characters, so each number must have a single digit.
 _MINDSPORE = "2.9.0"
 
 _USAGE = """usage: mindgrad [run] {script.py | folder | - | -m module | -c code} [args ...]
@@ -90,8 +89,7 @@ class _Command(NamedTuple):
     help: str
 
 
-#: Commands by name. The module of a command is imported when the command is called; ``run`` is the launcher
-#: in this module.
+#: Command name -> module, which is imported when the command runs. ``run`` is the launcher in this module.
 _COMMANDS = {
     "run": _Command("", "run a program; option: --debug-nans"),
     "launch": _Command("mindgrad.launch.command", "launch a program in several processes"),
@@ -106,7 +104,7 @@ _COMMANDS = {
 }
 
 
-# --- imports of `mindspore` ---
+# --- import hook for ``mindspore`` ---
 
 
 class _Loader:
@@ -123,7 +121,7 @@ class _Loader:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # the import system has just replaced it by the spec of the alias
+        module.__spec__ = self.spec  # the import system has replaced it by the spec of the alias
 
 
 class _Finder:
@@ -138,14 +136,13 @@ class _Finder:
             return None
         module = _own_module(PACKAGE + fullname.removeprefix(_ALIAS))
         if module is None:
-            # if it returned None, the next finder would search an installed MindSpore
+            # return None would let the next finder import an installed MindSpore
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *public_modules()):
             explain_missing_names(each)
-        # Register all loaded modules under their aliases, too. Otherwise, a later import of an alias would
-        # set the attribute of its parent package, which may be a function by now. Skip the alias that is
-        # being imported: if it were registered, the import system would load the module again by its own
-        # spec.
+        # Register all loaded modules under their aliases. Otherwise, a later import of an alias would set an
+        # attribute of the parent package that may be a function by now. The alias that is being imported must
+        # not be registered: the import system would load its module again.
         for name, loaded in list(sys.modules.items()):
             alias = _ALIAS + name.removeprefix(PACKAGE)
             if name.startswith(f"{PACKAGE}.") and alias != fullname:
@@ -209,9 +206,10 @@ def _own_module(name: str) -> ModuleType | None:
         return importlib.import_module(own_name(name) or name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # the module exists, but one of its imports is missing
+            raise  # the module exists, but an import inside it fails
     parent, _, child = name.rpartition(".")
-    value = getattr(sys.modules.get(parent), child, None)  # the module has a second name
+    # the module has an alias, which is an attribute of its parent
+    value = getattr(sys.modules.get(parent), child, None)
     return value if isinstance(value, ModuleType) and is_own(value) else None
 
 
@@ -226,7 +224,7 @@ def _no_module(fullname: str) -> str:
     return f"No module named {fullname!r}: {PACKAGE} has no such module{hint}"
 
 
-# --- the launcher, which works like `python` ---
+# --- launcher, which works like the command ``python`` ---
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -275,7 +273,7 @@ def _launch(arguments: list[str]) -> int:
     """Run a script, folder, module, string, or standard input."""
     first = arguments[0] if arguments else ""
     option = first[:2] if first[:2] in ("-c", "-m") else ""
-    if option and len(first) > 2:  # -ccode is -c code
+    if option and len(first) > 2:  # "-ccode" means "-c code"
         arguments[:1] = [option, first[2:]]
     if not first or (option and len(arguments) < 2):
         return _refuse(f"{first} needs an argument" if option else "no program given")
@@ -295,7 +293,7 @@ def _launch(arguments: list[str]) -> int:
         tell_end(end.code)
         raise
     except BaseException:
-        # raise the error again, so that the interpreter ends as usual, also for KeyboardInterrupt
+        # let the interpreter end as usual, but without the frames of the launcher in the traceback
         sys.excepthook = _without_our_frames(sys.excepthook)
         raise
     return 0
@@ -330,7 +328,7 @@ def _run_script(arguments: list[str]) -> None:
     path = os.path.join(os.getcwd(), arguments[0])
     sys.argv[:] = arguments
     container = importlib.machinery.PathFinder.find_spec("__main__", [path])
-    if container is not None and container.loader is not None:  # the program is a folder or a zip file
+    if container is not None and container.loader is not None:  # a folder or zip file with ``__main__``
         _set_first_path(path)
         _run(_code_of(container), **_module_names(container))
         return
@@ -377,8 +375,8 @@ def _run_standard_input(arguments: list[str]) -> None:
 
 def _run_text(source: str, name: str, **names: object) -> None:
     _set_first_path("")
-    # The compiler and tracebacks read the source of functions from `linecache`. The name is not <string>,
-    # because generated code, for example of dataclasses, uses this name.
+    # Tracebacks and the compiler read source from ``linecache``. ``name`` must not be <string>, the file name
+    # of generated code, for example of dataclasses.
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     code = compile(source, name, "exec", dont_inherit=True)
     _run(code, __loader__=importlib.machinery.BuiltinImporter, **names)
@@ -389,7 +387,7 @@ def _find(name: str) -> importlib.machinery.ModuleSpec | None:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # a parent package exists, but one of its imports is missing
+            raise  # a parent package exists, but an import inside it fails
         text = f"Error while finding module specification for {name!r}"
         raise _fail(f"{text} ({type(error).__name__}: {error})", 1) from None
 
@@ -412,7 +410,7 @@ def _module_names(spec: importlib.machinery.ModuleSpec) -> dict[str, object]:
 
 
 def _set_first_path(entry: str) -> None:
-    if not sys.flags.safe_path:  # with `python -P`, sys.path[0] is not the folder of the program
+    if not sys.flags.safe_path:  # with ``python -P``, the folder of the program is not on the path
         sys.path[0] = entry
 
 
@@ -428,14 +426,16 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
     """Wrap ``sys.excepthook`` to omit the launcher's frames from tracebacks."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
-        note_keyword(error)  # errors at the top level of the script do not leave a function of mindgrad
+        # errors at the top level of the script have not yet received the hint about an unexpected keyword
+        note_keyword(error)
         first = traceback
-        while first is not None and not _is_ours(first):  # skip the frames of `python -m mindgrad`
+        while first is not None and not _is_ours(first):  # leave out the frames of ``python -m mindgrad``
             first = first.tb_next
-        # skip the launcher, and the import system, which has searched the module to run
+        # leave out the frames of the launcher and of the import system: the user did not write them
         while first is not None and (_is_ours(first) or _is_import(first)):
             first = first.tb_next
-        # the error for a missing name is raised in mindgrad, but its cause is in the program
+        # An error that mindgrad raises for a missing name belongs to the program line with this name.
+        # Therefore remove the last frames.
         frames = [] if first is None else [first]
         while frames and frames[-1].tb_next is not None:
             frames.append(frames[-1].tb_next)

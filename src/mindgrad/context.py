@@ -30,7 +30,7 @@ __all__ = [
     "reset_ps_context", "set_auto_parallel_context", "set_context", "set_device", "set_ps_context",
 ]  # fmt: skip
 
-#: names of MindSpore's other options, which are stored for ``get_context``; most have no effect
+#: other options of MindSpore, which are stored for ``get_context``; most have no effect
 _ACCEPTED = frozenset([
     "aoe_config", "aoe_tune_mode", "ascend_config", "auto_tune_mode", "compile_cache_path",
     "conv_allow_tf32", "debug_level", "deterministic", "enable_auto_mixed_precision",
@@ -257,7 +257,7 @@ def get_context(attr_key: str) -> Any:
     return settings.get(attr_key)
 
 
-# --- several devices -------------------------------------------------------------------------------
+# --- division among devices ------------------------------------------------------------------------
 
 
 class ParallelMode:
@@ -293,7 +293,7 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
     "strategy_ckpt_config": None, "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "",
 }  # fmt: skip
 _parallel = dict(_PARALLEL_DEFAULTS)
-#: options that the program has set, by name
+#: option name -> value, for the options that the program has set
 _chosen: dict[str, Any] = {}
 
 
@@ -437,7 +437,7 @@ def reset_auto_parallel_context() -> None:
 
 # --- parameter servers --------------------------------------------------------------------------------
 
-STRICT, COMPATIBLE, LAX = 0, 1, 2  #: levels of Python support in MindSpore, accepted for compatibility
+STRICT, COMPATIBLE, LAX = 0, 1, 2  #: levels of Python support in MindSpore, which have no effect
 
 _PS_DEFAULTS: dict[str, Any] = {
     "enable_ps": False, "config_file_path": "", "scheduler_manage_port": 11202, "enable_ssl": False,

@@ -26,7 +26,7 @@ __all__ = [
 
 synchronize = _device.synchronize
 
-# --- devices -------------------------------------------------------------------------------------------
+# --- devices and their properties ----------------------------------------------------------------------
 
 
 def _target(device_target: str | None) -> str:
@@ -391,7 +391,7 @@ class Event:
         return (end_event._time - self._time) * 1000.0
 
 
-# --- memory --------------------------------------------------------------------------------------------
+# --- memory statistics ---------------------------------------------------------------------------------
 
 
 def memory_stats(device_target: str | None = None) -> dict[str, int]:

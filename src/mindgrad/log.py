@@ -114,7 +114,8 @@ def set_level(level: int | str) -> None:
         named = _LEVELS[named]
     if named not in _LEVELS:
         raise ValueError(
-            f"For 'set_level', the 'level' must be 0 to 4 or the name of one, but got {level!r}."
+            f"For 'set_level', the 'level' must be an int from 0 to 4 or the name of a level, but got "
+            f"{level!r}."
         )
     _logger().setLevel(named)
 

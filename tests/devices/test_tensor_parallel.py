@@ -148,7 +148,7 @@ def test_an_operator_with_axes_that_broadcast_or_are_turned():
         (lambda x: ops.MatMul().shard(((4, 1), (1, 4)))(x, x), "must divide 8"),
         (
             lambda x: ops.MatMul().shard(((1, 4), (2, 1)))(x, x),
-            "another tensor of the operator has in 4 slices",
+            "another tensor of the operator divides the same axis into 4 slices",
         ),
         (lambda x: ops.MatMul().shard(((1,), (1, 1)))(x, x), "an entry for each axis of its shape"),
         (lambda x: ops.MatMul().shard(((1, 1),))(x, x), "an entry for each of 2 tensors"),

@@ -83,7 +83,7 @@ def test_a_schedule_is_taken_as_it_is():
     [
         (dict(learning_rate=0.1), ValueError, "either a 'learning_rate' or relative_step=True"),
         (dict(relative_step=False), ValueError, "either a 'learning_rate' or relative_step=True"),
-        ({**OPTIONS, "warmup_init": True}, ValueError, "'warmup_init' needs relative_step=True"),
+        ({**OPTIONS, "warmup_init": True}, ValueError, "warmup_init=True requires relative_step=True"),
         (dict(eps=1e-3), TypeError, "the 'eps' must be a tuple"),
         (dict(eps=(1e-3,)), ValueError, "the 'eps' must be two numbers"),
         (dict(decay_rate=1.5), ValueError, "'decay_rate'"),

@@ -539,7 +539,7 @@ def test_what_is_accepted_and_what_is_refused():
     assert net.flatten_weights() is None
     assert net.set_inputs(Tensor([1.0])) is None
     net.recompute(mp_comm_recompute=False)
-    with pytest.raises(ValueError, match="'recompute', there is no argument 'when'"):
+    with pytest.raises(ValueError, match="'recompute', unknown argument 'when'"):
         net.recompute(when=1)
     with pytest.raises(TypeError, match="'in_strategy' must hold tuples"):
         net.shard((1,), (1,))

@@ -51,7 +51,7 @@ def test_updates_add_up():
         metric.update(Tensor(PREDICTED[k : k + 1]), Tensor(TRUE[k : k + 1]))
     assert metric.eval().tolist() == [0.75]
     metric.clear()
-    with pytest.raises(RuntimeError, match="before update"):
+    with pytest.raises(RuntimeError, match="before the first update"):
         metric.eval()
 
 

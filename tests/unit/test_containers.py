@@ -103,7 +103,7 @@ def test_how_containers_are_made():
         (lambda c: c.insert(5, nn.ReLU()), IndexError, "index 5 is outside a container of 2 Cells"),
         (lambda c: c[2], IndexError, "index 2 is outside"),
         (lambda c: c["0"], TypeError, "an index must be an int or a slice"),
-        (lambda c: c(1), RuntimeError, "call its Cells"),
+        (lambda c: c(1), RuntimeError, "Call its Cells"),
     ],
 )
 def test_refusals(change, error, text):

@@ -251,7 +251,7 @@ def test_tfrecord_files(tmp_path):
     with pytest.raises(RuntimeError, match="no column 'z'"):
         ds.TFRecordDataset(file, columns_list=["z"])
     file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(RuntimeError, match="is cut off"):
+    with pytest.raises(RuntimeError, match="is truncated"):
         ds.TFRecordDataset(file)
 
 

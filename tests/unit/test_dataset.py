@@ -686,7 +686,7 @@ def test_samplers():
         (lambda: ds.SubsetSampler([-1]), ValueError, "'indices' must be at least 0"),
         (lambda: ds.RandomSampler(num_samples=-1), ValueError, "'num_samples' must be at least 0"),
         (lambda: ds.RandomSampler(replacement=1), TypeError, "'replacement' must be a bool"),
-        (lambda: ds.WeightedRandomSampler([0, 0]), ValueError, "not all zero"),
+        (lambda: ds.WeightedRandomSampler([0, 0]), ValueError, "at least one must be positive"),
         (lambda: ds.WeightedRandomSampler([1, 0], 2, False), ValueError, "but there are 1"),
         (lambda: ds.DistributedSampler(2, 2), ValueError, "'shard_id' must be below"),
     ],

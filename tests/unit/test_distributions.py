@@ -105,7 +105,7 @@ def test_divergences_are_the_means_of_differences(name):
         assert crossed == pytest.approx(float(-weights @ values[1]), rel=2e-3)
     names = dict(zip([f"{key}_b" for key in ours.parameter_names], args, strict=True))
     assert ours.kl_loss(name, **names).item() == ours.kl_loss(name, *args).item()
-    with pytest.raises(ValueError, match="takes another"):
+    with pytest.raises(ValueError, match="second distribution"):
         ours.kl_loss("Other", *args)
 
 
@@ -225,7 +225,7 @@ def test_categories(run):
 def test_parameters_may_be_given_in_the_call():
     x = Tensor([0.5])
     bare = msd.Normal(dtype=ms.float32)
-    with pytest.raises(TypeError, match="'mean' must be given to 'log_prob'"):
+    with pytest.raises(TypeError, match=r"'mean' was not passed .* Pass it to 'log_prob'"):
         bare.log_prob(x)
     close(bare.log_prob(x, Tensor(1.0), Tensor(2.0)), scipy.stats.norm(1, 2).logpdf([0.5]), "elementwise")
     close(

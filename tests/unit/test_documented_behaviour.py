@@ -27,7 +27,9 @@ def test_a_cell_is_found_by_its_path():
     net = nn.SequentialCell(nn.SequentialCell(nn.ReLU(), nn.Dense(2, 3)))
     assert net.get_sub_cell("0.1") is net[0][1]
     assert net.get_sub_cell("") is net
-    with pytest.raises(AttributeError, match=r"SequentialCell has no Cell '5' of the path '0\.5'"):
+    with pytest.raises(
+        AttributeError, match=r"SequentialCell has no Cell '5', which is part of the path '0\.5'"
+    ):
         net.get_sub_cell("0.5")
 
 

@@ -124,7 +124,7 @@ def test_a_plateau():
 @pytest.mark.parametrize(
     ("call", "kind", "said"),
     [
-        (lambda: optim.SGD([], lr=0.1), ValueError, "there are no Parameters"),
+        (lambda: optim.SGD([], lr=0.1), ValueError, "nothing to train"),
         (lambda: optim.SGD([Tensor(1.0)], lr=0.1), TypeError, "must be Parameters, but got Tensor"),
         (lambda: optim.SGD([{"params": [weight()], "rate": 1}], lr=0.1), ValueError, "unknown option 'rate'; there are lr"),
         (lambda: optim.SGD([weight()], lr=0.1, nesterov=True), ValueError, "needs a 'momentum' above 0"),

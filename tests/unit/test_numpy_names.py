@@ -578,7 +578,7 @@ def test_types_are_mindspores():
         (lambda: mnp.concatenate(3), TypeError, "'concatenate', a tuple or list"),
         (lambda: mnp.split([1, 2, 3], 2), ValueError, "Use array_split"),
         (lambda: mnp.pad([1], 1, "ramp"), ValueError, "'mode' must be one of constant"),
-        (lambda: mnp.pad([1], (1, 2, 3)), ValueError, "does not fit the 1 axes"),
+        (lambda: mnp.pad([1], (1, 2, 3)), ValueError, "does not match the 1 axes"),
         (lambda: mnp.cross([1.0], [2.0]), ValueError, "two or three elements"),
         (lambda: mnp.convolve([[1]], [1]), ValueError, "must be vectors"),
         (lambda: mnp.convolve([1], [1], "half"), ValueError, "'full', 'same' or 'valid'"),

@@ -344,9 +344,10 @@ def test_powers_of_and_with_tensors():
     found = ops.pow(whole, 3)
     assert (found.dtype, found.asnumpy().tolist()) == (ms.int32, [-27, -8, -1, 0, 1, 8, 27])
     assert ops.pow(whole, 0.5).dtype is ms.float32
-    with pytest.raises(ValueError, match=r"For 'Pow'.*Int32 has no power -1.*astype"):
+    with pytest.raises(ValueError, match=r"For 'Pow'.*Int32 cannot be raised to the power -1.*astype"):
         ops.pow(whole, -1)
-    with pytest.raises(ValueError, match="has no power -1"):  # and again: nothing is remembered
+    # and again: nothing is remembered
+    with pytest.raises(ValueError, match="cannot be raised to the power -1"):
         ops.pow(whole, -1)
     assert ops.pow(Tensor([0.0]), 0).item() == 1.0
     assert ops.grad(lambda x: ops.pow(x, 0))(Tensor([0.0])).item() == 0.0

@@ -295,7 +295,7 @@ def test_clipping_by_norm():
     assert ops.clip_by_norm(x, 1.5, 1).item() == 1.5
     zero = Tensor(np.zeros(2))
     assert ops.grad(lambda x: ops.clip_by_norm(x, 1.0))(zero).asnumpy().tolist() == [1.0, 1.0]
-    with pytest.raises(RuntimeError, match="not finite"):
+    with pytest.raises(RuntimeError, match="must be finite"):
         ops.clip_by_norm(Tensor([math.inf]), 1.0, 2.0, True)
 
 
@@ -357,11 +357,11 @@ ERRORS = [
     (lambda x, c, e: ops.std(x, ddof=0.5), TypeError, r"'Std'.*'ddof' must be an int"),
     (lambda x, c, e: ops.logsumexp(c, 0), TypeError, r"'LogSumExp'.*Complex"),
     (lambda x, c, e: ops.cumsum(x, 3), ValueError, r"'CumSum'.*'axis' must be in range"),
-    (lambda x, c, e: ops.cumsum(ops.sum(x), 0), ValueError, r"'CumSum'.*must have an axis"),
+    (lambda x, c, e: ops.cumsum(ops.sum(x), 0), ValueError, r"'CumSum'.*must have at least one axis"),
     (lambda x, c, e: ops.CumProd()(ops.greater(x, 0), 0), TypeError, r"'CumProd'.*Bool"),
     (lambda x, c, e: ops.cummax(c, 0), TypeError, r"'Cummax'.*Complex"),
-    (lambda x, c, e: ops.norm(x, 2), ValueError, r"'Norm'.*'dim' must be given"),
-    (lambda x, c, e: ops.norm(x, "nuc", 0), ValueError, r"'Norm'.*'nuc' is one of matrices"),
+    (lambda x, c, e: ops.norm(x, 2), ValueError, r"'Norm'.*'dim' is required"),
+    (lambda x, c, e: ops.norm(x, "nuc", 0), ValueError, r"'Norm'.*'nuc' is a matrix norm"),
     (lambda x, c, e: ops.norm(x, 3, (0, 1)), ValueError, r"'MatrixNorm'.*'ord' must be"),
     (lambda x, c, e: ops.norm(x, "l2", (0, 1)), TypeError, r"'MatrixNorm'.*'ord' must be"),
     (lambda x, c, e: ops.matrix_norm(x, "fro", (0, 0)), ValueError, r"'MatrixNorm'.*must name two axes"),

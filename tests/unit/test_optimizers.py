@@ -576,7 +576,7 @@ V = ms.Parameter(np.ones(2, np.float32), name="v")
         (lambda: nn.Adam([{"params": [W]}, {"order_params": [V]}]), ValueError, "'order_params' must be"),
         (lambda: nn.Adam([{"params": [W], "order_params": [W]}]), ValueError, "no other key"),
         (lambda: nn.Adam([{"params": [W], "lr": [1.0, 2.0]}, {"params": [V], "lr": [1.0]}]), ValueError, "one length"),
-        (lambda: nn.FTRL([W], learning_rate=[0.1, 0.2]), ValueError, "must be fixed"),
+        (lambda: nn.FTRL([W], learning_rate=[0.1, 0.2]), ValueError, "must be one constant number"),
         (lambda: nn.Rprop([W], etas=(0.5, 0.9)), ValueError, "greater than 1"),
         (lambda: nn.SGD([W], 0.1)((W, W)), ValueError, "one gradient for each Parameter, but got 2 for 1"),
         (lambda: nn.SGD([W], 0.1)((ms.Tensor(np.ones(3)),)), ValueError, r"'w' must have its shape \(2,\), but got \(3,\)"),

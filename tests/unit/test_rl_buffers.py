@@ -60,7 +60,7 @@ def test_refusals():
     buffer, count, head = parameters(capacity=3)
     with pytest.raises(ValueError, match="must have the shapes"):
         ops.operations.BufferAppend(4, SHAPES, TYPES)(buffer, rows(1), count, head)
-    with pytest.raises(RuntimeError, match="make it a Parameter"):
+    with pytest.raises(RuntimeError, match="Make the tensor a Parameter"):
         ms.jit(lambda x: ops.operations.BufferAppend(1, [()], TYPES)([x], [x[0]], count, head))(Tensor([1.0]))
     with pytest.raises(ValueError, match="do not fit into a buffer of 3 rows"):
         ops.operations.BufferAppend(3, SHAPES, TYPES)(buffer, rows(1, 2, 3, 4), count, head)

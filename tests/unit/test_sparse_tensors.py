@@ -119,9 +119,9 @@ def test_mistakes():
         COOTensor([[0, 1]], Tensor([1.0]), (3, 4))
     with pytest.raises(TypeError, match="must hold integers"):
         CSRTensor(Tensor([0.0]), COLUMNS, VALUES, (3, 4))
-    with pytest.raises(ValueError, match="do not belong together"):
+    with pytest.raises(ValueError, match="do not match a"):
         CSRTensor(STARTS, COLUMNS, VALUES, (2, 4))
-    with pytest.raises(ValueError, match="do not belong together"):
+    with pytest.raises(ValueError, match="do not match a"):
         RowTensor(Tensor([0]), Tensor([[1.0]]), (3, 2))
     with pytest.raises(ValueError, match="4 rows"):
         csr().mm(Tensor([[1.0]]))
@@ -159,7 +159,7 @@ def test_operators_of_indices_values_and_shape(run):
 
 def test_operators_say_what_does_not_fit():
     same(ms.ops.SparseToDense()(PLACES, VALUES, Tensor(MATRIX.shape)), MATRIX)
-    with pytest.raises(ValueError, match="have no product"):
+    with pytest.raises(ValueError, match="cannot be multiplied"):
         ms.ops.SparseTensorDenseMatmul()(PLACES, VALUES, MATRIX.shape, Tensor(MATRIX))
     with pytest.raises(ValueError, match="must be equal"):
         ms.ops.SparseTensorDenseAdd()(PLACES, VALUES, MATRIX.shape, Tensor(MATRIX.T.copy()))

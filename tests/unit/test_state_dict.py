@@ -69,7 +69,7 @@ def test_what_does_not_fit_changes_nothing():
     np.testing.assert_array_equal(net.b.w.asnumpy(), [1, 2])
     with pytest.raises(TypeError, match="must be a Tensor, but got int"):
         net.load_state_dict({"b.w": 3})
-    with pytest.raises(KeyError, match="there is an attribute 'w' already"):
+    with pytest.raises(KeyError, match="already has an attribute 'w'"):
         net.b.register_buffer("w", Tensor([1.0]))
     with pytest.raises(TypeError, match="no Parameter, or None"):
         net.b.register_buffer("p", Parameter(Tensor([1.0]), name="p"))

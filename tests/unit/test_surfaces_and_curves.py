@@ -73,13 +73,13 @@ def test_surfaces_refuse_what_they_cannot_compare(metric):
     with pytest.raises(ValueError, match="distance_metric"):
         metric(distance_metric="cosine")
     one = metric()
-    with pytest.raises(RuntimeError, match="before any update"):
+    with pytest.raises(RuntimeError, match="before the first update"):
         one.eval()
     with pytest.raises(ValueError, match="label of the region"):
         one.update(FIRST, SECOND)
     with pytest.raises(ValueError, match="one shape"):
         one.update(FIRST, SECOND[1:], 1)
-    with pytest.raises(ValueError, match="occurs nowhere"):
+    with pytest.raises(ValueError, match="occurs neither"):
         one.update(FIRST, SECOND, 9)
     assert evaluated(one, FIRST, 2 * SECOND, 1) == np.inf
 
@@ -132,7 +132,7 @@ def test_a_confusion_matrix_counts_over_batches_and_refuses_unknown_classes():
     metric.update(np.array([0.4, 0.6]), np.array([0, 0]))
     metric.update(np.array([[0.2, 0.8]]), np.array([1]))
     np.testing.assert_array_equal(metric.eval(), [[1, 1], [0, 1]])
-    with pytest.raises(ValueError, match="classes must be 0 to 1"):
+    with pytest.raises(ValueError, match="classes must be from 0 to 1"):
         metric.update(np.array([3]), np.array([0]))
 
 

@@ -556,7 +556,7 @@ def line() -> ms.Model:
         (lambda: ms.Model(Linear(), squared).train(1, BATCHES), ValueError, "no optimizer"),
         (lambda: line().train(0, BATCHES), ValueError, "'epoch' must be at least 1"),
         (lambda: line().train(1, 3), TypeError, "must be a dataset or an iterable of batches, but got int"),
-        (lambda: line().train(1, []), ValueError, "gave no batch"),
+        (lambda: line().train(1, []), ValueError, "has no batches"),
         (lambda: line().train(2, (b for b in BATCHES)), ValueError, "yields its batches once"),
         (lambda: line().train(1, [(X,)]), ValueError, r"must be \(data, label\) if .* it has 1 column\."),
         (lambda: line().train(1, BATCHES, callbacks=[print]), TypeError, "must be Callbacks"),
@@ -572,7 +572,7 @@ def line() -> ms.Model:
         (lambda: train.CheckpointConfig(0, 0), ValueError, "nothing would be saved"),
         (lambda: train.LambdaCallback(on_step=print), TypeError, "there is no 'on_step'"),
         (lambda: nn.Accuracy()(X, Y), ValueError, "predictions of shape"),
-        (lambda: nn.Loss().eval(), RuntimeError, "before any update"),
+        (lambda: nn.Loss().eval(), RuntimeError, "before the first update"),
     ],
 )  # fmt: skip
 def test_errors_name_what_is_wrong(run, error, text):

@@ -15,7 +15,7 @@ from mindgrad.ops.constant_blocks import _no_grad, is_enabled, set_enabled
 
 __all__ = ["JitConfig", "_no_grad", "jit", "jit_class", "lazy_inline", "ms_function"]
 
-#: MindSpore's cache of compiled Cells, empty in mindgrad; see ``cache_info`` and ``clear_cache`` instead
+#: MindSpore's cache of compiled Cells; always empty. Use ``cache_info`` and ``clear_cache``.
 cells_compile_cache: dict[Any, Any] = {}
 
 _no_inline = no_inline

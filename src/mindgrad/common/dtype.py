@@ -27,7 +27,7 @@ __all__ = [
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
-# --- further names in MindSpore ---
+# --- alternative names and type categories of MindSpore ---
 
 float_ = float64
 int_ = int64

@@ -22,7 +22,7 @@ from mindgrad.trace.state import generators
 
 __all__ = ["restart_count"]
 
-#: the first four words of a generator state are seeds; the other words count calls
+#: number of words of a generator state that are seeds; the remaining words count calls
 _SEEDS = 4
 
 
@@ -35,7 +35,8 @@ def _before() -> None:
     window.acquire()
     for generator in generators:
         generator.__dict__["_forks"] = generator.__dict__.get("_forks", 0) + 1
-        generator._array = np.array(generator._array)  # a child cannot read from a device
+        # copy the state to the host, because a forked child cannot read device memory
+        generator._array = np.array(generator._array)
 
 
 def _in_child() -> None:

@@ -53,7 +53,7 @@ class Generator:
         identity = id(self._state)
         if not _holders[identity]:
             state.generators.append(self._state)
-        _holders[identity] += 1  # a shallow copy shares the state Parameter with the original
+        _holders[identity] += 1  # several Generators share a state Parameter after a shallow copy
         weakref.finalize(self, _forget, identity)
 
     @property
@@ -144,10 +144,11 @@ class _Default(Generator):
         return self
 
     def __reduce__(self) -> str:
-        return "default_generator"  # each process has only one, so a copy is the same object
+        # pickle by name: the process has one default generator, so a copy is the same object
+        return "default_generator"
 
 
-#: maps the ``id`` of a state Parameter to the number of Generators that share it
+#: ``id`` of a state Parameter -> number of Generators that use it
 _holders: Counter[int] = Counter()
 
 
@@ -159,7 +160,7 @@ def _forget(identity: int) -> None:
     state.generators[:] = [each for each in state.generators if id(each) != identity]
 
 
-#: generator of operators and layers, and of functions that are called without the argument ``generator``
+#: generator of all operators, layers, and functions that receive no argument ``generator``
 default_generator = _Default()
 
 

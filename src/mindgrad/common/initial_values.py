@@ -19,7 +19,7 @@ from mindgrad.trace import state
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
 
-#: dict that maps names, in lower case and without underscores, to initializer classes
+#: lower-case name without underscores -> initializer class
 _NAMED: dict[str, type[Initializer]] = {}
 
 

@@ -19,7 +19,7 @@ __all__ = [
     "XavierUniform",
 ]  # fmt: skip
 
-# --- fans and gains ----------------------------------------------------------------------------------
+# --- fan-in, fan-out, and gains ----------------------------------------------------------------------
 
 
 def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -52,8 +52,7 @@ def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
     return _calculate_fan_in_and_fan_out(shape)[mode == "fan_out"]
 
 
-#: Gain by nonlinearity. The usual gain 5/3 for tanh keeps the variance of normal inputs near 1 over many
-#: layers.
+#: nonlinearity -> gain. For tanh, 5/3 keeps the variance of normal inputs near 1 over many layers.
 _GAINS = {
     "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0,
     "conv_transpose1d": 1.0, "conv_transpose2d": 1.0, "conv_transpose3d": 1.0,
@@ -101,7 +100,7 @@ def _init_random_normal(mean: float, sigma: float, shape: tuple[int, ...] | None
     return _generator().normal(mean, sigma, shape)
 
 
-# --- the classes -------------------------------------------------------------------------------------
+# --- initializers with random values -----------------------------------------------------------------
 
 
 @_register()
@@ -149,15 +148,15 @@ class Normal(Initializer):
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     """Draw standard normal random numbers between ``low`` and ``high`` by rejection."""
     generator = _generator()
-    # At a distance of 40 from its maximum, the density has fallen by the factor exp(−800). Therefore clip the
-    # bounds: no samples lie beyond.
+    # Clip the bounds: 40 standard deviations from its maximum, the density has fallen by the factor
+    # exp(−800).
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
     values = generator.normal(size=shape)
     outside = (values < low) | (values > high)
     while outside.any():
-        # Few normal numbers are between bounds far from 0. Therefore draw uniform numbers, and accept them
-        # with a probability proportional to the normal density (C. P. Robert, Simulation of truncated normal
-        # variables, 1995).
+        # Normal numbers rarely fall between bounds far from 0. Therefore draw uniform numbers, and accept
+        # them with a probability proportional to the normal density (C. P. Robert, Simulation of truncated
+        # normal variables, 1995).
         count = int(outside.sum())
         nearest = min(max(0.0, low), high)
         drawn = generator.uniform(low, high, count)
@@ -371,5 +370,5 @@ class VarianceScaling(Initializer):
             _assignment(arr, _generator().uniform(-bound, bound, arr.shape))
 
 
-#: standard deviation of the standard normal distribution truncated at ±2: √(1 − 4 φ(2) / (2 Φ(2) − 1))
+#: standard deviation of the standard normal distribution, truncated at ±2: √(1 − 4 φ(2) / (2 Φ(2) − 1))
 _TRUNCATED_DEVIATION = math.sqrt(1 - 4 * math.exp(-2) / math.sqrt(2 * math.pi) / math.erf(math.sqrt(2)))

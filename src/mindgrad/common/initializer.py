@@ -53,7 +53,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: dict that maps the names that :func:`initializer` accepts to initializer classes
+#: name that :func:`initializer` accepts -> initializer class
 _INITIALIZER_ALIAS = _NAMED
 
 

@@ -22,10 +22,9 @@ from mindgrad.trace.guards import clock
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
-#: initial name of a Parameter that is created without ``name``; a Cell renames the Parameter after the
-#: attribute
+#: name of a Parameter without the argument ``name``, until a Cell names it after its attribute
 DEFAULT_NAME = "Parameter"
-#: counter for the names ``Parameter$1``, ``Parameter$2``, … of Parameters without a name
+#: counter for the names ``Parameter$1``, ``Parameter$2``, …
 _numbers = itertools.count(1)
 
 
@@ -72,18 +71,18 @@ class Parameter(Tensor):
 
     is_parameter = True
 
-    #: whether the Parameter lives as long as the process, so that no reference has to keep it alive
+    #: whether the Parameter lives until the process ends, so that its users need no reference to it
     is_permanent = False
 
-    #: Number of devices among which the array of the Parameter is divided, and its partition
-    #: (``ir.partition``). ``None``: not decided yet.
+    #: (number of devices, partition): how the array is divided among devices (``ir.partition``). ``None``
+    #: until it is decided.
     layout: tuple[int, Any] | None = None
 
-    #: the Parameter from which this one was cloned; the clone adopts its layout
+    #: Parameter from which this one was cloned; the clone adopts its layout
     origin: Parameter | None = None
 
-    #: Attributes that MindSpore's trainers read. Their values mean that the array is in this process, neither
-    #: divided nor on a parameter server, and has no cache.
+    #: Attributes that MindSpore's trainers read. The values mean that the whole array is stored in this
+    #: process, without a cache or parameter server.
     cache_enable, cache_shape = False, ()
     init_in_server, is_param_ps, sliced = False, False, False
     comm_fusion, parallel_optimizer_comm_recompute, requires_aggr = 1, False, True
@@ -143,7 +142,7 @@ class Parameter(Tensor):
             )
         self._requires_grad = value
 
-    # -- value -----------------------------------------------------------------------------------
+    # -- stored value ----------------------------------------------------------------------------
 
     def store(self, value: Tensor) -> None:
         """Replace the stored value, even while a function is traced (for executors)."""
@@ -152,7 +151,7 @@ class Parameter(Tensor):
         array = value._array
         deferral = current_deferral()
         if deferral is not None and type(array) is PendingArray and array.deferral is deferral:
-            deferral.stores(self)  # the deferred call of eager mode may have to end now
+            deferral.stores(self)  # may end the deferred call of eager mode
             self._array = array if current_deferral() is deferral else settled(array)
         else:
             self._array = settled(array)

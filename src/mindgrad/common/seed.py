@@ -42,7 +42,7 @@ def initial_state(seed: int | None) -> np.ndarray:
     return np.array(found, np.uint32)
 
 
-#: state of the default generator, in the format that ``mindgrad.primitives.random`` describes
+#: state of the default generator; ``mindgrad.primitives.random`` documents its format
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)

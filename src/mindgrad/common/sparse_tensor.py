@@ -123,8 +123,9 @@ class COOTensor(_Stored):
         self.values, self.shape = of_type(values, Tensor, "COOTensor", "values"), _sizes("COOTensor", shape)
         if self.values.ndim != 1 or self.indices.shape != (self.values.shape[0], len(self.shape)):
             raise ValueError(
-                f"For 'COOTensor', 'indices' of shape {self.indices.shape} and 'values' of shape "
-                f"{self.values.shape} do not belong together for a tensor of shape {self.shape}."
+                f"For 'COOTensor', the 'indices' of shape {self.indices.shape} and the 'values' of shape "
+                f"{self.values.shape} do not match a tensor of shape {self.shape}. The shapes must be (n, "
+                "number of axes) and (n,)."
             )
 
     def with_values(self, values: Any) -> COOTensor:
@@ -273,8 +274,8 @@ class CSRTensor(_Stored):
         if not fits or self.values.shape != self.indices.shape:
             raise ValueError(
                 f"For 'CSRTensor', 'indptr', 'indices' and 'values' of shapes {self.indptr.shape}, "
-                f"{self.indices.shape} and {self.values.shape} do not belong together for a matrix of shape "
-                f"{self.shape}."
+                f"{self.indices.shape} and {self.values.shape} do not match a matrix of shape "
+                f"{self.shape}. The shapes must be (rows + 1,), (n,) and (n,)."
             )
 
     def with_values(self, values: Any) -> CSRTensor:
@@ -309,7 +310,8 @@ class CSRTensor(_Stored):
         dense = matrix.to_dense() if isinstance(matrix, CSRTensor) else matrix
         if dense.ndim != 2 or dense.shape[0] != self.shape[1]:
             raise ValueError(
-                f"For 'mm', a matrix of {self.shape[1]} rows is needed, but its shape is {dense.shape}."
+                f"For 'mm', the second matrix must have {self.shape[1]} rows, the number of columns of the "
+                f"first, but its shape is {dense.shape}."
             )
         terms = self.values.expand_dims(-1) * dense[self.indices]  # type: ignore[index]
         zeros = terms.new_zeros((self.shape[0], dense.shape[1]))
@@ -421,8 +423,9 @@ class RowTensor:
         )
         if self.values.shape != (self.indices.shape[0], *self.dense_shape[1:]):
             raise ValueError(
-                f"For 'RowTensor', 'indices' of shape {self.indices.shape} and 'values' of shape "
-                f"{self.values.shape} do not belong together for a tensor of shape {self.dense_shape}."
+                f"For 'RowTensor', the 'indices' of shape {self.indices.shape} and the 'values' of shape "
+                f"{self.values.shape} do not match a tensor of shape {self.dense_shape}. The shapes must "
+                "be (n,) and (n, further sizes of the tensor)."
             )
 
     @property

@@ -22,12 +22,12 @@ __all__ = [
     "set_numa_enable", "set_prefetch_size", "set_seed", "times_seeded",
 ]  # fmt: skip
 
-#: result of MindSpore's ``get_seed`` if no seed was set; it is not used as a seed
+#: MindSpore's ``get_seed`` returns this number if no seed is set; it is not used as a seed
 _UNSET = 5489
 _MOST = 2**32
 
 _seed: int | None = None
-_set_at = -1  # number of calls of mindgrad.set_seed when _seed was set: the later of both seeds is used
+_set_at = -1  # number of calls of mindgrad.set_seed before _seed was set: the later of the two seeds applies
 _times = 0
 _ignored: dict[str, Any] = {
     "num_parallel_workers": 1, "prefetch_size": 16, "shared_mem": False, "auto_num_workers": False,
@@ -38,11 +38,11 @@ _ignored: dict[str, Any] = {
 class Draw(NamedTuple):
     """The state that determines the random numbers of one pass over a dataset."""
 
-    #: seed of datasets. ``None``: each random step has a separate random seed, which differs between runs
+    #: seed of the dataset; ``None``: each random step draws a seed, which differs between runs
     seed: int | None
-    #: number of the pass over the dataset, counted since the seed was set
+    #: index of this pass, counted since the seed was set
     number: int = 0
-    #: number of the pass over the dataset, counted since the iterator was created
+    #: index of this pass, counted since the iterator was created
     epoch: int = 0
 
     def generator(self, step: RandomStep) -> np.random.Generator:

@@ -108,7 +108,7 @@ def _usages(usage: str | None, usages: Sequence[str], name: str) -> list[str]:
     return [usage]
 
 
-# -- MNIST, Fashion-MNIST, KMNIST -------------------------------------------------------------------------
+# -- the MNIST family: files in IDX format ----------------------------------------------------------------
 
 
 def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
@@ -178,7 +178,7 @@ class KMnistDataset(MnistDataset):
     """The Kuzushiji-MNIST dataset, with the files and columns of MNIST."""
 
 
-# -- CIFAR -------------------------------------------------------------------------------------------
+# -- CIFAR-10 and CIFAR-100 --------------------------------------------------------------------------
 
 
 def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -342,7 +342,7 @@ class ImageFolderDataset(_FileDataset):
         source = _ImageFiles(
             [path for path, _ in files], [np.array([label for _, label in files], np.int32)], decode, decrypt
         )
-        #: dict that maps the names of folders to labels
+        #: folder name -> label
         self.class_indexing = {class_name: labels[class_name] for class_name in classes}
         super().__init__(source, ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id)
 

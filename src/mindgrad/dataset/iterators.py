@@ -66,7 +66,7 @@ class DatasetIterator:
             return converted(array.item(), self._value)
         if self._output_numpy:
             return np.array(array)
-        # return strings as NumPy arrays, as MindSpore does, because Tensors cannot contain strings
+        # keep strings as NumPy arrays, as in MindSpore: Tensors cannot contain strings
         return array if array.dtype.kind in "SU" else Tensor(array)
 
     def _given(self, values: list[Any]) -> Any:

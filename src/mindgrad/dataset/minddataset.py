@@ -99,7 +99,10 @@ class MindDataset(GeneratorDataset):
                 f"For 'MindDataset', there is no field '{unknown[0]}', only {sorted(shards.schema)}."
             )
         if (padded_sample is None) != (num_padded is None):
-            raise RuntimeError("For 'MindDataset', 'padded_sample' and 'num_padded' belong together.")
+            raise RuntimeError(
+                "For 'MindDataset', 'padded_sample' and 'num_padded' require each other. Pass both or "
+                "neither."
+            )
         number = 0 if num_padded is None else whole_number(num_padded, "MindDataset", "num_padded", 0)
         missing = [name for name in names if padded_sample is not None and name not in padded_sample]
         if missing:

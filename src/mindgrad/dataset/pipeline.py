@@ -54,8 +54,7 @@ class Dataset(Readable):
         :class:`mindgrad.dataset.GeneratorDataset`, :class:`mindgrad.dataset.NumpySlicesDataset`
     """
 
-    #: dict that maps the names of methods, such as ``"batch"``, to the classes of the Datasets that they
-    #: return
+    #: method name, such as ``"batch"`` -> class of the Dataset that the method returns
     _kinds: ClassVar[dict[str, type[Dataset]]] = {}
 
     def __init_subclass__(cls, step: str = "", **options: Any) -> None:
@@ -222,7 +221,8 @@ class Dataset(Readable):
             before(draw), functions, places, outputs, arranged, where, draw.generator(random)
         )
         made = self._then("map", begin, columns=tuple(columns))
-        # the fourth positional argument is column_order in MindSpore 1.x, and num_parallel_workers in 2.x
+        # the fourth positional argument is ``column_order`` in MindSpore 1.x, but ``num_parallel_workers`` in
+        # 2.x
         return made if column_order is None or isinstance(column_order, int) else made.project(column_order)
 
     def filter(
@@ -286,14 +286,15 @@ class Dataset(Readable):
 
         def begin(draw: Draw) -> Iterator[Row]:
             for time in itertools.count() if number < 0 else range(number):
-                # number all repetitions in all passes differently, so that each has different random numbers
+                # a different number for each repetition in each pass, so that all have different random
+                # numbers
                 inner = draw.number * number + time if number > 0 else (draw.number << 32) + time
                 empty = True
                 for row in before(draw._replace(number=inner)):
                     empty = False
                     yield row
                 if empty:
-                    return  # an empty pass would be repeated forever
+                    return  # an empty dataset would be repeated forever
 
         def size() -> int:
             if number < 0:
@@ -478,8 +479,8 @@ class Dataset(Readable):
         parts = [order[a:b].tolist() for a, b in itertools.pairwise(ends.tolist())]
         if self._step.subset is not None:
             return [self._step.subset(part) for part in parts]
-        # all parts use the random numbers of the same draw in each pass, so that no sample moves to another
-        # part
+        # Every pass of every part uses the same random numbers. Otherwise a random step before ``split``
+        # could move a sample from one part to another.
         before, pinned = self._step.begin, Draw(seed)
 
         def made(part: list[int]) -> Dataset:

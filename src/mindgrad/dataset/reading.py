@@ -24,23 +24,22 @@ __all__ = ["Readable", "Step"]
 class Step:
     """One step of a pipeline."""
 
-    #: description of this step and the preceding steps, for error messages
+    #: names of this step and the steps before it, for error messages
     where: str
     columns: tuple[str, ...]
     begin: Callable[[Draw], Iterator[Row]]
-    #: function that returns the number of samples in a pass, or None if it is unknown
+    #: returns the number of samples in a pass, or ``None`` if it is unknown
     count: Callable[[], int | None]
-    #: number of pipeline steps before this step
+    #: number of steps before this one
     depth: int = 0
     batch_size: int = 1
     repeat_count: int = 1
-    #: dict that maps the names given to ``sync_wait`` to callbacks, which ``sync_update`` calls
+    #: name given to ``sync_wait`` -> callback, which ``sync_update`` calls
     conditions: dict[str, Callable[[Any], Any] | None] = dataclasses.field(default_factory=dict)
-    #: for sources of arrays: function that returns the order of a pass and the whole columns, so that
-    #: ``batch`` slices columns instead of stacking samples
+    #: only for sources of arrays: returns the order of the samples in a pass and the whole columns, so that
+    #: ``batch`` slices the columns instead of stacking samples
     arrays: Callable[[Draw], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None
-    #: for sources with random access: function that returns the source with a subset of its samples, for
-    #: ``split``
+    #: only for sources with random access: returns the source with a subset of its samples, for ``split``
     subset: Callable[[Sequence[int]], Any] | None = None
 
 
@@ -55,7 +54,7 @@ class Readable:
     """Base class of datasets that are read pass by pass."""
 
     def __init__(self, step: Step | None = None) -> None:
-        if step is None:  # a subclass defined by the user, with __getitem__
+        if step is None:  # a subclass of Dataset written by the user, with ``__getitem__``
             step = Step(type(self).__name__, (), lambda draw: _no_rows(type(self).__name__), lambda: None)
         twice = [name for name in step.columns if step.columns.count(name) > 1]
         if twice:
@@ -68,7 +67,7 @@ class Readable:
         self._seeded = config.times_seeded()
         self._size: int | None = None
 
-    # -- passes ----------------------------------------------------------------------------------
+    # -- passes over the dataset -----------------------------------------------------------------
 
     def _begin_pass(self, epoch: int) -> Iterator[Row]:
         if self._seeded != config.times_seeded():
@@ -182,7 +181,7 @@ class Readable:
         """Return the NumPy dtypes of the columns of the first sample."""
         return [each.dtype for each in self._first_row()]
 
-    # -- callbacks and files -----------------------------------------------------------------------
+    # -- callbacks, saving, and random access ------------------------------------------------------
 
     def sync_update(self, condition_name: str, num_batch: int | None = None, data: Any = None) -> None:
         """Call the ``callback`` of ``sync_wait``.

@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 Row = tuple[np.ndarray, ...]
-_LONGEST = 60  # longest representation of a value in a message, in characters
+_LONGEST = 60  # maximum length in characters of a value in an error message
 
 
 class BatchInfo:
@@ -56,7 +56,7 @@ def array_of(value: Any, subject: str) -> np.ndarray:
         ]
     try:
         array = np.asarray(value)
-    except ValueError:  # nested lists of different lengths
+    except ValueError:  # lists with different lengths
         array = np.asarray(None)
     if array.dtype.hasobject or array.dtype.kind in "mM" or array.dtype.names is not None:
         shown = repr(value)
@@ -117,7 +117,7 @@ def called(function: Callable[..., Any], arguments: Sequence[Any], describe: Cal
         raise RuntimeError(f"{describe()} raised {type(error).__name__}: {error}") from error
 
 
-# -- steps -----------------------------------------------------------------------------------------
+# -- pipeline steps: iterators of rows -------------------------------------------------------------
 
 
 def mapped(

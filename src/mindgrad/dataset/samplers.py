@@ -34,7 +34,7 @@ class Sampler:
         :class:`mindgrad.dataset.DistributedSampler`
     """
 
-    #: number of samples in the source of the dataset
+    #: number of samples in the source; the dataset sets it
     num_rows = 0
     dataset_size = 0
 
@@ -182,10 +182,11 @@ class WeightedRandomSampler(Sampler):
         self.weights = np.asarray(weights, np.float64)
         self.replacement = replacement
         if self.weights.ndim != 1 or not self.weights.size:
-            raise ValueError("For 'WeightedRandomSampler', 'weights' must be a list of numbers, not empty.")
+            raise ValueError("For 'WeightedRandomSampler', 'weights' must be a list of at least one number.")
         if not (np.isfinite(self.weights).all() and (self.weights >= 0).all() and self.weights.any()):
             raise ValueError(
-                "For 'WeightedRandomSampler', 'weights' must be finite, none negative, and not all zero."
+                "For 'WeightedRandomSampler', 'weights' must be finite and nonnegative, and at least one "
+                "must be positive."
             )
         possible = np.count_nonzero(self.weights)
         if not replacement and (num_samples or self.weights.size) > possible:

@@ -34,7 +34,7 @@ class Schema:
     """
 
     def __init__(self, schema_file: str | os.PathLike[str] | None = None) -> None:
-        #: columns of the schema: dicts with the keys ``"name"``, ``"type"``, and optionally ``"shape"``
+        #: one dict per column with the keys ``"name"``, ``"type"``, and optionally ``"shape"``
         self.columns: list[dict[str, Any]] = []
         self.dataset_type, self.num_rows = "", 0
         if schema_file is not None:

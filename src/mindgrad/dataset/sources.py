@@ -32,7 +32,7 @@ from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
 
-#: sections of docstrings that all sources share
+#: docstring sections that all sources share
 documented_source = SharedSections("""
     Args:
         dataset_dir (str or PathLike): folder that contains the files of the dataset.
@@ -225,7 +225,7 @@ class GeneratorDataset(Dataset):
         Dataset.__init__(dataset, dataset._step_at_any_place())
         return dataset
 
-    # -- rows ------------------------------------------------------------------------------------
+    # -- conversion of one row -------------------------------------------------------------------
 
     def _row(self, given: Any, describe: Callable[[], str]) -> Row:
         row = row_of(given, self._names, describe)
@@ -327,7 +327,7 @@ class _Slices:
         return tuple(np.asarray(array[index]) for array in self.arrays)
 
 
-# -- arguments -------------------------------------------------------------------------------------
+# -- checks of arguments ---------------------------------------------------------------------------
 
 
 def _column(data: Any, name: str) -> np.ndarray:

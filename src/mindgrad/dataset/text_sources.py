@@ -167,7 +167,7 @@ def _fields(line: Sequence[str], defaults: Sequence[Any], file: str) -> Row:
     return tuple(values)
 
 
-#: names of the fields of each CLUE task for training and evaluation; test files do not have labels
+#: CLUE task -> column names for training and evaluation; test files have no labels
 _CLUE = {
     "AFQMC": ("sentence1", "sentence2", "label"), "CMNLI": ("sentence1", "sentence2", "label"),
     "IFLYTEK": ("sentence", "label", "label_des"), "TNEWS": ("sentence", "label", "label_desc", "keywords"),

@@ -24,7 +24,7 @@ from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["TFRecordDataset"]
 
-#: polynomial of the checksum CRC-32C (Castagnoli), with its bits in reversed order
+#: polynomial of the checksum CRC-32C (Castagnoli), in reversed bit order
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 
@@ -55,8 +55,7 @@ class _Records:
 
     def __init__(self, file: str, compression: str) -> None:
         self.file = file
-        #: decompressed content of the file; ``None`` if it is not compressed, because its records are then
-        #: read on demand
+        #: decompressed file; ``None`` for an uncompressed file, whose records are read on demand
         self.data = None
         if compression == "GZIP":
             self.data = gzip.decompress(Path(file).read_bytes())
@@ -84,7 +83,10 @@ class _Records:
                     )
                 (length,) = struct.unpack("<Q", head[:8])
                 if at + 16 + length > size:
-                    raise RuntimeError(f"For 'TFRecordDataset', the file '{self.file}' is cut off.")
+                    raise RuntimeError(
+                        f"For 'TFRecordDataset', the file '{self.file}' is truncated: it ends within a "
+                        "record."
+                    )
                 yield at + 12, length
                 at += 16 + length
 
@@ -123,7 +125,7 @@ def _feature(message: memoryview) -> list[Any] | np.ndarray:
             continue
         if field == 1:
             return [bytes(item) for item in _messages(content, 1)]
-        if field == 2:  # packed, or a separate field for each element
+        if field == 2:  # one packed field, or one field per element
             parts = [bytes(part) for _, _, part, _ in read_fields(content) if not isinstance(part, int)]
             return np.frombuffer(b"".join(parts), "<f4").astype(np.float32)
         if field == 3:
@@ -149,7 +151,10 @@ class _Examples:
         features = file.example(number)
         missing = [column["name"] for column in self.columns if column["name"] not in features]
         if missing:
-            raise RuntimeError(f"record {number} of the file '{file.file}' has no feature '{missing[0]}'")
+            raise RuntimeError(
+                f"record {number} of the file '{file.file}' has no feature '{missing[0]}', which is a "
+                "column of the dataset. Omit it from 'schema' or 'columns_list'"
+            )
         return tuple(_array(features[column["name"]], column) for column in self.columns)
 
 

@@ -22,7 +22,7 @@ def tie() -> None:
     Raises:
         SystemExit: If the launcher has ended already.
     """
-    launcher = os.environ.pop(LAUNCHER, "")  # child processes have no launcher
+    launcher = os.environ.pop(LAUNCHER, "")  # remove the variable, so that child processes are not tied
     if not launcher:
         return
     if sys.platform.startswith("linux"):

@@ -65,7 +65,8 @@ def main(arguments: Sequence[str]) -> int:
         try:
             if not 0 < address_of(options.coordinator)[1] < 65535:
                 raise ValueError(
-                    "the port of --coordinator must be from 1 to 65534: the next one is used too."
+                    "the port of --coordinator must be from 1 to 65534, because the launcher also uses "
+                    "the next port."
                 )
         except ValueError as error:
             parser.error(str(error))
@@ -156,7 +157,7 @@ def divided(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[
         following = arguments[position + 1 : position + 2]
         if action is None or action.nargs == 0 or value:
             position += 1
-        elif action.nargs == "?":  # an option with an optional value: --join, or --join True
+        elif action.nargs == "?":  # the value is optional: --join or --join True
             position += 2 if following and following[0].lower() in ("true", "false") else 1
         else:
             position += 2

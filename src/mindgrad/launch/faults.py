@@ -12,7 +12,7 @@ from mindgrad.communication.board import FAILED, Ended
 
 __all__ = ["cause_of", "out_of_memory_kills", "reason_of", "status_of"]
 
-#: pattern of error messages that are consequences of the end of another process
+#: error messages of a process that failed only because another process ended
 _CONSEQUENCES = re.compile(
     r"[Gg]loo|NCCL|coordination service|[Cc]onnection (closed|reset|refused)|[Ss]ocket closed|Broken pipe"
     r"|UNAVAILABLE|DEADLINE_EXCEEDED|[Hh]eartbeat|Barrier|the store at|\brank \d+ (was|raised|ended)"
@@ -63,9 +63,9 @@ def cause_of(ended: Iterable[Ended]) -> Ended | None:
 
 def _consequence(end: Ended) -> int:
     if end.status == 128 + signal.SIGABRT:
-        return 3  # JAX aborts a process if another one has failed
+        return 3  # probably a consequence: JAX aborts a process after another process has failed
     if end.status == 128 + signal.SIGKILL:
-        return 0  # never a consequence of another failure
+        return 0  # killed from outside, so not a consequence of another failure
     if end.status > 128:
         return 1
     return 2 if _CONSEQUENCES.search(end.reason) else 1

@@ -145,5 +145,5 @@ def _parser(name: str) -> argparse.ArgumentParser:
 
 def _truth(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise argparse.ArgumentTypeError("True or False")
+        raise argparse.ArgumentTypeError("must be True or False")
     return text.lower() == "true"

@@ -11,7 +11,7 @@ from mindgrad.communication.channel import address_of
 
 __all__ = ["Plan"]
 
-#: variables that set the number of threads of numerical libraries; XLA reads ``NPROC`` on CPUs
+#: environment variables with the number of threads of numerical libraries; XLA reads ``NPROC`` on CPUs
 _THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -98,7 +98,7 @@ class Plan(NamedTuple):
             "MINDGRAD_RESTART": str(attempt),
             "MINDGRAD_HEARTBEAT": str(self.heartbeat),
             "MINDGRAD_START_TIMEOUT": str(self.timeout),
-            # environment variables that programs written for MindSpore read
+            # variables that MindSpore programs read
             "RANK_ID": str(rank),
             "RANK_SIZE": str(self.size),
             "DEVICE_ID": str(local),

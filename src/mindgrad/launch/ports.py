@@ -26,7 +26,7 @@ class Reserved:
     def __init__(self, host: str, port: int) -> None:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         if port:
-            # another program that also shares ports could use this port: check that it is completely free
+            # Bind without SO_REUSEPORT first: it fails if another program already shares this port.
             with socket.socket(family, socket.SOCK_STREAM) as trial:
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 trial.bind((host, port))

@@ -30,14 +30,13 @@ from mindgrad.launch.worker import Worker
 
 __all__ = ["supervised"]
 
-#: seconds between two checks whether workers have ended
+#: seconds between two checks for ended workers
 _LOOK = 0.05
-#: After the first noticed failure, seconds during which the launcher collects further failures. One of them
-#: may be the cause.
+#: After the first failure, wait this many seconds for other failures: one of them may be the cause.
 _SETTLE = 0.5
 #: maximum seconds that launchers wait for each other at the end of an attempt
 _TOGETHER = 30.0
-#: maximum seconds that a request to the board waits for news about ended processes
+#: maximum seconds that one request waits until the board (``communication.board``) reports ended processes
 _NEWS = 2.0
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -125,7 +124,7 @@ class _Supervisor:
         if isinstance(self._link, Store):
             self._link.close()
 
-    # --- start ---
+    # --- start of an attempt ---
 
     def _meet(self) -> None:
         """Open the board on the first machine, or connect to it from another machine."""
@@ -186,7 +185,7 @@ class _Supervisor:
             if self._guardian is not None:
                 self._guardian.start(worker.pid)
 
-    # --- supervision ---
+    # --- supervision of the workers ---
 
     def _watched(self) -> Ended | None:
         """Wait for the end of an attempt.
@@ -206,7 +205,8 @@ class _Supervisor:
                 failed_since = time.monotonic()
             if failed_since is not None and time.monotonic() - failed_since >= _SETTLE:
                 with contextlib.suppress(ConnectionError, RuntimeError):
-                    news = link.news(-1, 0.0)  # includes failures that machines have reported since
+                    # fetch the failures that other machines have reported in the meantime
+                    news = link.news(-1, 0.0)
                 return cause_of(news.ended)
             is_over = all(worker.is_told for worker in self.workers)
             if is_over and sum(end.kind == FINISHED for end in news.ended) == self.plan.size:
@@ -231,7 +231,7 @@ class _Supervisor:
                     worker.is_told = True
                     link.leave(worker.rank, FINISHED, "has ended", 0)
 
-    # --- end ---
+    # --- end of an attempt ---
 
     def _stop(self, number: int) -> None:
         """Stop all workers of this machine by a signal, and after a timeout by SIGKILL."""
@@ -263,7 +263,7 @@ class _Supervisor:
 
     def _part(self) -> None:
         """Report the end of the job on this machine to the other machines."""
-        # the first machine may end before it responds
+        # the first machine may end before it answers
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._link is not None:
                 self._link.stopped(self.plan.machine)

@@ -20,16 +20,16 @@ from mindgrad.launch.plan import Plan
 
 __all__ = ["STOPPED_SECONDS", "Worker"]
 
-#: a process that has been stopped by a signal, such as SIGSTOP, for this many seconds counts as failed
+#: a process counts as failed after a signal such as SIGSTOP has stopped it for this many seconds
 STOPPED_SECONDS = 3.0
-#: Seconds to read the output of a worker that has ended. A child process may still have the output open.
+#: After a worker has ended, read its output for at most this many seconds: a child process may keep it open.
 _DRAIN = 1.0
-#: maximum bytes of a line of output; a longer line is shown in parts
+#: maximum bytes in a line of output; longer lines are split
 _LINE = 2**16
-#: Lines of output with these beginnings are not shown. The library Gloo writes them for each group.
+#: beginnings of lines that are not shown; the Gloo library prints them for each process group
 _CHATTER = ("[Gloo] Rank ",)
 
-#: lock that a thread holds while it writes a line, so that lines of several workers do not mix
+#: lock for writing one line, so that the lines of several workers do not mix
 _output = threading.Lock()
 
 

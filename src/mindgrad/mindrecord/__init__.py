@@ -10,7 +10,7 @@ from mindgrad.mindrecord.errors import *  # noqa: F403
 from mindgrad.mindrecord.filereader import FileReader
 from mindgrad.mindrecord.filewriter import FileWriter
 
-#: return value of the methods of FileWriter if they succeed, as in MindSpore
+#: MindSpore's FileWriter methods return this value if they succeed
 SUCCESS = "SUCCESS"
 
 __all__ = ["SUCCESS", "FileReader", "FileWriter", "filereader", "filewriter"]

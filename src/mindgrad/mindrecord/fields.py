@@ -21,7 +21,7 @@ from mindgrad.mindrecord.messagepack import pack, unpack
 
 __all__ = ["TYPES", "blob_names", "blob_part", "check_schema", "plain_part", "row_of_parts"]
 
-#: NumPy dtype of each MindRecord field type; ``None`` for strings and bytes
+#: MindRecord field type -> NumPy dtype; ``None`` for strings and bytes
 TYPES: dict[str, np.dtype | None] = {
     "int32": np.dtype(np.int32), "int64": np.dtype(np.int64), "float32": np.dtype(np.float32),
     "float64": np.dtype(np.float64), "string": None, "bytes": None,

@@ -39,7 +39,8 @@ class _ShardWriter:
         self.path, self.number, self.head, self.page = path, number, head, page
         self.file = path.open("wb")
         self.pages: list[dict[str, Any]] = []
-        #: for each row, its number, pages, and offsets, and its raw part
+        #: for each row: numbers of the row and its pages, offsets in the pages, and the encoded fields other
+        #: than blobs
         self.index: list[tuple[list[int], bytes]] = []
         self.plain: list[bytes] = []
         self.blob_size = self.plain_size = 0
@@ -49,8 +50,8 @@ class _ShardWriter:
         plain, blobs = (struct.pack("<Q", len(part)) + part for part in (plain, blobs))
         if max(len(plain), len(blobs)) > self.page:
             raise MRMValidateDataError(
-                f"a row of {len(plain) + len(blobs)} bytes does not fit into a page of {self.page}; call "
-                f"set_page_size before add_schema."
+                f"a row of {len(plain) + len(blobs)} bytes does not fit into a page of {self.page} bytes. "
+                "Call set_page_size with a larger size before add_schema."
             )
         if self.blob_size + len(blobs) > self.page or self.plain_size + len(plain) > self.page:
             self.end_group()
@@ -91,7 +92,10 @@ class _ShardWriter:
         self.end_group()
         data = json.dumps(head | {"page": self.pages}, separators=(",", ":")).encode()
         if len(data) + 8 > self.head:
-            raise MRMValidateDataError("the head is full; call set_header_size before add_schema.")
+            raise MRMValidateDataError(
+                "the index of the pages does not fit into the header of the file. Call set_header_size "
+                "with a larger size before add_schema."
+            )
         self.file.seek(0)
         self.file.write(struct.pack("<Q", len(data)) + data)
         self.file.close()

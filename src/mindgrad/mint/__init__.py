@@ -29,7 +29,7 @@ __all__ = list(arranging.__all__ + elementwise.__all__ + random.__all__ + reduci
 __all__ += ["Tensor", "conv2d", "linalg", "nn", "optim", "special"]
 
 if _TYPE_CHECKING:
-    # ``_expose`` creates most names at run time, which a type checker does not follow
+    # A type checker does not see the names that ``_expose`` creates at run time.
 
     def __getattr__(name: str) -> _Any: ...
 

@@ -188,7 +188,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return functional.meshgrid(*given, indexing=indexing or "ij")
 
 
-# --- matrices ----------------------------------------------------------------------------------------
+# --- vector products and diagonals -------------------------------------------------------------------
 
 
 def vdot(input: Any, other: Any) -> Tensor:
@@ -228,7 +228,7 @@ def diag(input: Any, diagonal: int = 0) -> Tensor:
     return functional.diagonal(x, diagonal) if x.ndim == 2 else functional.diagflat(x, diagonal)
 
 
-# --- creation ----------------------------------------------------------------------------------------
+# --- creation of tensors -----------------------------------------------------------------------------
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:

@@ -31,7 +31,8 @@ from mindgrad.trace.effect_log import UNDEFINED
 __all__ = ["Cell", "HookHandle"]
 
 
-#: attributes of a Cell that often change and change back; the compiled programs of all values are cached
+#: Assigning one of these attributes, for example by ``set_train``, does not discard compiled code: the
+#: compile cache has an entry for each value.
 _FLAGS = ("training", "requires_grad")
 
 
@@ -69,7 +70,7 @@ class Cell(Compatible):
     _eager: EagerCalls
     _recomputes = False
 
-    #: the element type set by ``to_float``
+    #: dtype set by ``to_float``
     _to_float: DType | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -97,7 +98,7 @@ class Cell(Compatible):
                 f"'{type(self).__name__}' object has no attribute '{name}'{hint}", name=name, obj=self
             )
         raise AttributeError(
-            f"For '{type(self).__name__}', call super().__init__() before '{name}' is used: it is not set up."
+            f"For '{type(self).__name__}', call super().__init__() in '__init__' before '{name}' is used."
         )
 
     def _make_callables(self) -> None:
@@ -117,7 +118,7 @@ class Cell(Compatible):
         self.__dict__.update(held)
         self._make_callables()
 
-    # -- attributes ------------------------------------------------------------------------------
+    # -- assignment of attributes and flags ------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__
@@ -127,7 +128,7 @@ class Cell(Compatible):
                     f"For '{type(self).__name__}', call super().__init__() before assigning '{name}', which "
                     f"holds Parameters."
                 )
-            # a plain attribute can precede super().__init__(), which does not change it
+            # before super().__init__(), only plain attributes can be set
             object.__setattr__(self, name, value)
             return
         params, cells = attributes["_params"], attributes["_cells"]
@@ -175,7 +176,7 @@ class Cell(Compatible):
         object.__setattr__(self, name, value)
 
     def _is_fixed(self) -> bool:
-        """Whether a function is being compiled that did not create this Cell."""
+        """Whether a function is being traced that did not create this Cell."""
         if not state.is_compiling():
             return False
         made_in = self.__dict__.get("_made_in")
@@ -214,7 +215,7 @@ class Cell(Compatible):
         """Return the flags that ``add_flags`` has set."""
         return dict(getattr(self, "_flags", {}))
 
-    # -- call ------------------------------------------------------------------------------------
+    # -- calling the Cell ------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
@@ -240,7 +241,8 @@ class Cell(Compatible):
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         dtype = self._to_float
         is_changed = self._hooks or self._recomputes or self._custom is not None
-        if not is_changed and dtype is state.float_type() is None:  # common case: no ``to_float``
+        # common case: no ``to_float`` and no hooks
+        if not is_changed and dtype is state.float_type() is None:
             return user_calls.run(self.construct, *args, **kwargs)
         if dtype is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, dtype), (args, kwargs))
@@ -284,7 +286,7 @@ class Cell(Compatible):
         """Compute the output. Each subclass defines this method."""
         raise AttributeError(without_construct(type(self)))
 
-    # -- modes -----------------------------------------------------------------------------------
+    # -- training mode, gradients, and compute dtype ---------------------------------------------
 
     def set_train(self, mode: bool = True) -> Self:
         """Set the training mode of this Cell and all inner Cells, and return the Cell.
@@ -366,7 +368,7 @@ class Cell(Compatible):
         wanted = as_dtype(dst_type)
         return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
 
-    # -- compiling -------------------------------------------------------------------------------
+    # -- compilation, recomputation, and sharding ------------------------------------------------
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the Cell for given arguments without running it (GRAPH_MODE only).
@@ -406,7 +408,7 @@ class Cell(Compatible):
         """
         for name in kwargs:
             if name not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute"):
-                raise ValueError(f"For 'recompute', there is no argument {name!r}.")
+                raise ValueError(f"For 'recompute', unknown argument {name!r}.")
         check_options(use_reentrant, output_recompute, early_stop, context_fn)
         object.__setattr__(self, "_recomputes", True)
 
@@ -425,7 +427,7 @@ class Cell(Compatible):
         """
         return shard(self, in_strategy, out_strategy, parameter_plan)
 
-    # -- representation --------------------------------------------------------------------------
+    # -- printed form ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
         """Return the string that the Cell adds to its ``repr``."""

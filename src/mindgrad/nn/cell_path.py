@@ -18,7 +18,8 @@ from mindgrad._base.location import NO_LINE, Line, is_own_file
 __all__ = ["cell_lines", "name_path_in_errors"]
 
 _BEGIN = "  in the Cell "
-_LONGEST = 300  # characters; a longer path is a recursion, which is not shown
+# maximum length of a path in characters; a longer path comes from a recursion and is not shown
+_LONGEST = 300
 
 
 def name_path_in_errors(cell_class: type) -> None:
@@ -67,7 +68,7 @@ def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameTyp
         if frame is caller:
             return NO_LINE
         code = cell_class.__call__.__code__  # type: ignore[operator]
-        cells: list[Any] = []  # the innermost Cell first
+        cells: list[Any] = []  # innermost Cell first
         count = 0
         current: FrameType | None = sys._getframe(1)
         while current is not None and current is not caller:

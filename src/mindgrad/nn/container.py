@@ -171,7 +171,7 @@ class CellList(_Indexed):
     2
     """
 
-    #: whether ``vmap`` over the object treats its Cells as an ensemble
+    #: ``vmap`` over this object maps over its Cells
     is_list_of_cells = True
 
     def __init__(self, *args: Any, auto_prefix: bool = True, **flags: Any) -> None:
@@ -185,7 +185,7 @@ class CellList(_Indexed):
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError("A CellList is not callable: call its Cells one by one.")
+        raise RuntimeError("A CellList is not callable. Call its Cells one by one, or use nn.SequentialCell.")
 
 
 class CellDict(Cell):
@@ -229,7 +229,7 @@ class CellDict(Cell):
             cell.update_parameters_name(f"{prefix}{key}.")
 
     def __delitem__(self, key: str) -> None:
-        _ = self._cells[key]  # raise KeyError for an unknown key
+        _ = self._cells[key]  # raises KeyError for an unknown key
         delattr(self, key)
 
     def __len__(self) -> int:
@@ -283,7 +283,7 @@ class CellDict(Cell):
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError("A CellDict is not callable: call its Cells by name.")
+        raise RuntimeError("A CellDict is not callable. Call its Cells by name: cells['name'](x).")
 
 
 def _prefix_of(container: Cell) -> str:

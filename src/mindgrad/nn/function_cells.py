@@ -195,7 +195,7 @@ def _documentation(
     names = dict.fromkeys(inputs, "") | dict.fromkeys(attributes, "")
     fixed = {keywords.get(key, key) for key in attributes}
     operands = [name for name in input_names(function, 0) if name not in fixed]
-    others = {  # an input with another name is the operand at the same position
+    others = {  # an input of the Cell may be named differently from the operand at its position
         name: operand
         for name, operand in zip(inputs, operands, strict=False)
         if name not in operands and operand not in inputs

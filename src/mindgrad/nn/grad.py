@@ -156,8 +156,7 @@ class ForwardValueAndGrad(Cell):
         self.weights = Weights(owner, weights) if get_by_list else None
 
     def construct(self, *inputs: Any) -> Any:
-        # create the gradient function in each call, because a copy of this Cell has another network and
-        # weights
+        # not in ``__init__``: a copy of this Cell has another network and other weights
         gradient = by_operation(
             "ForwardValueAndGrad", self.network, self.get_all, self.weights, self.sens_param, with_value=True
         )

@@ -39,7 +39,7 @@ class Hooked(Inventory):
     _hooks: dict[int, _Hook]
     construct: Callable[..., Any]
 
-    # -- registration ----------------------------------------------------------------------------
+    # -- registration of hooks -------------------------------------------------------------------
 
     @_documented
     def register_forward_pre_hook(
@@ -118,7 +118,7 @@ class Hooked(Inventory):
             )
         return HookHandle(self._hooks, _Hook(kind, function, *options), prepend)
 
-    # -- call ------------------------------------------------------------------------------------
+    # -- calls with hooks ------------------------------------------------------------------------
 
     def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in self._hooks_of("forward_pre"):

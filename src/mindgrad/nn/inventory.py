@@ -20,7 +20,7 @@ class Inventory(StateDict):
     _params: dict[str, Parameter]
     _cells: dict[str, Any]
 
-    # -- adding ----------------------------------------------------------------------------------
+    # -- insertion of Parameters and Cells -------------------------------------------------------
 
     def insert_param_to_cell(
         self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
@@ -63,7 +63,7 @@ class Inventory(StateDict):
             )
         setattr(self, child_name, child_cell)
 
-    # -- Parameters ------------------------------------------------------------------------------
+    # -- finding and naming Parameters -----------------------------------------------------------
 
     def _paths_and_parameters(self, recurse: bool) -> Iterator[tuple[str, Parameter]]:
         """Iterate over attribute paths and Parameters, each Parameter once."""
@@ -191,7 +191,7 @@ class Inventory(StateDict):
                     f"{type(self).__name__}. Give every Parameter a unique name."
                 )
 
-    # -- inner Cells -----------------------------------------------------------------------------
+    # -- finding inner Cells ---------------------------------------------------------------------
 
     def cells(self) -> list[Any]:
         """Return the direct inner Cells."""
@@ -218,7 +218,8 @@ class Inventory(StateDict):
             cells = getattr(cell, "_cells", {})
             if name not in cells:
                 raise AttributeError(
-                    f"For 'get_sub_cell', {type(cell).__name__} has no Cell {name!r} of the path {target!r}."
+                    f"For 'get_sub_cell', {type(cell).__name__} has no Cell {name!r}, which is part of the "
+                    f"path {target!r}."
                 )
             cell = cells[name]
         return cell
@@ -260,7 +261,7 @@ class Inventory(StateDict):
         fn(self)
         return self
 
-    # -- preparations of MindSpore that mindgrad does not need ---------------------------------------
+    # -- methods of MindSpore that mindgrad does not need --------------------------------------------
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
         """Return a dict of each Parameter with itself; values are already initialized.

@@ -94,7 +94,7 @@ class _Decay(LearningRateSchedule):
 
     def _periods(self, global_step: Any) -> Any:
         step = _as_float(global_step)
-        # use `//`, because XLA may round the quotient of a compiled division to just below an integer
+        # not floor(step / decay_steps): XLA may round the quotient to just below an integer
         return step // self.decay_steps if self.is_stair else step / self.decay_steps
 
 
@@ -236,7 +236,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         steps: Any = float(self.decay_steps)
         if self.update_decay_steps:
             steps = steps * ops.maximum(-(-step // steps), 1.0)
-        # `left` is at least 0, because ops.pow of a negative number would be NaN
+        # ``left`` must not become negative: ops.pow would return NaN
         left = (steps - ops.minimum(step, steps)) / steps
         difference = self.start_learning_rate - self.end_learning_rate
         return difference * ops.pow(left, self.power) + self.end_learning_rate

@@ -54,9 +54,13 @@ class StateDict:
         if not isinstance(name, str):
             raise TypeError(f"For 'register_buffer', the 'name' must be a string, but got {name!r}.")
         if not name or "." in name:
-            raise KeyError(f"For 'register_buffer', the 'name' must not be empty or contain '.': {name!r}.")
+            raise KeyError(
+                f"For 'register_buffer', the 'name' must not be empty or contain '.', but got {name!r}."
+            )
         if name not in self._buffer_names() and hasattr(self, name):
-            raise KeyError(f"For 'register_buffer', there is an attribute {name!r} already.")
+            raise KeyError(
+                f"For 'register_buffer', the Cell already has an attribute {name!r}. Choose a different name."
+            )
         if tensor is not None and (not isinstance(tensor, Tensor) or tensor.is_parameter):
             raise TypeError(
                 f"For 'register_buffer', the 'tensor' must be a Tensor, no Parameter, or None, but got "

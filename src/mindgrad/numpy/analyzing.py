@@ -37,7 +37,7 @@ def _pair(a: Any, b: Any, name: str) -> list[Tensor]:
     return promoted(name, tensor(a, name), tensor(b, name), broadcast=False)
 
 
-# --- elements ---
+# --- elementwise functions ---
 
 
 def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
@@ -109,7 +109,7 @@ def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
     return joining.concat((first, arithmetic.add(rest, change.cumsum(dim))), dim)  # type: ignore[attr-defined]
 
 
-# --- differences and integrals ---
+# --- differences and gradients ---
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
@@ -199,7 +199,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return gradients[0] if len(gradients) == 1 else gradients
 
 
-# --- interpolation and indices ---
+# --- bins, interpolation, and flat indices ---
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
@@ -326,7 +326,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
     return index
 
 
-# --- signals ---
+# --- convolution and correlation ---
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
@@ -354,8 +354,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     if x.size < y.size:
         x, y = y, x
     n, m = x.size, y.size
-    # each element of the result is the dot product of the reversed shorter vector and a window of the longer
-    # one
+    # result[k] is the dot product of the reversed vector y and the window of x that ends at first + k
     first, count = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
     places = np.arange(first, first + count)[:, None] + np.arange(m) - (m - 1)
     inside = (places >= 0) & (places < n)
@@ -384,7 +383,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
     return convolve(x, movement.flip(y, (0,)), mode)
 
 
-# --- covariances and types ---
+# --- covariance and promotion of dtypes ---
 
 
 def _variables(m: Any, y: Any, rowvar: bool, name: str) -> Tensor:

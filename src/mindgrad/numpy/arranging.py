@@ -16,7 +16,7 @@ __all__ = [
     "rollaxis", "size", "transpose",
 ]  # fmt: skip
 
-# --- shape ---
+# --- shape and axes ---
 
 
 def expand_dims(a: Any, axis: Any) -> Tensor:
@@ -190,7 +190,7 @@ def array_str(a: Any) -> str:
     return str(tensor(a, "array_str"))
 
 
-# --- order ---
+# --- reversal of elements ---
 
 
 def flip(m: Any, axis: Any = None) -> Tensor:

@@ -21,7 +21,7 @@ __all__ = [
     "setdiff1d", "take_along_axis", "unique", "unravel_index", "where",
 ]  # fmt: skip
 
-# --- selection ---
+# --- selection of elements ---
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -160,7 +160,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     return movement.broadcast_to(tensor(result, "piecewise", points.dtype), points.shape)
 
 
-# --- indices ---
+# --- indices and sets ---
 
 
 def _values(x: Any, operator: str) -> np.ndarray:
@@ -350,7 +350,8 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Tensor:
             reduced = expand_dims(reduced, axis)
         if reduced.ndim != x.ndim:
             raise ValueError(
-                "For 'apply_over_axes', the function must keep the number of axes or reduce it by one."
+                "For 'apply_over_axes', 'func' must return an array with the same number of axes as its "
+                "input, or one axis less."
             )
         x = reduced
     return x

@@ -13,10 +13,9 @@ from mindgrad.ops.operands import cast, inexact, operand, promoted
 
 __all__ = ["common", "converted", "count", "element_type", "floating", "tensor", "tensors", "truth"]
 
-#: dtypes to which 64-bit Python and NumPy numbers are converted; tensors keep their dtype
+#: dtypes to which Python and NumPy numbers of 64 bits are converted; tensors keep their dtype
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
-#: dtype that Python's ``int`` or ``float`` means if it is passed as ``dtype``; in NumPy, it means a 64-bit
-#: dtype
+#: meaning of Python's types as ``dtype``; NumPy uses 64 bits
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 
@@ -53,7 +52,7 @@ def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
     try:
         natural = Tensor(list(x) if isinstance(x, range) else x)
     except TypeError:
-        np.asarray(x)  # raises ValueError if nested lists differ in length, as NumPy's functions do
+        np.asarray(x)  # NumPy raises ValueError if nested lists differ in length
         raise
     return Tensor(
         x if not isinstance(x, range) else list(x), element or _NARROW.get(natural.dtype, natural.dtype)

@@ -31,7 +31,7 @@ __all__ = [
     "polyint", "polymul", "polysub", "polyval",
 ]  # fmt: skip
 
-# --- histograms: constant in derivatives, except with respect to weights ---
+# --- histograms; only derivatives with respect to ``weights`` are nonzero ---
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
@@ -203,7 +203,8 @@ def histogramdd(
     columns = [points[:, k] for k in np.arange(axes)]  # type: ignore[index]
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, sizes, ends, strict=True)]
     one = creation.ones((points.shape[0],), float32) if weights is None else floating(weights, "histogramdd")
-    # the product of the masks of all axes is 1 if the point is in this bin, and 0 otherwise
+    # build up hits[point, bin of axis 0, bin of axis 1, …]: the weight in the bin of the point, 0 in other
+    # bins
     hits = layout.ravel(one)
     for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
         own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))
@@ -220,7 +221,7 @@ def histogramdd(
     return counts, edges
 
 
-# --- polynomials: coefficients from the highest power down ---
+# --- polynomials; coefficients begin with the highest power ---
 
 
 def _same_length(a1: Any, a2: Any, name: str) -> tuple[Tensor, Tensor]:
@@ -348,7 +349,10 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
     times = whole_number(m, "polyint", "m", least=0)
     constants = [0.0] * times if k is None else list(k) if isinstance(k, (list, tuple)) else [k] * times
     if len(constants) != times:
-        raise ValueError(f"For 'polyint', there must be {times} constants, but got {len(constants)}.")
+        raise ValueError(
+            f"For 'polyint', 'k' must contain {times} constants, one for each integration, but got "
+            f"{len(constants)}."
+        )
     for constant in constants:
         powers = Tensor(np.arange(integral.size, 0, -1), integral.dtype)
         last = layout.reshape(cast(tensor(constant, "polyint"), integral.dtype), (1,))

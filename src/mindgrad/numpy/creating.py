@@ -19,7 +19,7 @@ __all__ = [
     "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from", "vander", "zeros_like",
 ]  # fmt: skip
 
-# --- from data ----------------------------------------------------------------------------------------------
+# --- tensors from data --------------------------------------------------------------------------------------
 
 
 def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
@@ -100,7 +100,7 @@ def copy(a: Any) -> Tensor:
     return tensor(a, "copy").__copy__()
 
 
-# --- from a shape -------------------------------------------------------------------------------------------
+# --- constant tensors: full, zeros, ones --------------------------------------------------------------------
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
@@ -200,7 +200,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     return _like("full_like", a, fill_value, dtype, shape)
 
 
-# --- ranges -------------------------------------------------------------------------------------------------
+# --- sequences: arange, linspace, logspace, geomspace -------------------------------------------------------
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tensor:
@@ -264,7 +264,7 @@ def linspace(
     else:
         first, last = floating(start, "linspace"), floating(stop, "linspace")
         distance = arithmetic.true_divide(arithmetic.sub(last, first), divisions if divisions > 0 else np.nan)
-        # interpolate between start and stop, so that both are exact
+        # interpolate from both ends, so that ``start`` and ``stop`` are exact
         column = (np.arange(count) / max(divisions, 1)).reshape(count, *(1 for _ in distance.shape))
         share = Tensor(column, distance.dtype)
         numbers = arithmetic.add(arithmetic.mul(first, arithmetic.sub(1, share)), arithmetic.mul(last, share))
@@ -325,7 +325,7 @@ def geomspace(
     return converted(math.exp2(linspace(low, high, num, endpoint, axis=axis)), dtype)
 
 
-# --- matrices -----------------------------------------------------------------------------------------------
+# --- matrices: eye, tri, diag, vander -----------------------------------------------------------------------
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
@@ -442,7 +442,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     return converted(window_functions.vander(values, N, increasing), values.dtype)
 
 
-# --- indices ------------------------------------------------------------------------------------------------
+# --- indices of triangles and diagonals ---------------------------------------------------------------------
 
 
 def _places(found: Any) -> tuple[Tensor, ...]:

@@ -14,7 +14,7 @@ from mindgrad.ops.arguments import sizes, whole_number
 
 __all__ = ["indices", "ix_", "meshgrid", "mgrid", "ogrid", "rand", "randint", "randn"]
 
-# --- grids
+# --- grids of indices ---
 
 
 def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
@@ -62,7 +62,7 @@ def ix_(*args: Any) -> tuple[Tensor, ...]:
     """
     vectors = [tensor(x, "ix_") for x in args]
     if any(x.ndim != 1 for x in vectors):
-        raise ValueError("For 'ix_', every input must have one axis.")
+        raise ValueError("For 'ix_', every input must be a 1-D array.")
     count = len(vectors)
     return tuple(
         layout.reshape(x, tuple(-1 if k == j else 1 for j in range(count))) for k, x in enumerate(vectors)
@@ -122,9 +122,6 @@ class _Grid:
 
 mgrid = _Grid(False)
 ogrid = _Grid(True)
-
-
-# --- windows ------------------------------------------------------------------------------------------------
 
 
 # --- random numbers -----------------------------------------------------------------------------------------

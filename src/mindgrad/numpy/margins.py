@@ -29,7 +29,10 @@ def _pairs(value: Any, name: str, ndim: int) -> list[tuple[Any, Any]]:
     try:
         return [(before, behind) for before, behind in np.broadcast_to(np.asarray(value), (ndim, 2)).tolist()]
     except ValueError:
-        raise ValueError(f"For 'pad', the '{name}' {value} does not fit the {ndim} axes.") from None
+        raise ValueError(
+            f"For 'pad', the '{name}' {value} does not match the {ndim} axes of the array. Pass a number, "
+            "a pair, or one pair for each axis."
+        ) from None
 
 
 def pad(

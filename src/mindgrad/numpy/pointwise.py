@@ -51,7 +51,7 @@ def _power_of_floats(x: Tensor, y: Tensor) -> Tensor:
     return arithmetic.pow(floating(x, "float_power"), y)
 
 
-#: function -> alternative names of its arguments
+#: function -> {alternative argument name: argument name}
 _SECOND_NAMES = {
     "arccos": {"input": "x"},
     "logical_not": {"a": "x"},
@@ -59,7 +59,7 @@ _SECOND_NAMES = {
     "positive": {"a": "x"},
 }
 
-#: type of an operand in docstrings
+#: type of an operand in generated docstrings
 _OPERAND = "Tensor or array_like"
 _ARGUMENTS = {
     1: f"    x ({_OPERAND}): the input, of any shape.",
@@ -89,15 +89,14 @@ def elementwise(form: Form) -> Callable[..., Tensor]:
     else:
 
         def two(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-            # a Python number stays a number if the other operand is a tensor, because it takes the tensor's
-            # dtype
+            # keep a Python number if the other operand is a tensor, which then determines the dtype
             first = x1 if _number(x1) and not _number(x2) else tensor(x1, name)
             second = x2 if _number(x2) and not _number(x1) else tensor(x2, name)
             return converted(function(first, second), dtype)
 
         wrapper = two
     wrapper.__name__ = wrapper.__qualname__ = name
-    if function.__doc__:  # None with -OO
+    if function.__doc__:  # None under ``python -OO``
         wrapper.__doc__ = _documentation(form, count)
     return also_named(**_SECOND_NAMES[name])(wrapper) if name in _SECOND_NAMES else wrapper
 

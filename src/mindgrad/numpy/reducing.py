@@ -89,9 +89,6 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return mean, movement.broadcast_to(converted(total, mean.dtype), mean.shape)
 
 
-# --- extremes ---
-
-
 # --- reductions that ignore NaN ---
 
 
@@ -176,7 +173,7 @@ def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     return converted(_without_nan(x, "nanmin", np.inf, extremes.amin, axis, keepdims), dtype)
 
 
-# --- cumulative ---
+# --- cumulative sums and products ---
 
 
 def _along(x: Tensor, axis: Any) -> tuple[Tensor, int]:
@@ -224,7 +221,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return cumulative.sums_of_array(numbers, axis, element_type(dtype))
 
 
-# --- predicates ---
+# --- membership, equality, and type tests ---
 
 
 def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:

@@ -31,8 +31,8 @@ def _install(forms: list[_Form]) -> None:
 _surface("ops", _install)
 
 
-# The operator classes are loaded when a name is missing (docs/decisions/0010-import.md). For a type checker,
-# which cannot resolve these names, ``__getattr__`` declares that the module has more of them.
+# The operator classes are created at the first access to one of them (docs/decisions/0010-import.md). A type
+# checker does not see these names. Because of ``__getattr__``, it accepts any name.
 def __getattr__(name: str) -> _Any:
     if name in ("_constants", "auto_generate", "signature"):
         return _import_module(f"mindgrad.ops.{name}")
@@ -56,9 +56,9 @@ def _load_classes() -> None:
 
 
 def _generated(name: str) -> _Any:
-    """Return the function of ``mint`` with an alternative name such as ``max_ext``.
+    """Return a function of ``mint`` by its generated name, such as ``max_ext``.
 
-    ``mint`` is imported after ``ops``.
+    The lookup is at the first access, because ``mint`` is imported after ``ops``.
     """
     if name.endswith("_ext"):
         names = vars(_import_module("mindgrad.ops.auto_generate"))

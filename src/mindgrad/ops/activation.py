@@ -27,7 +27,8 @@ __all__ = [
     "softmin", "softplus", "softsign", "swish", "tanhshrink",
 ]  # fmt: skip
 
-#: ``gelu`` clips float16 inputs to this absolute value: the sigmoid is 0 or 1 beyond it, but x³ can overflow
+#: ``gelu`` with float16 clips x in the argument of the sigmoid to ±6: the sigmoid is already 0 or 1 there,
+#: but x³ would overflow for |x| > 40
 _FLOAT16_BOUND = 6.0
 
 sigmoid = unary_function(
@@ -54,7 +55,7 @@ def number(value: Any, operator: str, name: str) -> float:
     return float(value)
 
 
-# --- softmax -----------------------------------------------------------------------------------------
+# --- softmax, log_softmax, softmin -------------------------------------------------------------------
 
 
 @public(
@@ -153,7 +154,7 @@ def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     return softmax(neg(real_operand(x, "Softmin")), axis, dtype=dtype)
 
 
-# --- smooth functions --------------------------------------------------------------------------------
+# --- smooth activation functions ---------------------------------------------------------------------
 
 
 @public(
@@ -236,12 +237,13 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     """
     x = real_operand(input, "GeLU")
     if approximate == "none":
-        return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))  # 1 + erf loses digits for x < 0
+        # 0.5 x (1 + erf(x / √2)) would lose digits for x < 0
+        return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))
     if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
-    # replace (1 + tanh z) / 2 by sigmoid(2 z), which does not lose digits for negative z
+    # use sigmoid(2 z) instead of (1 + tanh z) / 2, which loses digits for negative z
     near = x
-    if x.dtype is float16:  # clip x: x³ would overflow for |x| > 40, where the sigmoid is 0 or 1 already
+    if x.dtype is float16:  # x³ would overflow for |x| > 40; the sigmoid is 0 or 1 there
         near = pointwise(piecewise.clip, "GeLU", x, -_FLOAT16_BOUND, _FLOAT16_BOUND)
     z = mul(near, add(mul(mul(near, near), 0.044715), 1.0))
     return mul(x, sigmoid(mul(z, 2 * _math.sqrt(2 / _math.pi))))
@@ -358,7 +360,8 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     axis = normalize_axis(axis, x.ndim, "GLU")
     if not x.ndim or x.shape[axis] % 2:
         raise ValueError(
-            f"For 'GLU', the size of the axis must be even, but the shape is {x.shape} and the axis {axis}."
+            "For 'GLU', the size of the split axis must be even, because the input is divided into two "
+            f"halves, but the input has the shape {x.shape} and the axis is {axis}."
         )
     middle = x.shape[axis] // 2
 
@@ -374,5 +377,4 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     return mul(half(0, middle), sigmoid(half(middle, 2 * middle)))
 
 
-# ``swish`` is the same function as ``silu``
 swish = silu

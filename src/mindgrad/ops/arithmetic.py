@@ -156,7 +156,7 @@ def truncate_div(x: Any, y: Any) -> Tensor:
     quotient = binary(primitives.div, "TruncateDiv", x, y)
     if quotient.dtype.is_inexact:
         return unary(piecewise.trunc, "TruncateDiv", quotient)
-    return apply(stop_gradient, quotient)  # the quotient of integers is already rounded towards 0
+    return apply(stop_gradient, quotient)  # integer division has already rounded towards 0
 
 
 @public("Tensor mint")
@@ -182,7 +182,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     return pow(cast(x, wide), exponent)
 
 
-#: ``pow`` computes xⁿ by repeated multiplication if n is an integral float with at most this absolute value
+#: ``pow`` computes xⁿ by repeated multiplication if n is an integer with |n| of at most this value
 _MULTIPLIED = 16
 
 
@@ -240,13 +240,13 @@ def _integer_power(x: Tensor, n: int) -> Tensor:
         x = cast(x, promote_scalar(x.dtype, n))
         if n < 0:
             raise ValueError(
-                f"For 'Pow', a tensor of type {x.dtype} has no power {n} of its type; convert it first: "
-                f"x.astype(mindspore.float32)."
+                f"For 'Pow', a tensor of type {x.dtype} cannot be raised to the power {n}, because the "
+                "result is not an integer. Convert the tensor first: x.astype(mindspore.float32)."
             )
     return unary(powers.integer_power, "Pow", x, n=n)
 
 
-# --- several operations in one -----------------------------------------------------------------------
+# --- combined operations: div_no_nan, mul_no_nan, addn, addcmul, addcdiv, lerp -----------------------
 
 
 @public("DivNoNan")
@@ -285,8 +285,8 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     [0. 8.]
     """
     x, y = promoted("MulNoNan", x, y)
-    # replace x by 0 only where 0 · x is NaN, because the derivative with respect to y is x elsewhere, also at
-    # y = 0
+    # Replace x by 0 only if y is 0 and x is infinite or NaN. For a finite x, the derivative with respect to y
+    # is x, also at y = 0.
     nothing = binary(primitives.equal, "MulNoNan", y, 0)
     nothing = apply(logic.logical_and, nothing, apply(logic.logical_not, apply(logic.isfinite, x)))
     return binary(primitives.mul, "MulNoNan", choose(nothing, 0, x), y)
@@ -387,7 +387,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     return binary(primitives.add, "Lerp", input, binary(primitives.mul, "Lerp", weight, way))
 
 
-# other names of the functions above, as in MindSpore
+# alternative names, as in MindSpore
 accumulate_n = addn
 divide = div
 floor_divide = floor_div

@@ -63,7 +63,7 @@ def _assigning(
         if not by_place:
             index = layout.expand_dims(index, -1)
         is_parameter = isinstance(input_x, Tensor) and input_x.is_parameter
-        # use the stored value: inside a Cell, ``input_x`` may be cast to the Cell's compute dtype
+        # ``input_x`` may have been cast to the compute dtype of a Cell; update the stored value instead
         start = input_x.value() if is_parameter else operand(input_x, name)  # type: ignore[attr-defined]
         result = function(
             start, index, cast(operand(updates, name, start), start.dtype) if is_parameter else updates
@@ -104,7 +104,7 @@ scatter_nd_min = _assigning("scatter_nd_min", *_MIN, True)
 scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
 
 
-# --- new tensors ------------------------------------------------------------------------------------------
+# --- functions that return an updated copy ----------------------------------------------------------------
 
 
 @public(

@@ -36,10 +36,10 @@ __all__ = ["flash_attention_score"]
 
 _NAME = "FlashAttentionScore"
 _ALL = 2147483647
-#: maps an ``input_layout`` to its permutation to (batch, heads, positions, elements). The letter H in a
-#: layout is one axis of size heads · elements.
+#: permutation of each ``input_layout`` to (batch, heads, positions, elements). The letter H stands for heads
+#: and elements in one axis, which ``_in_heads`` splits first.
 _ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
-#: dict that maps each unsupported argument to the reason and an alternative, for error messages
+#: unsupported argument -> end of the error message: the reason and an alternative
 _REFUSED = {
     "drop_mask": "is a bit mask for another device. Omit it: 'keep_prob' drops weights",
     "padding_mask": "is not implemented in MindSpore either. Omit it",
@@ -72,7 +72,7 @@ def _in_heads(x: Any, name: str, heads: int, layout: str) -> Tensor:
 def _hidden_by_position(queries: int, keys: int, mode: int, pre_tokens: int, next_tokens: int) -> np.ndarray:
     """Return which pairs of a query and a key ``sparse_mode`` hides."""
     ahead = np.arange(keys)[None, :] - np.arange(queries)[:, None]
-    if mode in (3, 4):  # modes 3 and 4 count positions from the last query and the last key
+    if mode in (3, 4):  # the last query is aligned with the last key
         ahead = ahead - (keys - queries)
     if mode in (2, 3):
         return ahead > 0
@@ -138,7 +138,8 @@ def _mixed(scores: Tensor, v: Tensor, kind: Any, keep_prob: Any, input_layout: s
     """Average the values with the softmax of the scores, in the layout of the queries."""
     keep = probability(_NAME, "keep_prob", keep_prob, open_below=True)
     seen = amax(scores, -1, keepdims=True) > -math.inf  # type: ignore[operator]
-    shares = where(seen, softmax(where(seen, scores, 0)), 0)  # not NaN if no key is seen
+    # if all keys are masked, the softmax would be NaN
+    shares = where(seen, softmax(where(seen, scores, 0)), 0)
     shares = cast(dropout(shares, 1 - keep), kind)
     y = matmul(shares, expand_dims(cast(v, kind), 2))
     batch, shared, group, queries, width = y.shape

@@ -39,7 +39,7 @@ def _columns(boxes: Any) -> tuple[Any, ...]:
     return joining.unstack(boxes, -1)
 
 
-# --- overlaps -----------------------------------------------------------------------------------------
+# --- overlaps of boxes --------------------------------------------------------------------------------
 
 
 def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
@@ -157,7 +157,7 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     return x, make_tensor(np.arange(count, dtype=np.int32)), cast(remaining, bool_)
 
 
-# --- targets of regression -------------------------------------------------------------------------------
+# --- encoding of boxes as regression targets -------------------------------------------------------------
 
 
 def _numbers(values: Any, operator: str, name: str, count: int) -> tuple[float, ...]:
@@ -268,7 +268,7 @@ def bounding_box_decode(
     return joining.stack([clipping.clamp(value, 0.0, float(most)) for value, most in corners], -1)
 
 
-# --- features inside boxes ----------------------------------------------------------------------------------
+# --- sampling of feature maps inside boxes ------------------------------------------------------------------
 
 
 def _between_pixels(rows: Any, numbers: Any, shape: Sequence[int], y: Any, x: Any, kind: str) -> Any:

@@ -84,7 +84,7 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     return called("pure_callback", fn, result, args)
 
 
-#: placeholder for each tensor in the stored structure of the arguments
+#: placeholder of a tensor in ``_OnTrees.constants``
 _TENSOR = object()
 
 
@@ -96,7 +96,7 @@ class _OnTrees:
         self.structure = structure
         self.operator = operator
         self.types, self.result_structure = flatten(results)
-        #: structure of the arguments of ``fn``, in which each tensor is replaced by ``_TENSOR``
+        #: leaves of the arguments of ``fn``; ``_TENSOR`` marks the positions of tensors
         self.constants = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
 
     def __eq__(self, other: object) -> bool:
@@ -122,7 +122,7 @@ class _OnTrees:
         except TypeError as error:
             at_call = error.__traceback__
             if args or (at_call is not None and at_call.tb_next is not None):
-                raise  # the error occurred inside the called function ``fn``
+                raise  # the error was raised inside ``fn``
             raise TypeError(
                 f"For '{self.operator}', '{name_of(self.fn)}' was called without arguments: {error}. "
                 f"The argument after 'fn' only declares shape and dtype of the result. Pass the arguments "
@@ -169,7 +169,7 @@ class _OnTrees:
                 f"{result} has dtype {array.dtype}, which cannot be converted to its declared dtype "
                 f"{declared.dtype.identifier}."
             )
-        return np.array(array, dtype)  # a copy, because ``fn`` may reuse its array
+        return np.array(array, dtype)  # copy the array, because ``fn`` may overwrite it in its next call
 
 
 def called(operator: str, fn: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:

@@ -53,7 +53,10 @@ def _sampled(
         raise ValueError(f"For '{operator}', the shape must be (n, {num_true}), but is {x.shape}.")
     distinct = flag(unique, operator, "unique")
     if distinct and count > size:
-        raise ValueError(f"For '{operator}', {count} distinct classes cannot be drawn from {size}.")
+        raise ValueError(
+            f"For '{operator}', {count} distinct classes cannot be drawn from {size} classes. Draw fewer "
+            "classes, or pass unique=False."
+        )
     if remove and not distinct:
         raise NotImplementedError(
             f"For '{operator}', 'remove_accidental_hits' requires distinct classes. Pass unique=True."

@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- classes -----------------------------------------------------------------------------------------
+# --- losses with one class per sample ----------------------------------------------------------------
 
 
 def _class_weights(operator: str, weight: Any, like: Tensor, classes: int) -> Tensor | None:
@@ -280,7 +280,8 @@ def sparse_softmax_cross_entropy(
         )
     logs, classes = log_softmax(x, 1), x.shape[1]
     refuse_labels(t, 0, classes, operator)
-    # multiply by a one-hot mask instead of calling ``chosen``: the derivative of the product is faster
+    # Multiply by a one-hot mask instead of gathering the scores of the classes, because the derivative of the
+    # product is faster.
     marks = cast(one_hot(t, classes, 1.0, 0.0), x.dtype)
     loss = arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, marks), 1))
     is_outside = None
@@ -349,7 +350,7 @@ def multi_margin_loss(
     return summarized(operator, mean_of(choose(others, terms, 0.0), 1), reduction)
 
 
-# --- several classes at once -------------------------------------------------------------------------
+# --- losses with several classes per sample ----------------------------------------------------------
 
 
 def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -390,10 +391,10 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     classes = x.shape[-1]
     refuse_labels(t, -1, classes, operator)
     counts = cumprod(cast(comparison.greater_equal(t, 0), int32), -1)
-    marks = one_hot(t, classes, 1.0, 0.0)  # the padding −1 becomes a row of zeros
+    marks = one_hot(t, classes, 1.0, 0.0)  # −1, the padding of ``target``, becomes a row of zeros
     shares = sum_of(arithmetic.mul(marks, layout.expand_dims(cast(counts, marks.dtype), -1)), -2)
     is_chosen = comparison.greater(shares, 0.0)
-    gaps = arithmetic.sub(layout.expand_dims(x, -1), layout.expand_dims(x, -2))  # [j, i]: x[j] − x[i]
+    gaps = arithmetic.sub(layout.expand_dims(x, -1), layout.expand_dims(x, -2))  # gaps[j, i] = x[j] − x[i]
     pairs = comparison.logical_and(
         layout.expand_dims(is_chosen, -1), comparison.logical_not(layout.expand_dims(is_chosen, -2))
     )

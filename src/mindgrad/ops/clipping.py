@@ -75,8 +75,8 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
         return type(x)(_clipped(operator, each, low, high) for each in x)
     if low is not None and high is not None:
         return pointwise(piecewise.clip, operator, x, low, high)
-    # use a select instead of a maximum, so that at the bound the derivative with respect to x is 1, as in
-    # ``piecewise.clip``
+    # Use a select instead of a maximum or minimum: at the bound, its derivative with respect to x is 1, as in
+    # ``piecewise.clip``.
     row, bound = (primitives.less, low) if high is None else (primitives.greater, high)
     x, bound = promoted(operator, x, bound)
     accepted(piecewise.clip, operator, x, x, x)
@@ -122,5 +122,5 @@ def _without_nan(primitive: Primitive, operator: str, x: Any, y: Any) -> Tensor:
     return apply(primitive, x, y)
 
 
-# alternative name
+# alternative name, as in MindSpore
 clip = clamp

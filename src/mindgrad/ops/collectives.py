@@ -70,8 +70,8 @@ def _member(rank: Any, name: str, ranks: Sequence[int], operator: str) -> int:
     number = whole_number(rank, operator, name, least=0)
     if number not in ranks:
         raise ValueError(
-            f"For '{operator}', the '{name}' must be one of the group's ranks {list(ranks)}, but got "
-            f"{number}."
+            f"For '{operator}', the '{name}' must be a rank of the process group, one of {list(ranks)}, "
+            f"but got {number}."
         )
     return number
 
@@ -393,7 +393,7 @@ def partner(rank: Any, name: str, group: str, operator: str) -> int:
     ranks, other = _ranks(group), whole_number(rank, operator, name, least=0)
     if other == get_rank() or other not in ranks:
         raise ValueError(
-            f"For '{operator}', the '{name}' must be another rank of the group's {list(ranks)}, but got "
+            f"For '{operator}', the '{name}' must be another rank of the group {list(ranks)}, but got "
             f"{other}."
         )
     return other
@@ -420,7 +420,8 @@ def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """
     own, other = get_rank(), partner(process, "dest_rank", group, "Send")
     x = operand(tensor, "Send")
-    # this rank receives zeros, because it is not a target; adding them makes the result depend on the message
+    # This process receives zeros. Adding them makes the result depend on the message, so that reverse mode
+    # differentiates it.
     return x + apply(primitives.permute, x, pairs=((own, other),), ranks=_both(own, other))
 
 
@@ -444,7 +445,8 @@ def received(
     own, other = get_rank(), partner(process, "src_rank", group, "Receive")
     element, sizes = as_dtype(dtype), tuple(shape)
     if before is not None and before.size and before.dtype.kind == element.kind != "bool":
-        # no rank receives this operand; it only makes the message depend on ``before``
+        # No process receives this operand. It makes the message depend on ``before``, so that reverse mode
+        # with respect to the inputs of ``before`` differentiates the message.
         empty = broadcast_to(cast(before.reshape(-1)[0], element), sizes)
     else:
         empty = full_tensor(0, element, sizes)

@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- comparisons -------------------------------------------------------------------------------------
+# --- comparison of elements --------------------------------------------------------------------------
 
 equal = binary_function(
     __name__, "equal", primitives.equal, "Check elementwise whether x = y; NaN is not equal to itself.",
@@ -181,7 +181,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     return less(rounding.abs(binary(primitives.sub, "ApproximateEqual", x, y)), tolerance)
 
 
-# --- logic: accepts any dtype; nonzero elements are true ---------------------------------------------
+# --- logical functions: operands of any dtype; nonzero elements are true -----------------------------
 
 
 def _logical(
@@ -263,7 +263,7 @@ def logical_not(x: Any) -> Tensor:
     return apply(logic.logical_not, truth(x, "LogicalNot"))
 
 
-# --- bits --------------------------------------------------------------------------------------------
+# --- bitwise functions -------------------------------------------------------------------------------
 
 bitwise_and = binary_function(
     __name__, "bitwise_and", logic.bitwise_and, "Compute the bitwise AND of integers.",
@@ -292,7 +292,7 @@ bitwise_right_shift = binary_function(
     "Tensor([8, -8]), 2", "[ 2 -2]", "RightShift Tensor",
 )  # fmt: skip
 
-# alternative names
+# alternative names, as in MindSpore
 eq = equal
 ge = greater_equal
 gt = greater

@@ -49,7 +49,8 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "None": lambda x: x is None,
     "Any": lambda x: True,
 }
-# Python numbers have no bit width: names such as Int32 match any int, and names such as Float32 any float
+# Python numbers have no bit width. Therefore a type name such as Int32 matches any int, and Float32 any
+# float.
 _KINDS |= {f"{sign}Int{width}": _KINDS["Int"] for sign in ("", "U") for width in (8, 16, 32, 64)}
 _KINDS |= {f"Float{width}": _KINDS["Float"] for width in (16, 32, 64)}
 

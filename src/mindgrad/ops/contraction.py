@@ -42,11 +42,14 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
             raise TypeError(f"For '{operator}', the operands must be tensors, but got {type(x).__name__}.")
     tensors = promoted(operator, *xs, broadcast=False)
     if tensors[0].type.dtype is bool_:
-        raise TypeError(f"For '{operator}', the operands must be numbers, but got Bool: convert them first.")
+        raise TypeError(
+            f"For '{operator}', the operands must be numbers, but got Bool. Convert them first: "
+            "x.astype(mindspore.float32)."
+        )
     return tensors
 
 
-# --- matrices ----------------------------------------------------------------------------------------
+# --- matrix products ---------------------------------------------------------------------------------
 
 
 @public(
@@ -198,7 +201,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
     return matrix_product("BatchMatMul", input_x, mat2, False, False)
 
 
-# --- sums over chosen axes ---------------------------------------------------------------------------
+# --- sums of products over given axes ----------------------------------------------------------------
 
 
 @public("Tensor mint")
@@ -440,6 +443,6 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return einsum_plan(equation, tuple(x.type.shape for x in tensors))(tensors, apply)
 
 
-# other names of the functions above, as in MindSpore
+# alternative names, as in MindSpore
 ger = outer
 tensor_dot = tensordot

@@ -20,7 +20,7 @@ __all__ = [
 Sizes = tuple[int, ...]
 
 
-# --- arguments ---------------------------------------------------------------------------------------
+# --- checks of arguments -----------------------------------------------------------------------------
 
 
 def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Sizes:
@@ -32,7 +32,8 @@ def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Siz
     """
     numbers = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
     if len(numbers) == axes + 2 and numbers[:2] == (1, 1):
-        numbers = numbers[2:]  # for two spatial axes, MindSpore also accepts (1, 1, h, w)
+        # MindSpore also accepts sizes with two leading ones for the axes batch and channels: (1, 1, h, w)
+        numbers = numbers[2:]
     if len(numbers) not in (1, axes):
         raise ValueError(
             f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(numbers)}: {value}."
@@ -415,7 +416,7 @@ def conv_transpose3d(
     return _transposed(3, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups)
 
 
-# --- documentation -----------------------------------------------------------------------------------
+# --- docstrings for one, two, and three axes ---------------------------------------------------------
 
 
 def _describe() -> None:

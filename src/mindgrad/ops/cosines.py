@@ -77,7 +77,7 @@ def _forward(x: Tensor) -> Tensor:
 
 def _backward(y: Tensor) -> Tensor:
     n, kind = y.shape[-1], _complex_type(y)
-    # Y_k − i Y_{n−k}, multiplied by a phase, is the spectrum of the reordered elements
+    # The FFT of the reordered elements is Y_k − i Y_{n−k} times a complex factor, with Y_n = 0.
     mirrored = joining.concat(
         [
             arithmetic.mul(movement.narrow(y, -1, 0, 1), 0.0),

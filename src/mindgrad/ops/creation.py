@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) -> Tensor:
-    # one element with strides of 0 needs neither memory nor time, and is a scalar constant in compiled code
+    # A view of one element with strides of 0 needs no memory. In compiled code it is a scalar constant.
     try:
         with np.errstate(all="ignore"):
             element = (
@@ -39,7 +39,7 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
         raise TypeError(
             f"For '{operator}', the number {number!r} does not fit the element type {dtype}."
         ) from None
-    made = tensor_type(dtype, shape)  # first, because it raises an error if the shape is too large
+    made = tensor_type(dtype, shape)  # before ``broadcast_to``: raises an error if the shape is too large
     return make_tensor(np.broadcast_to(element, shape), made)
 
 
@@ -219,7 +219,7 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
     return _constant(1, like.dtype if dtype is None else as_dtype(dtype), like.shape, "OnesLike")
 
 
-# --- sequences of numbers ----------------------------------------------------------------------------
+# --- sequences of numbers: arange, linspace, logspace ------------------------------------------------
 
 
 def _number(value: Any, operator: str, name: str) -> int | float:
@@ -269,7 +269,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
         raise ValueError("For 'Arange', the 'step' must not be 0.")
     if (stop - first) / delta < 0:
         raise ValueError(
-            f"For 'Arange', the 'step' {delta} leads from the 'start' {first} away from the 'end' {stop}."
+            f"For 'Arange', the 'step' {delta} leads from the 'start' {first} away from the 'end' {stop}. "
+            "Change the sign of 'step'."
         )
     whole = all(isinstance(v, int) for v in (first, stop, delta))
     element_type = as_dtype(dtype) if dtype is not None else int64 if whole else float32
@@ -302,7 +303,8 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     numbers = arange(start, end, step)
     if numbers.size > maxlen:
         raise ValueError(
-            f"For 'Range', there are {numbers.size} numbers, more than 'maxlen' {maxlen} allows."
+            f"For 'Range', the range has {numbers.size} numbers, but 'maxlen' is {maxlen}. Pass a larger "
+            "'maxlen'."
         )
     return numbers
 
@@ -375,7 +377,7 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = f
     return make_tensor((root ** np.linspace(low, high, count)).astype(as_dtype(dtype).numpy))
 
 
-# --- matrices and indices ----------------------------------------------------------------------------
+# --- identity matrix and indices of triangles --------------------------------------------------------
 
 
 @public("Eye mint")
@@ -452,7 +454,7 @@ def _triangle(which: Any, operator: str, row: int, col: int, offset: int, dtype:
     return make_tensor(np.stack(found).astype(as_dtype(dtype).numpy))
 
 
-# --- Python values -----------------------------------------------------------------------------------
+# --- tensors from Python numbers and tuples ----------------------------------------------------------
 
 
 @public("ScalarToTensor", "ScalarToArray()(x)")

@@ -51,7 +51,7 @@ def running(
 def _axis(axis: Any, x: Tensor, operator: str) -> int:
     axis = normalize_axis(axis, x.ndim, operator)
     if not x.ndim:
-        raise ValueError(f"For '{operator}', the input must have an axis to run along, but has none.")
+        raise ValueError(f"For '{operator}', the input must have at least one axis, but it is a 0-D tensor.")
     return axis
 
 
@@ -265,7 +265,8 @@ def _extreme_so_far(primitive: Primitive, operator: str, x: Any, axis: Any) -> t
     axis = _axis(axis, x, operator)
     accepted(primitive, operator, x, axis=axis, reverse=False)
     places = apply(primitive, x, axis=axis, reverse=False)
-    # batched lookup along ``axis``: move the other axes, which are the batch axes, to the front
+    # The lookup along ``axis`` requires its batch axes, which are all other axes, to be the first axes of the
+    # indices.
     others = tuple(i for i in range(x.ndim) if i != axis)
     order = (*others, axis)
     lined = _arranged(places, order)

@@ -60,7 +60,11 @@ def also_named(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 
 def the_one(operator: str, name: str, value: Any, second: str, other: Any) -> Any:
-    """Return ``other``, the value of an argument given by its name ``second``."""
+    """Return ``other``, the value of an argument passed by its name ``second``.
+
+    Raises:
+        TypeError: If the argument is also passed by its name ``name``, with ``value``.
+    """
     if value is not NOT_GIVEN:
         raise TypeError(f"For '{operator}', one argument is given twice, as '{name}' and as '{second}'.")
     return other
@@ -200,7 +204,7 @@ _PROMOTED = "Tensor with the broadcast shape and the promoted dtype of the opera
 
 
 def _result(primitive: Primitive, operands: int, among: Any = _KINDS, **parameters: Any) -> DType | None:
-    """Return the dtype of the result for the last accepted dtype in ``among``."""
+    """Return the result dtype for the last dtype in ``among`` that is accepted."""
     for _, dtype in reversed(among):
         try:
             return primitive.type_rule(*[tensor_type(dtype, ())] * operands, **parameters).dtype
@@ -229,7 +233,7 @@ def _named(
 
 
 _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
-#: signatures of functions of one and two tensors; the docstrings mention the alternative names x and y
+#: number of operands -> signature; the docstrings mention the alternative names x and y
 _SIGNATURES = {
     count: inspect.Signature([inspect.Parameter(name, _KIND) for name in ("input", "other")[:count]])
     for count in (1, 2)

@@ -45,7 +45,8 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     first, second = known(x), known(y)
     if first is not None and second is not None:
         return make_tensor(np.gcd(first, second))
-    # largest number of steps of Euclid's algorithm for each integer dtype, which Fibonacci numbers need
+    # item size in bytes -> number of steps after which Euclid's algorithm has ended for any two integers of
+    # this size; consecutive Fibonacci numbers need the most steps
     rounds = {1: 12, 2: 24, 4: 47, 8: 93}[x.itemsize]
     x, y = rounding.abs(x), rounding.abs(y)
     for _ in range(rounds):

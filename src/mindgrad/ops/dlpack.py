@@ -22,7 +22,7 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 
 __all__ = ["dlpack", "dlpack_device", "from_dlpack"]
 
-#: first version of DLPack that can mark an array as read-only
+#: first version of DLPack in which an exported array can be marked as read-only
 _READ_ONLY_KNOWN = (1, 0)
 _WHAT = "DLPack, through which other libraries read a tensor's values,"
 
@@ -135,7 +135,7 @@ def from_dlpack(array: Any) -> Tensor:
     if device[0] == CPU:
         try:
             return Tensor(np.from_dlpack(array))
-        except (BufferError, RuntimeError):  # NumPy does not support bfloat16, nor JAX strides
+        except (BufferError, RuntimeError):  # NumPy rejects bfloat16, JAX rejects strided arrays
             pass
     try:
         device_array = imported(array)

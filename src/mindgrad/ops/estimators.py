@@ -116,7 +116,10 @@ def _estimator(
     check_callable(owner, fn)
     check_positions(owner, position, has_weights=False)
     if isinstance(position, tuple):
-        raise TypeError(f"For '{owner}', the 'grad_position' must be int, but got a tuple: estimate each.")
+        raise TypeError(
+            f"For '{owner}', the 'grad_position' must be an int, but got a tuple. Call the estimator once "
+            "for each position."
+        )
     samples = whole_number(samples, owner, "samples", least=1)
     if distribution not in DISTRIBUTIONS:
         raise ValueError(
@@ -167,7 +170,8 @@ def _directions(
     else:
         if samples > size:
             raise ValueError(
-                f"For '{owner}', there are {size} coordinates to choose from, but 'samples' is {samples}."
+                f"For '{owner}', the input has only {size} coordinates to choose from, but 'samples' is "
+                f"{samples}. Pass a smaller 'samples'."
             )
         order: Any = argsort(fractions(owner, (*lead, size), float64, seeds))
         axes: Any = cast(one_hot(order[..., :samples], size), x.dtype)

@@ -354,6 +354,6 @@ def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
     return places, values
 
 
-# other names of the functions above in MindSpore 1.x
+# alternative names, as in MindSpore 1.x
 reduce_max = also_named(x="input")(amax)
 reduce_min = also_named(x="input")(amin)

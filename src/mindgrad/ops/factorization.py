@@ -344,7 +344,7 @@ def svdvals(input: Any) -> Tensor:
     return applied(eigh_svd.svdvals, "Svdvals", matrix_operand(input, "Svdvals"))
 
 
-# --- the pseudoinverse -------------------------------------------------------------------------------
+# --- the pseudoinverse and least squares -------------------------------------------------------------
 
 
 def _pinv_value(a: Tensor, atol: float, rtol: float) -> Tensor:
@@ -370,7 +370,8 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
     X = A⁺ is the pseudoinverse (G. H. Golub, V. Pereyra, 1973, for constant rank). The formula also holds for
     repeated singular values, for which the factors of the singular value decomposition have no derivative.
     """
-    # a matrix of the result with cotangent zero is not used and may contain NaN
+    # A matrix of the batch whose cotangent is zero does not contribute to the gradient. Remove its NaN and
+    # infinite elements, because zero times NaN would be NaN.
     is_used = apply(reduce_any, not_equal(dout, 0), axes=(dout.ndim - 2, dout.ndim - 1))
     a, out = _finite_or(is_used, a), _finite_or(is_used, out)
     x, xh, ct = out, adjoint_of(out), adjoint_of(dout)

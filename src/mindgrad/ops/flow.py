@@ -41,9 +41,7 @@ def _stopped(leaf: Any) -> Any:
     if not isinstance(leaf, Tensor):
         return leaf
     x = operand(leaf, "StopGradient")
-    if (
-        x._array is not None
-    ):  # eager mode: return a new tensor with the same array and without the recorded operations
+    if x._array is not None:  # eager mode: share the array, but not the recorded operations
         deferral = current_deferral()
         return make_tensor(x._array, x.type) if deferral is None else deferral.detached(x)
     return apply(row, x)
@@ -117,7 +115,7 @@ def constexpr(
     return constexpr if fn is None else fn
 
 
-# --- assignment --------------------------------------------------------------------------------------
+# --- assignment to Parameters and tensors ------------------------------------------------------------
 
 
 @public("Assign")
@@ -193,7 +191,7 @@ def _assigned(operator: str, variable: Any, value: Any) -> Tensor:
             f"For '{operator}', the 'value' must have the shape {variable.type.shape} of the "
             f"{said}, but its shape is {new.shape}."
         )
-    new = new.__copy__()  # a later x[0] = 1 on the object must not change the Parameter
+    new = new.__copy__()  # copy the object, so that a later ``value[0] = 1`` does not change the Parameter
     if variable.is_parameter:
         state.write(variable, new)
     else:

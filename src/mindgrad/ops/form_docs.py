@@ -20,8 +20,8 @@ __all__ = ["MEANINGS", "FunctionDoc", "path_of"]
 
 _IGNORED = "accepted for compatibility and ignored"
 
-#: dict that maps an argument name to its type and description, for arguments that a class form (such as
-#: ``ops.Adam``) has in addition to the arguments of its function
+#: argument name -> (type, description), for arguments that an operator class such as ``ops.Adam`` has in
+#: addition to the arguments of its function
 MEANINGS: dict[str, tuple[str, str]] = {
     "Seed0": ("int", "seed of this operator; 0 uses the global seed"),
     "Seed1": ("int", "second seed of this operator"),
@@ -329,7 +329,7 @@ class FunctionDoc(NamedTuple):
         """Write the section "See Also" of ``path``: the function and its other names."""
         own = path_of(self.function)
         names = names_of(self.function)
-        if own.count(".") == 2:  # the path is mindgrad.ops.<name>
+        if own.count(".") == 2:  # the path is ``mindgrad.ops.<name>``
             names.insert(0, own)
         others = [name for name in (*names, *related(path)) if name != path]
         return f"See Also:\n    {references(others, chr(10) + '    ')}" if others else ""

@@ -37,7 +37,7 @@ __all__ = [
     "own_example", "parameters_of", "read",
 ]  # fmt: skip
 
-#: names with the same meaning
+#: groups of argument names with the same meaning
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
@@ -305,7 +305,7 @@ def _describe(
     function.__annotations__ = {
         name: own[parameter] for name, parameter in parameters.items() if parameter in own
     } | ({"return": own["return"]} if "return" in own else {})
-    if not form.function.__doc__:  # with -OO
+    if not form.function.__doc__:  # None under ``python -OO``
         return
     doc = FunctionDoc.of(form.function, parameters)
     defaults = defaults_of(function)

@@ -72,7 +72,7 @@ def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: st
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    # the primitive of the inverse transform already divides by ``count``
+    # The inverse FFT primitive already divides by ``count``. Compute the remaining factor for ``norm``.
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
         factor = float(count)
@@ -106,7 +106,8 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
             raise ValueError(f"For '{operator}', the length of the signal is 0 for one frequency. Pass n=1.")
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    if axes[:-1]:  # transform the other axes first: the result has real signals along the last axis
+    # transform the other axes first; the last axis then contains half of the spectrum of real signals
+    if axes[:-1]:
         x = apply(primitives.fft, x, axes=axes[:-1], inverse=True)
     signal = apply(primitives.irfft, x, axis=last, length=lengths[-1])
     return _normed(signal, math.prod(lengths), norm, True, operator)
@@ -199,7 +200,7 @@ rfft, rfft2, rfftn = (_function("rfft", suffix) for suffix in ("", "2", "n"))
 irfft, irfft2, irfftn = (_function("irfft", suffix) for suffix in ("", "2", "n"))
 
 
-# --- real spectra ---
+# --- transforms of real tensors: rfft, irfft, hfft, ihfft ---
 
 
 _OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -274,7 +275,7 @@ hfft, hfft2, hfftn = (_real_spectrum("hfft", suffix) for suffix in ("", "2", "n"
 ihfft, ihfft2, ihfftn = (_real_spectrum("ihfft", suffix) for suffix in ("", "2", "n"))
 
 
-# --- frequencies ---
+# --- frequencies of transforms and the order of their elements ---
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:

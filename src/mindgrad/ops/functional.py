@@ -119,7 +119,7 @@ def dtype(x: _Tensor) -> _DType:
     return x.dtype
 
 
-# --- names of MindSpore 1.x ---------------------------------------------------------------------------
+# --- alternative names, as in MindSpore 1.x -----------------------------------------------------------
 
 neg_tensor = _arithmetic.neg
 pack = _joining.stack
@@ -137,7 +137,7 @@ pows = tensor_pow = _arithmetic.pow
 tensor_range = _creation.range
 tensor_sub = _arithmetic.sub
 
-# --- alternative names of MindSpore 2.x ----------------------------------------------------------------
+# --- alternative names, as in MindSpore 2.x ------------------------------------------------------------
 
 fills = _also_named(x="input", value="fill_value")(_creation.full_like)
 top_k = _also_named(input_x="input")(_ordering.topk)
@@ -166,11 +166,11 @@ def dyn_shape(input_x: _Any) -> _Tensor:
 
 __all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]
 
-#: not exported to ``ops``, in which ``padding`` is a module
+#: after ``__all__``, because ``ops.padding`` is a module
 padding = _padding.widened_to
 
 
-# functions without ``public``, which are not yet documented
+# complete the docstrings of functions without the decorator ``public``, which would complete them
 for _item in list(globals().values()):
     _is_own = isinstance(_item, _FunctionType) and _item.__module__.startswith("mindgrad.ops.")
     if _is_own and "    See Also:" not in (_item.__doc__ or "    See Also:"):

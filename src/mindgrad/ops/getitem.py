@@ -33,7 +33,7 @@ __all__ = ["getitem", "iterate", "setitem", "updated"]
 _READ, _WRITE = "getitem", "setitem"
 
 
-# --- x[index] --------------------------------------------------------------------------------------
+# --- reading: x[index] -----------------------------------------------------------------------------
 
 
 def getitem(x: Any, index: Any) -> Tensor:
@@ -80,10 +80,10 @@ def getitem(x: Any, index: Any) -> Tensor:
     return _placed(read_at(part, subscript.columns, tuple(subscript.axes), _READ), subscript)
 
 
-#: list of primitives and their parameters, which are applied one after another
+#: primitives and their parameters, to be applied one after another
 Steps = list[tuple[Primitive, dict[str, Any]]]
 
-# maps the shape of the tensor and :func:`basic_key` of an index to the steps of the read
+# cache: (shape of the tensor, :func:`basic_key` of the index) -> steps that read the index
 _READS: dict[Any, Steps] = {}
 _READS_KEPT = 4096
 
@@ -138,7 +138,7 @@ def _placed(x: Tensor, subscript: Subscript) -> Tensor:
     return _reshaped(x, (*basic[: subscript.front], *lookups, *basic[subscript.front :]))
 
 
-# --- x[index] = value ------------------------------------------------------------------------------
+# --- writing: x[index] = value ---------------------------------------------------------------------
 
 
 def updated(x: Any, index: Any, value: Any) -> Tensor:
@@ -171,7 +171,7 @@ def updated(x: Any, index: Any, value: Any) -> Tensor:
     if subscript.is_basic:
         return _put(x, subscript, _reshaped(value, subscript.taken_shape()))
     part = _reshaped(_part(x, subscript.slots), tuple(subscript.middle))
-    if subscript.reversed:  # the advanced index counts in the order of the reversed slice
+    if subscript.reversed:  # the advanced index counts positions after the slice is reversed
         part = _flipped(part, subscript)
     part = write_at(part, subscript.columns, tuple(subscript.axes), _fronted(value, subscript), _WRITE)
     return _put_back(x, part, subscript)
@@ -195,7 +195,7 @@ def _value(value: Any, x: Tensor) -> Tensor:
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, (bool, int, float)):
         try:
-            with np.errstate(over="ignore"):  # a number too large for the dtype becomes infinite
+            with np.errstate(over="ignore"):  # a number that is too large for the dtype becomes infinite
                 return make_tensor(np.asarray(number, x.dtype.numpy))
         except (OverflowError, ValueError):
             raise OverflowError(
@@ -252,8 +252,8 @@ def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
     if all(step == 1 or count == 1 for _, count, step in slots):
         starts = [make_tensor(np.asarray(first, np.int32)) for first, _, _ in slots]
         return apply(slicing.dynamic_update_slice, x, value, *starts)
-    # slices with steps: pad ``value`` to the shape of x with gaps, and select by a mask of the written
-    # elements
+    # For slices with steps: pad ``value`` to the shape of x with gaps between its elements. Then a mask of
+    # the written elements selects between the padded value and x.
     strides = [step if count > 1 else 1 for _, count, step in slots]
     spans = [(count - 1) * step + 1 for (_, count, _), step in zip(slots, strides, strict=True)]
     low = tuple(first for first, _, _ in slots)
@@ -265,7 +265,7 @@ def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
     return apply(arithmetic.select, make_tensor(written), spread, x)
 
 
-# --- masks -----------------------------------------------------------------------------------------
+# --- writing through a Boolean mask, and iteration -------------------------------------------------
 
 
 def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
@@ -287,7 +287,7 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
             "mask is not known at compile time. The value must be a number, or broadcast without the masked "
             "axes. Use ops.where(mask, value, x)."
         )
-    # the axis of true elements has size 1 in ``value``; expand it to the axes of the mask
+    # ``value`` has one axis of size 1 for the true elements. Replace it by the axes of the mask.
     value = _fitted(value, (*basic[: subscript.front], 1, *behind))
     value = _fronted(value, subscript)
     count = mask.ndim

@@ -100,7 +100,7 @@ def _drawn_integers(
             from_, to = bounds
         case _ if bounds:
             raise TypeError(f"random_() takes at most two bounds, but got {len(bounds) + (to is not None)}.")
-    if to is None:  # without a bound, draw from all integers that the dtype represents exactly
+    if to is None:  # no bound: draw from all integers up to the largest that the dtype represents exactly
         is_float = self.dtype.is_float
         to = 2 ** (1 + finfo(self.dtype.numpy).nmant) if is_float else iinfo(self.dtype.numpy).max
     with drawing_from(generator, "random_"):
@@ -203,7 +203,7 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     return x
 
 
-#: examples: maps a method or function name to the element of x, the arguments, and the element after the call
+#: method or function name -> "element of x | arguments | element after the call", for generated docstrings
 _EXAMPLES = {
     "abs_": "-1.0 |  | 1.", "add_": "1.0 | 2.0 | 3.", "ceil_": "0.5 |  | 1.", "clamp_": "5.0 | 0.0, 2.0 | 2.",
     "copy_": "1.0 | Tensor([2.0]) | 2.", "cos_": "0.0 |  | 1.", "div_": "4.0 | 2.0 | 2.",
@@ -285,7 +285,7 @@ def stop_gradient_(input: Tensor) -> Tensor:
     return replaced(input, "stop_gradient_", flow.stop_gradient)
 
 
-#: dict that maps the name of an in-place method to the method
+#: name -> in-place method
 IN_PLACE: dict[str, Callable[..., Tensor]] = {
     name: in_place(name, function, what) for name, (function, what) in _RESULTS.items()
 }

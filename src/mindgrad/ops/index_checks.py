@@ -37,7 +37,7 @@ class OutOfRangeError(IndexError, RuntimeError):
         return IndexError, self.args
 
 
-# tracebacks show the name of Python's exception, IndexError
+# let tracebacks show Python's name of the exception
 OutOfRangeError.__name__ = OutOfRangeError.__qualname__ = "IndexError"
 OutOfRangeError.__module__ = "builtins"
 

@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- indices along axes ----------------------------------------------------------------------------
+# --- lookups along axes ----------------------------------------------------------------------------
 
 
 @public(
@@ -95,7 +95,8 @@ def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Ten
     lookups = index.ndim - count
     column = apply(structural.reshape, index, shape=(*index.shape, 1))
     elements = apply(indexing.gather, x, column, axes=(axis,), batch=batch)
-    # the axes are (batch, lookups, axes before ``axis``, axes after it): move the lookups to ``axis``
+    # The axes are (batch, lookups, axes before ``axis``, axes after it). Move the lookups to position
+    # ``axis``.
     before = axis - count
     order = (
         *range(count),
@@ -334,7 +335,7 @@ def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     return read_along(x, places(operand(index, "Take"), x.shape[dim], "Take", dim), dim)
 
 
-# --- selection by a mask ---------------------------------------------------------------------------
+# --- selection by a Boolean mask -------------------------------------------------------------------
 
 
 def _condition(condition: Any, operator: str, name: str) -> Tensor:

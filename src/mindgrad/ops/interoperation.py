@@ -18,7 +18,7 @@ from mindgrad.ops import arithmetic, comparison, rounding, tensor_members
 
 __all__ = ["UFUNCS", "array_function", "array_ufunc"]
 
-#: NumPy functions that implement Python's operators
+#: NumPy function of a Python operator -> function of mindgrad
 UFUNCS: dict[Any, Callable[..., Any]] = {
     np.add: arithmetic.add,
     np.subtract: arithmetic.sub,
@@ -43,7 +43,7 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
 }
 
 
-# NumPy functions that need only the shape and dtype of a tensor, not its values
+# NumPy functions that read only the shape and dtype of a tensor
 _BY_TYPE = {
     np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.iscomplexobj,
     np.isrealobj,
@@ -99,9 +99,7 @@ def _name(function: Any) -> str:
     name = function.__name__
     if getattr(np, name, None) is function:
         return f"np.{name}"
-    module = (
-        getattr(function, "__module__", None) or "scipy.special"
-    )  # ufuncs have no attribute ``__module__``
+    module = getattr(function, "__module__", None) or "scipy.special"  # ufuncs may lack ``__module__``
     return f"{module.replace('numpy', 'np', 1)}.{name}"
 
 

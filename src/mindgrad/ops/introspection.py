@@ -180,7 +180,7 @@ def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
     return x
 
 
-# --- element types ----------------------------------------------------------------------------------------
+# --- conversion of dtypes ---------------------------------------------------------------------------------
 
 
 @also_named(dst_dtype="dst_type")
@@ -234,7 +234,7 @@ def scalar_cast(input_x: Any, input_y: Any) -> Any:
     return kind(input_x)  # type: ignore[arg-type]
 
 
-# --- plain numbers ----------------------------------------------------------------------------------------
+# --- operations on Python numbers -------------------------------------------------------------------------
 
 
 def _scalar(name: str, sign: str, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
@@ -352,7 +352,7 @@ def scalar_usub(x: Any) -> Any:
     return -x
 
 
-# --- functions and printing -------------------------------------------------------------------------------
+# --- partial application, printing, summaries -------------------------------------------------------------
 
 
 @public("Partial")

@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- joining ---------------------------------------------------------------------------------------
+# --- joining tensors -------------------------------------------------------------------------------
 
 
 @public("Concat(axis=0)(tensors)", "ParallelConcat()(values)(axis=0)")
@@ -208,7 +208,7 @@ def column_stack(tensors: Any) -> Tensor:
     return concat([reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in listed], 1)
 
 
-# --- splitting -------------------------------------------------------------------------------------
+# --- splitting tensors -----------------------------------------------------------------------------
 
 
 def _cut(x: Tensor, axis: int, places: list[int]) -> tuple[Tensor, ...]:

@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- properties ------------------------------------------------------------------------------------
+# --- shape, size, and rank -------------------------------------------------------------------------
 
 
 @public("Shape")
@@ -77,7 +77,7 @@ def rank(input_x: Any) -> int:
     return operand(input_x, "Rank").ndim
 
 
-# --- the same elements in another shape ------------------------------------------------------------
+# --- reshaping and flattening ----------------------------------------------------------------------
 
 
 @public("Reshape mint", "numpy.reshape(x, new_shape)")
@@ -341,7 +341,7 @@ def _each_at_least(inputs: Any, operator: str, count: int) -> Any:
     return _at_least(inputs, operator, count)
 
 
-# --- order of the axes -----------------------------------------------------------------------------
+# --- permuting axes --------------------------------------------------------------------------------
 
 
 def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:

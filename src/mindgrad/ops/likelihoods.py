@@ -21,7 +21,7 @@ from mindgrad.ops.registry import public
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "kl_div"]
 
 
-# --- Booleans ----------------------------------------------------------------------------------------
+# --- binary cross-entropies --------------------------------------------------------------------------
 
 
 def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") -> Tensor:
@@ -114,7 +114,7 @@ def binary_cross_entropy_with_logits(
     return summarized(operator, _weighted(operator, arithmetic.add(yes, no), weight), reduction)
 
 
-# --- distributions -----------------------------------------------------------------------------------
+# --- divergences and negative log-likelihoods --------------------------------------------------------
 
 
 @public("KLDivLoss(reduction='mean')(logits, labels)")

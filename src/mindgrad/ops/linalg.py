@@ -47,7 +47,7 @@ def adjoint_of(x: Tensor) -> Tensor:
     return conj(_swapped(x))
 
 
-# --- systems -----------------------------------------------------------------------------------------
+# --- linear systems and inverses ---------------------------------------------------------------------
 
 
 def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
@@ -309,7 +309,7 @@ def logdet(input: Any) -> Tensor:
     return choose(less(sign, 0), _math.nan, logarithm)
 
 
-# --- powers and products -----------------------------------------------------------------------------
+# --- matrix powers and Kronecker products ------------------------------------------------------------
 
 
 @public("Tensor", "MatrixPower(n: integer)(x)", "numpy.matrix_power(a, n)")
@@ -378,6 +378,6 @@ def kron(x: Any, y: Any) -> Tensor:
     return apply(reshape, product, shape=tuple(m * n for m, n in zip(first, second, strict=True)))
 
 
-# other names of the functions above, as in MindSpore
+# alternative names, as in MindSpore
 log_matrix_determinant = slogdet
 matrix_determinant = det

@@ -31,7 +31,7 @@ __all__ = [
 REDUCTIONS = ("mean", "sum", "none")
 
 
-# --- shared functions --------------------------------------------------------------------------------
+# --- functions that several losses use ---------------------------------------------------------------
 
 
 def checked_reduction(operator: str, reduction: Any, also: tuple[str, ...] = ()) -> str:
@@ -90,12 +90,12 @@ def softplus(x: Tensor) -> Tensor:
     return apply(special.softplus, x)
 
 
-# --- distances ---------------------------------------------------------------------------------------
+# --- losses of distances -----------------------------------------------------------------------------
 
 
 def _difference(operator: str, input: Any, target: Any) -> Tensor:
     tensors = [real_operand(input, operator), real_operand(target, operator)]
-    if any(map(is_selection, tensors)):  # the shape of a selection is unknown at compile time
+    if any(map(is_selection, tensors)):  # the shape of a tensor selected by a mask is unknown at compile time
         return arithmetic.sub(*tensors)
     difference = arithmetic.sub(*promoted(operator, *tensors))
     if all(difference.size > x.size for x in tensors):
@@ -210,16 +210,16 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
-    """Compute d²/2 for |d| < ``bound``, and continue it by its tangents."""
+    """Compute the Huber loss: d²/2 for |d| < b, else b (|d| − b/2), b = ``bound``."""
     d = arithmetic.sub(*operands)
     size = rounding.abs(d)
     near = comparison.less(size, bound)
     far = arithmetic.mul(arithmetic.sub(size, bound / 2), bound)
-    # replace large d before squaring, because the square may overflow
+    # replace large d before squaring, because d² may overflow
     return choose(near, arithmetic.mul(math.square(choose(near, d, 0.0)), 0.5), far)
 
 
-# --- margins -----------------------------------------------------------------------------------------
+# --- losses with margins -----------------------------------------------------------------------------
 
 
 @public("mint.nn.functional", "SoftMarginLoss(reduction='mean')(logits, labels)")
@@ -357,7 +357,9 @@ def triplet_margin_loss(
     tensors = [real_operand(x, operator) for x in (anchor, positive, negative)]
     a, near, far = promoted(operator, *tensors)
     if not a.ndim:
-        raise ValueError(f"For '{operator}', the inputs must have at least one axis.")
+        raise ValueError(
+            f"For '{operator}', the inputs must have at least one axis, but they are 0-D tensors."
+        )
 
     def distance(x: Tensor, y: Tensor) -> Tensor:
         return statistics.vector_norm(arithmetic.add(arithmetic.sub(x, y), eps), p, -1)
@@ -369,7 +371,7 @@ def triplet_margin_loss(
     return summarized(operator, loss, reduction)
 
 
-# --- similarities ------------------------------------------------------------------------------------
+# --- cosine similarity -------------------------------------------------------------------------------
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:

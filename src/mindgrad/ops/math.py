@@ -325,9 +325,7 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
     return apply(basic.mul, x, x)
 
 
-_SINC_SERIES = [
-    (-1) ** k / _math.factorial(2 * k + 1) for k in range(8)
-]  # coefficients of sin(u) / u in powers of u²
+_SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin(u) / u = Σ c_k u²ᵏ
 
 
 @public("Sinc Tensor", "mint.sinc(input)")
@@ -393,7 +391,7 @@ def rad2deg(x: Any) -> Tensor:
     return arithmetic.mul(inexact(operand(x, "Rad2deg")), 180 / _math.pi)
 
 
-# other names of the functions above, as in MindSpore
+# alternative names, as in MindSpore
 arccos = acos
 arccosh = acosh
 arcsin = asin

@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- diagonals --------------------------------------------------------------------------------------------
+# --- diagonals and bands of matrices ----------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -140,7 +140,9 @@ def block_diag(*inputs: Any) -> Tensor:
     """
     blocks = promoted("BlockDiag", *inputs, broadcast=False) if inputs else []
     if not blocks or any(each.ndim > 2 for each in blocks):
-        raise ValueError("For 'BlockDiag', there must be inputs, of at most two axes.")
+        raise ValueError(
+            "For 'BlockDiag', there must be at least one input, and inputs must have at most two axes."
+        )
     blocks = [layout.reshape(x, (1, -1)) if x.ndim < 2 else x for x in blocks]
     width, before, rows = sum(x.shape[1] for x in blocks), 0, []
     for x in blocks:
@@ -151,7 +153,7 @@ def block_diag(*inputs: Any) -> Tensor:
     return joining.concat(rows, 0)
 
 
-# --- whole matrices ---------------------------------------------------------------------------------------
+# --- transposes, products, and condition numbers ----------------------------------------------------------
 
 
 @public("mint")
@@ -218,7 +220,10 @@ def multi_dot(inputs: Any) -> Tensor:
     if any(x.ndim != 2 for x in tensors) or any(
         a.shape[1] != b.shape[0] for a, b in itertools.pairwise(tensors)
     ):
-        raise ValueError(f"For 'MultiDot', matrices of shapes {shapes} cannot be multiplied.")
+        raise ValueError(
+            f"For 'MultiDot', matrices of the shapes {shapes} cannot be multiplied: the columns of each "
+            "matrix must match the rows of the next one."
+        )
     found = _product(tensors, *_plan([tensors[0].shape[0], *(x.shape[1] for x in tensors)]))
     ends = [found.shape[0]] * (len(shapes[0]) == 2) + [found.shape[1]] * (len(shapes[-1]) == 2)
     return layout.reshape(found, tuple(ends))

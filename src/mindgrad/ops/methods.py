@@ -83,7 +83,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__dlpack_device__": dlpack.dlpack_device,
 }
 
-#: dict that maps the name of a Tensor method to the method, from the forms of functions
+#: name -> method of Tensor
 METHODS: dict[str, Callable[..., Any]] = {}
 
 PROPERTIES: dict[str, Callable[..., Any]] = {
@@ -99,7 +99,8 @@ PROPERTIES: dict[str, Callable[..., Any]] = {
 }
 
 
-#: methods whose forms have arguments, so that doctest finds their examples
+#: doctest runs the examples of the methods in this dict: the methods with other arguments than their
+#: functions
 __test__: dict[str, Callable[..., Any]] = {}
 
 
@@ -119,7 +120,7 @@ for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
     if not _name.startswith(
         ("__array", "__dlpack")
-    ):  # a selection (``ops.selection``) cannot be converted to an array
+    ):  # a tensor selected by a mask (``ops.selection``) cannot be converted to an array
         setattr(Selection, _name, _function)
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))

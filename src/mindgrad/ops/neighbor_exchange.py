@@ -29,9 +29,9 @@ __all__ = [
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
-#: Each direction addresses one side of the row axis and one side of the column axis. -1 is the beginning of
-#: the axis, 1 is its end, and 0 is the whole axis. The order is top, top right, right, bottom right, bottom,
-#: bottom left, left, top left.
+#: The eight neighbors: top, top right, right, bottom right, bottom, bottom left, left, top left. Each entry
+#: is (side of the row axis, side of the column axis), with -1 for the beginning, 1 for the end, and 0 for the
+#: whole axis.
 _DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
@@ -195,7 +195,7 @@ def exchanged_halos(
     sent: dict[tuple[int, int], Tensor] = {}
     shapes: dict[int, tuple[int, ...]] = {}
     for direction, (vertical, horizontal) in enumerate(_DIRECTIONS):
-        opposite = (direction + 4) % len(_DIRECTIONS)  # direction from the receiver to this process
+        opposite = (direction + 4) % len(_DIRECTIONS)  # direction in which the receiver sees this process
         rank = send_ranks[direction]
         part = _border(_border(x, 2, vertical, send_lengths[:2]), 3, horizontal, send_lengths[2:])
         if rank >= 0 and part.size:
@@ -236,9 +236,10 @@ def _delivered(
     operator: str,
     image: Tensor | None = None,
 ) -> tuple[dict[tuple[int, int], Tensor], Tensor]:
-    """Exchange tensors between the processes of a group.
+    """Exchange tensors between the processes of a group, in rounds.
 
-    Returns the received tensors by rank and tag, and the tensor that the last round delivered.
+    In each round, a process sends at most one tensor and receives at most one. Returns the received tensors
+    by rank and tag, and the tensor of the last round.
 
     Args:
         sent: tensors that this process sends, by target and tag.
@@ -290,10 +291,10 @@ def _delivered(
 
 
 def _after(x: Tensor, before: Tensor) -> Tensor:
-    """Let ``x`` depend on ``before``, without a dependence on its elements.
+    """Let ``x`` depend on ``before``, by appending an empty part of it.
 
-    Rounds depend on each other and on all tensors that this process sends; its results depend on all rounds.
-    Each derivative therefore runs all rounds on all processes in the same order.
+    By these dependences, each round follows the round before it, and all results follow the last round.
+    Derivatives therefore run all rounds on all processes in the same order.
     """
     return concat([x.reshape(-1), before.reshape(-1)[:0]]).reshape(x.shape)
 

@@ -98,7 +98,8 @@ def normalized_batch(
         raise ValueError(
             f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
         )
-    with state.computing_in(None):  # read all Parameters in their own dtype, not as float16
+    # read the Parameters in their own dtype, even if a Cell computes in float16
+    with state.computing_in(None):
         scale, shift = [
             of_channels(operator, name, value, x)
             for name, value in zip(("weight", "bias"), affine, strict=True)

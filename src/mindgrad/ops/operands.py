@@ -28,19 +28,19 @@ __all__ = [
     "promoted", "truth", "unary",
 ]  # fmt: skip
 
-#: operators that accept a tuple or list of tensors as an operand and stack it
+#: operators that stack an operand that is a tuple or list of tensors
 _STACKING = frozenset({"Add", "Sub", "FloorDiv"})
 _NUMBER = (bool, int, float, complex, np.generic)
 
-# cache of (primitive, element type) pairs that the primitive's type rule accepted; a few hundred at most
+# cache of (primitive, element type) pairs that the type rule of the primitive has accepted
 _ACCEPTED: set[tuple[Primitive, DType]] = set()
 
-# cache of (primitive, element type, float_only) for which operands need no conversion
+# cache of (primitive, element type, float_only) for operands that need no conversion
 _AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
 
-# Cache of Python numbers converted to tensors. The key consists of the primitive, float_only, type and value
-# of the number, and the type of the other operand, which determines the type of the converted number. For a
-# zero, the key contains its repr, which distinguishes 0.0 from -0.0.
+# Cache of Python numbers converted to tensors. The key contains the primitive, ``float_only``, the type and
+# value of the number, and the type of the other operand, which determines the dtype of the result. For a
+# zero, the value is its repr, which distinguishes 0.0 from -0.0.
 _NUMBERS: dict[tuple[Primitive, bool, type, Any, TensorType], Tensor] = {}
 _NUMBERS_KEPT = 1024
 
@@ -58,8 +58,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             return _as_tensor(x, like)
         if not x.is_parameter:
             return x
-        # if a function returns its operand unchanged, a later assignment to the Parameter must not change the
-        # result
+        # Return a new object, so that a later assignment to the Parameter does not change the result of a
+        # function that returns its operand unchanged.
         value = _read(x)
         return as_it_is(value) if value is x else value
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
@@ -147,7 +147,7 @@ def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters
 
 
 def accepted_types(primitive: Primitive, operator: str, *types: TensorType, **parameters: Any) -> None:
-    """Do the check of :func:`accepted` for the types of the operands."""
+    """Check the element types of operands, as :func:`accepted`, from their types."""
     key = (primitive, types[0].dtype)
     if key not in _ACCEPTED:
         _check(primitive, operator, types, parameters)
@@ -232,7 +232,7 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     mixed = False
     for x in xs:
         if type(x) is not Tensor:
-            # `like` is only used if x is a number, which gets a type like the first tensor
+            # a number gets the dtype of the first tensor; all other operands ignore this argument
             x = operand(x, operator, None if getattr(x, "is_parameter", False) else _anchor(xs))
         tensors.append(x)
         own = (x._type or x.type).dtype
@@ -393,7 +393,7 @@ _LARGEST_HALF = 65504.0
 def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
     try:
         if type(number) is float and abs(number) > _LARGEST_HALF:
-            with np.errstate(over="ignore"):  # too large a number becomes infinite
+            with np.errstate(over="ignore"):  # a number that is too large for the dtype becomes infinite
                 return scalar_tensor(number, like.type)
         return scalar_tensor(number, like.type)
     except OverflowError:
@@ -422,5 +422,5 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
 
 def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:
     """Create a tensor whose elements all equal ``number``."""
-    made = tensor_type(dtype, shape)  # raises if the shape is too large to allocate
+    made = tensor_type(dtype, shape)  # before ``make_tensor``: raises an error if the shape is too large
     return make_tensor(np.full(shape, number, dtype.numpy), made)

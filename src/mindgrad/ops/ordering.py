@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- sorted ------------------------------------------------------------------------------------------
+# --- sorting and largest elements --------------------------------------------------------------------
 
 
 def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tensor, int]:
@@ -152,7 +152,7 @@ def topk(
     return gather_elements(x, along, order), order
 
 
-# --- results whose shape depends on the data -----------------------------------------------------------
+# --- functions whose result shape depends on the values ------------------------------------------------
 
 
 def _values(x: Tensor, operator: str) -> np.ndarray:
@@ -246,7 +246,7 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
     return elements, make_tensor(ranks[which].reshape(x.shape).astype(wide.numpy))
 
 
-# --- positions of values ---------------------------------------------------------------------------------
+# --- searchsorted and bincount ---------------------------------------------------------------------------
 
 
 def searchsorted(
@@ -295,7 +295,7 @@ def searchsorted(
             f"For 'SearchSorted', the sequence must be a vector, or have the axes of the values apart "
             f"from the last, but got the shapes {sequence.shape} and {needles.shape}."
         )
-    # the insertion index of a value is the number of elements of the sequence that are smaller (or equal)
+    # the insertion index of a value is the number of smaller (or equal) elements in the sequence
     count = sequence.shape[-1]
     shape = (*needles.shape, count)
     spread = apply(structural.broadcast_in_dim, needles, shape=shape, dims=tuple(range(needles.ndim)))

@@ -23,7 +23,7 @@ from mindgrad.ops.registry import public
 
 __all__ = ["with_second_names"]
 
-#: alternative argument names by method
+#: method -> {alternative argument name: argument name}
 SECOND_NAMES: dict[str, dict[str, str]] = {
     "approximate_equal": {"other": "y"},
     "argsort": {"dim": "axis"},
@@ -60,7 +60,7 @@ SECOND_NAMES: dict[str, dict[str, str]] = {
     },
 }
 
-#: methods that accept ints as separate arguments or as one tuple; the values are keyword names of the tuple
+#: methods that accept ints as separate arguments or as one tuple -> keyword names of the tuple
 _TUPLES: dict[str, tuple[str, ...]] = {"flip": ("dims",), "tile": ("dims", "reps")}
 
 
@@ -99,7 +99,7 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
     return taking
 
 
-# -- methods with two signatures -------------------------------------------------------------------
+# -- methods that accept two signatures ------------------------------------------------------------
 
 
 @public("Tensor")
@@ -287,7 +287,7 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
     [1. 9. 3.]
     """
     if (src is None) == (value is None):
-        raise TypeError("scatter() takes either 'src' or 'value'.")
+        raise TypeError("scatter() takes either 'src' or 'value', but got both or neither.")
     return scattering.scatter(self, axis, index, value if src is None else src)
 
 

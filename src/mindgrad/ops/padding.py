@@ -160,7 +160,7 @@ def _along_axis(x: Tensor, axis: int, before: int, behind: int, kind: str, mode:
         return slice_axis(x, axis, -before, count + behind)
     places, added = np.arange(count), (max(before, 0), max(behind, 0))
     window = slice(max(-before, 0), max(before, 0) + count + max(behind, 0) - max(-behind, 0))
-    if kind == "wrap":  # negative pairs have removed elements; wrap the remaining ones
+    if kind == "wrap":  # negative widths have removed elements; repeat the remaining ones periodically
         places = np.pad(places[max(-before, 0) : count - max(-behind, 0)], added, mode="wrap")
     else:
         places = np.pad(places, added, mode=kind)[window]  # type: ignore[call-overload]

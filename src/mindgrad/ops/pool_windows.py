@@ -32,8 +32,8 @@ from mindgrad.primitives.static_slices import slice as slice_row
 
 __all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 
-# if a window has more elements along an axis than this, reduce it with one operator instead of a chain of
-# elementwise operators
+# maximum window length along an axis for pooling by a chain of elementwise operators; longer windows use one
+# reduction
 _CHAIN = 8
 
 
@@ -82,7 +82,7 @@ def pool_windows(
         travel = n + low + high - k
         count = travel // s + 1
         if flag(ceil_mode, operator, "ceil_mode") and travel % s and count * s < n + low:
-            count += 1  # in ceil mode, a window that begins inside the input may extend past the input's end
+            count += 1  # in ceil mode, the last window may begin inside the input and end after it
             high += (count - 1) * s - travel
         counts.append(count)
         pairs.append((low, high))
@@ -127,7 +127,7 @@ def _chained(
     return extreme
 
 
-# --- the greatest element ----------------------------------------------------------------------------
+# --- maximum pooling ---------------------------------------------------------------------------------
 
 
 def _greater(a: tuple[Tensor, ...], b: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -165,7 +165,7 @@ def max_pooled(operator: str, axes: int, x: Any, pooled: Callable[[Sizes], Windo
     return maxima if len(maxima) > 1 else maxima[0]
 
 
-# --- the average -------------------------------------------------------------------------------------
+# --- average pooling ---------------------------------------------------------------------------------
 
 
 def _summed(x: Tensor, first: int, w: Windows) -> Tensor:
@@ -222,7 +222,7 @@ def avg_pooled(
     return cast(arithmetic.mul(total, make_tensor(shares.astype(x.dtype.numpy))), original.dtype)
 
 
-# --- a given number of windows -----------------------------------------------------------------------
+# --- adaptive pooling: the number of windows is given ------------------------------------------------
 
 
 def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
@@ -289,7 +289,7 @@ def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any
         axis, size = first + k, x.shape[first + k]
         borders = _borders(size, targets[k])
         longest = max(stop - start for start, stop in borders)
-        # pad all windows to the length of the longest one by repeating the last element
+        # extend all windows to the length of the longest one by repeating their last element
         columns = [[min(start + j, stop - 1) for start, stop in borders] for j in range(longest)]
         parts = [tuple(_columns(y, axis, each) for y in pooled) for each in columns]
         pooled = _chained(parts, _greater)

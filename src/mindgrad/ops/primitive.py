@@ -10,5 +10,5 @@ from mindgrad.ops.operations.primitive import (
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_attr_register"]
 
-# MindSpore 2.x's name for a function of constants that also accepts tensors, but does not read their values
+# MindSpore 2.x's name for a ``constexpr`` function that may receive tensors but does not read their values
 _primexpr = constexpr

@@ -103,7 +103,7 @@ def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any 
     return mean if dtype is None else cast(mean, as_dtype(dtype))
 
 
-# --- quantiles --------------------------------------------------------------------------------------------
+# --- quantiles and medians --------------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -198,7 +198,10 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
         x = layout.moveaxis(x, place, 0)
     count, others = x.shape[0], x.shape[1:]
     if not count:
-        raise ValueError(f"For '{operator}', there are no elements to take a quantile of.")
+        raise ValueError(
+            f"For '{operator}', the quantile of an empty axis is undefined. Pass an input with at least "
+            "one element along the axis."
+        )
     missing = rounding.isnan(x)
     absent = reduction.sum(cast(missing, x.dtype), 0)
     ordered, _ = ordering.sort(indexing.where(missing, np.inf, x), 0)
@@ -216,9 +219,6 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     value = indexing.where(equal(absent, count) if leave_out else greater(absent, 0), np.nan, value)
     shape = reduced_shape if keepdims else others
     return layout.reshape(value, (part.size, *shape) if part.ndim else shape)
-
-
-# --- cumulative -------------------------------------------------------------------------------------------
 
 
 @public("Tensor")

@@ -40,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- normal ------------------------------------------------------------------------------------------
+# --- normal distribution -----------------------------------------------------------------------------
 
 
 @public(
@@ -147,7 +147,7 @@ def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Ten
     return randn(like.shape, dtype=dtype, seed=seed)
 
 
-# --- uniform -----------------------------------------------------------------------------------------
+# --- uniform distribution ----------------------------------------------------------------------------
 
 
 def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
@@ -233,7 +233,7 @@ def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tens
     return rand(like.shape, dtype=like.dtype if dtype is None else dtype, seed=seed)
 
 
-# --- integers ----------------------------------------------------------------------------------------
+# --- random integers ---------------------------------------------------------------------------------
 
 
 @public(
@@ -327,7 +327,7 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
     return integers(operator, full_shape, bounds[0], bounds[1], dtype, seeds)
 
 
-# --- others ------------------------------------------------------------------------------------------
+# --- Laplace and Bernoulli distributions -------------------------------------------------------------
 
 
 @public(

@@ -205,8 +205,8 @@ def hardswish(input: Any) -> Tensor:
     >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
     [0. 0. 4.]
     """
-    # hardswish is computed piece by piece: at ±∞, the product x · min(max(x + 3, 0), 6) and its derivative
-    # would be NaN (∞ · 0)
+    # Compute hardswish piecewise: at ±∞, the product x · min(max(x + 3, 0), 6) and its derivative would be
+    # NaN.
     x = real_operand(input, "HSwish")
     above, below = greater(x, 3.0), less(x, -3.0)
     inside = choose(below, 0.0, choose(above, 0.0, x))
@@ -334,6 +334,6 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     return choose(above, x, value)
 
 
-# other public names of the same functions
+# alternative names, as in MindSpore
 hsigmoid = hardsigmoid
 hswish = hardswish

@@ -73,15 +73,15 @@ class _Loop(NamedTuple):
     structure: Any
 
 
-#: cache of traced loops; the key is the step function and the types of all tensors
+#: cache: (step function, types of all tensors) -> traced loop
 _loops: dict[Any, _Loop] = {}
 _LOOPS_KEPT = 128
 
 
 def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
-    """Trace the loop as for compilation, and apply its equations in the deferred call.
+    """Add the loop to the deferred call as a whole, not iteration by iteration.
 
-    Its iterations run only mindgrad's own code. A step with equal closures and types is traced once.
+    The traced loop is cached if the step function and its closure can be compared.
     """
     leaves, structure = flatten(carry)
     tensors = [state.read(x) for x in (xs, *leaves) if isinstance(x, Tensor)]
@@ -101,7 +101,7 @@ def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
 
 
 def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any], structure: Any) -> _Loop:
-    """Trace the loop over the first tensor; the carry holds the next ``count`` − 1."""
+    """Trace the loop over ``tensors[0]``, with the carry ``tensors[1:count]``."""
 
     def loop(sequence: Tensor, *carry: Tensor) -> Any:
         following = iter(carry)
@@ -118,9 +118,10 @@ def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any]
 
 
 def _described(value: Any, tensors: list[Tensor]) -> Any:
-    """A key of a step and its closure, without tensors; ``None`` if there is no key.
+    """Return a cache key of a function and its closure, or ``None``.
 
-    Tensors in the closure are appended to ``tensors``.
+    A key contains the code and the captured numbers, strings, and functions. Captured tensors are appended to
+    ``tensors``. There is no key if another object is captured.
     """
     if isinstance(value, Tensor):
         tensors.append(state.read(value))

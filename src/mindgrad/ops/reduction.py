@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- helpers of all reductions -----------------------------------------------------------------------
+# --- functions that all reductions use ---------------------------------------------------------------
 
 
 def flag(value: Any, operator: str, name: str) -> bool:
@@ -65,7 +65,7 @@ def reduced(
         return x.reduced(
             primitive, axes, lambda values: reduced(primitive, operator, values, axes, keep, name)
         )
-    if axis is None or type(axis) is int:  # the same as calling ``_resolved``, inlined for speed
+    if axis is None or type(axis) is int:  # ``_resolved`` inlined, because this is the common case
         reduction = _reduction(primitive, operator, x._type or x.type, axis, keep, name)
     else:
         reduction = _resolved(primitive, operator, x, axis, keep, name)
@@ -132,7 +132,7 @@ def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
     return x if own.is_inexact or own is uint64 else cast(x, int64)
 
 
-# --- sum, mean, product ------------------------------------------------------------------------------
+# --- sum, mean, product, logsumexp -------------------------------------------------------------------
 
 
 @public("mint", "ops.auto_generate.SumExt()(x, dim=None, keepdim=False, dtype=None)")
@@ -327,7 +327,7 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
     return reduced(primitives.reduce_sum, "CountNonZero", cast(hits, as_dtype(dtype)), axis, keep_dims)
 
 
-# --- quantifiers -------------------------------------------------------------------------------------
+# --- all and any -------------------------------------------------------------------------------------
 
 
 @public(
@@ -378,7 +378,7 @@ def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return reduced(primitives.reduce_any, "ReduceAny", truth(input, "ReduceAny"), axis, keep_dims)
 
 
-# other names of the same functions, as in MindSpore r1.x
+# alternative names, as in MindSpore 1.x
 reduce_all = all
 reduce_any = any
 reduce_mean = mean

@@ -26,7 +26,7 @@ from mindgrad._base.shared_docs import document
 
 __all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
 
-#: the path that stands for the operator classes in forms
+#: path of the operator classes in forms
 CLASSES = "ops.operations"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -50,12 +50,12 @@ class Form(NamedTuple):
     example: str = ""
 
 
-#: functions and their forms in the order of declaration; each surface reads the entries added since its last
-#: reading
+#: functions and their forms, in the order of declaration
 _DECLARED: list[tuple[Callable[..., Any], tuple[str, ...]]] = []
 _LINES: dict[Callable[..., Any], tuple[str, ...]] = {}
 _FORMS: dict[str, dict[str, Form]] = {}
-_READ: dict[str, int] = {}  # number of entries of _DECLARED that each path has read
+# path -> number of entries of ``_DECLARED`` that are already installed at this path
+_READ: dict[str, int] = {}
 _SURFACES: dict[str, Callable[[list[Form]], None]] = {}
 
 
@@ -83,7 +83,8 @@ def public(*forms: str) -> Callable[[_F], _F]:
             _LINES[function] = _LINES.get(function, ()) + forms
         if function.__doc__:
             names = names_of(function)
-            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):  # the only name is a method
+            # the function is public only as a method
+            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):
                 names = related(names[0]) or names
             document(function, names)
         if forms:
@@ -96,7 +97,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
 
 
 def _install_further(path: str) -> None:
-    """Install new forms on a loaded surface; if one is wrong, undo its declaration."""
+    """Add new forms to the surface ``path``. Undo the declaration of a wrong form."""
     before = len(_FORMS[path])
     try:
         names = surface_forms(path)
@@ -110,7 +111,7 @@ def _install_further(path: str) -> None:
 _ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
 
 
-#: path in forms -> public module that documents the name; all other paths export names of these modules again
+#: path in forms -> module that documents the name; other paths only export it
 _OWNERS = {
     "": "mindgrad.ops",
     "Tensor": "mindgrad.Tensor",
@@ -152,7 +153,7 @@ def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]
 
 
 def surface(path: str, install: Callable[[list[Form]], None]) -> None:
-    """Install the forms of a path: present ones now, later ones when declared."""
+    """Install the forms of a path now, and later forms when they are declared."""
     install(list(surface_forms(path).values()))
     _SURFACES[path] = install
 

@@ -105,7 +105,7 @@ def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
     return cast(samples, order.dtype)
 
 
-#: number of candidates per gamma number; each is accepted with a probability above 0.95
+#: number of candidates for each gamma variate; each is accepted with a probability above 0.95
 _ATTEMPTS = 8
 
 
@@ -134,8 +134,8 @@ def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Ten
     limit: Any = exponentials(operator, (_ATTEMPTS, *shape), dtype, seeds)
     root = c * noise + 1.0
     v = apply(arithmetic.select, root > 0.0, root, root * 0.0) ** 3
-    # Marsaglia and Tsang accept a candidate if log u < x²/2 + d − d v + d log v; −log u is exponentially
-    # distributed
+    # Acceptance condition of Marsaglia and Tsang: log u < x²/2 + d − d v + d log v, where −log u is
+    # exponentially distributed.
     is_accepted = d * (1.0 - v + v.log()) + 0.5 * noise * noise > -limit
     sample = _first(is_accepted, d * v)
     exponent = apply(arithmetic.div, exponentials(operator, shape, dtype, seeds), alpha)
@@ -203,11 +203,11 @@ def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = 
     return cast(found, as_dtype(dtype))
 
 
-#: if the mean λ is below ``_SMALL_MEAN``, invert the distribution function with ``_TERMS`` terms; Poisson
-#: numbers of ``_TERMS`` or more then have a probability below 2⁻⁴⁶
+#: If the mean λ is below ``_SMALL_MEAN``, invert the cumulative distribution function, summed over ``_TERMS``
+#: terms. Larger variates have a probability below 2⁻⁴⁶.
 _SMALL_MEAN, _TERMS = 10.0, 43
-#: number of candidates per Poisson number; each is accepted with a probability of at least 3/4, so all are
-#: rejected about once in 10⁹ draws
+#: number of candidates for each Poisson variate; each is accepted with a probability of at least 3/4, so all
+#: are rejected about once in 10⁹ draws
 _CANDIDATES = 16
 
 
@@ -230,7 +230,7 @@ def _by_inversion(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
     counted = np.arange(_TERMS)
     factorials = np.array([math.lgamma(k + 1.0) for k in counted])
     column = mean.expand_dims(-1)
-    # if the mean is 0, the terms are NaN, so every comparison is false and the result is 0
+    # for mean 0, the terms are NaN, so every comparison is false and the count is 0
     logarithm = column.log() * Tensor(counted, float64) - column - Tensor(factorials, float64)
     below: Any = cumulative.cumsum(logarithm.exp(), -1) <= drawn.expand_dims(-1)
     return below.astype(float64).sum(-1)

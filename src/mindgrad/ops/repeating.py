@@ -45,7 +45,7 @@ def tile(input: Any, dims: Any) -> Tensor:
     rank = max(len(times), x.ndim)
     times = (1,) * (rank - len(times)) + times
     shape = (1,) * (rank - x.ndim) + x.shape
-    # broadcast to a shape with an axis of repetitions before each axis: (n₀, n₁) -> (t₀, n₀, t₁, n₁)
+    # insert an axis of repetitions before each axis, broadcast (1, n₀, 1, n₁) to (t₀, n₀, t₁, n₁), and merge
     spread = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
     if spread == tuple(n for n in shape for n in (1, n)):
         return reshape(x, shape)

@@ -25,7 +25,7 @@ from mindgrad.ops.registry import public
 
 __all__ = ["interpolate", "upsample"]
 
-#: for each mode, the number of spatial axes (the axes after batch and channels) that it can resize
+#: mode -> supported numbers of spatial axes, which follow the axes batch and channels
 _AXES = {
     "nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "linear": (1,), "bilinear": (2,), "trilinear": (3,),
     "bicubic": (2,), "area": (1, 2, 3),
@@ -204,5 +204,5 @@ def resized_image(
     return resized(x, new_sizes(operator, x.shape[2:], sizes, None), mode, aligned, halves)
 
 
-# a second public name of the same function
+# alternative name, as in MindSpore
 upsample = interpolate

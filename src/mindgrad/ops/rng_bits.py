@@ -48,13 +48,13 @@ __all__ = [
     "normals", "parameters", "require", "seeds_of", "shape_of", "with_probability",
 ]  # fmt: skip
 
-#: state of the random generator from which this thread draws
+#: Parameter with the generator state that the current context draws from
 _source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
 
-#: seeds of an operator without an explicit seed, which uses only the global state
+#: seeds of an operator that draws only from the global state
 NO_SEEDS = (0, 0)
 
-#: number of bits of the significand of each element type, including the implicit bit
+#: bits of the significand of each dtype, including the implicit bit
 _PRECISION = {float16: 11, bfloat16: 8, float32: 24}
 
 
@@ -117,7 +117,10 @@ def require(operator: str, name: str, x: Tensor, holds: Callable[[np.ndarray], A
 def parameters(
     operator: str, shape: Any, values: dict[str, Any]
 ) -> tuple[tuple[int, ...], DType, list[Tensor]]:
-    """The shape and element type of a result, and its parameters with both."""
+    """Return the shape and dtype of random numbers, and their parameters.
+
+    The parameters of the distribution in ``values`` are cast and broadcast to this dtype and shape.
+    """
     tensors = [inexact(operand(x, operator)) for x in values.values()]
     dtype = float32
     for tensor in tensors:
@@ -141,7 +144,7 @@ def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tenso
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.write(source, after)
         return words
-    with window:  # lock, so that two threads do not draw from the same state
+    with window:  # hold the lock: two threads must not draw from the same state
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.advance(source, after)
     return words
@@ -208,7 +211,7 @@ def normals(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[in
     return cast(apply(structural.reshape, numbers, shape=shape), dtype)
 
 
-# --- integers ----------------------------------------------------------------------------------------
+# --- random integers ---------------------------------------------------------------------------------
 
 _LOW_HALF = 0xFFFFFFFF
 

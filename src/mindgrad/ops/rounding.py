@@ -123,7 +123,7 @@ def heaviside(x: Any, values: Any) -> Tensor:
     return choose(nan, stop_gradient(x), choose(binary(basic.equal, "Heaviside", x, 0), values, above))
 
 
-# --- tests -------------------------------------------------------------------------------------------
+# --- tests of elements, and nan_to_num ---------------------------------------------------------------
 
 isnan = unary_function(
     __name__, "isnan", logic.isnan, "Check elementwise for NaN.",
@@ -174,6 +174,6 @@ def nan_to_num(
     return choose(binary(basic.equal, "NanToNum", x, -_math.inf), lowest, x)
 
 
-# other public names of the same functions
+# alternative names, as in MindSpore
 absolute = abs
 fix = trunc

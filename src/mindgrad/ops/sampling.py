@@ -171,7 +171,8 @@ def _multinomial(
             sums, apply(arithmetic.mul, drawn, broadcast_to(total, drawn.shape)), out_int32=True, right=True
         )
     waits = exponentials(operator, weights.shape, float64, seeds)
-    # a category with probability 0 gets an infinite waiting time, so it is drawn last
+    # The categories with the shortest waiting times are drawn. A category with weight 0 waits for an infinite
+    # time.
     times = apply(arithmetic.div, combined(arithmetic.add, waits, 2.0**-70), weights)
     places = apply(argsort, times, axis=len(rows), descending=False)
     return places[..., :count]  # type: ignore[index]
@@ -321,7 +322,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     size = mask.size
     flat = apply(structural.reshape, mask, shape=(size,))
     order = _order(name, size, seeds_of(name, seed))
-    # put the elements in random order; a stable sort then moves the true ones to the front
+    # A stable sort of the shuffled mask moves its true elements to the front, in random order.
     first = apply(argsort, cast(indexing.gather(flat, order, 0), int32), axis=0, descending=True)
     chosen_order = indexing.gather(order, first[:number], 0)  # type: ignore[index]
     chosen = indexing.gather(flat, chosen_order, 0)

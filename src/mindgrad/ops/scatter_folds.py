@@ -51,8 +51,8 @@ def fold(primitive: Primitive, operator: str, x: Tensor, indices: Tensor, update
         return _by_known_rounds(primitive, x, values.reshape(-1, count), updates)
     if not state.is_compiling():
         raise RuntimeError(
-            f"For '{operator}', the indices must be known: vmap has an axis of them. Compile the function, "
-            f"jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."
+            f"For '{operator}', the indices must be known, but vmap maps over an axis of them. Compile the "
+            "function, jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."
         )
     if not size:
         return x
@@ -125,7 +125,8 @@ def _rounds(flat: Tensor, elements: int) -> Tensor:
     """The number of earlier updates of the same element, as int32; −1 if out of range."""
     (count,) = flat.shape
     numbers = make_tensor(np.arange(count, dtype=np.int64))
-    order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))  # in order of updates
+    # sort by element, then by order of the updates
+    order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))
     ordered = read_along(flat, order, 0)
     preceding = cast(arithmetic.sub(numbers, searchsorted(ordered, ordered)), int32)
     return choose(comparison.equal(flat, elements), -1, read_along(preceding, argsort(order), 0))

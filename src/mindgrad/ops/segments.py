@@ -98,8 +98,8 @@ _FUNCTIONS: dict[str, Any] = {
     "UnsortedSegmentProd": scattering.tensor_scatter_mul,
     "UnsortedSegmentSum": scattering.tensor_scatter_add,
 }
-#: reductions to use if the segments are unknown at compile time; a scatter would need the largest number of
-#: slices per segment
+#: reductions that replace the scatter if the segments are unknown at compile time: the number of scatter
+#: rounds is the number of slices in the largest segment
 _OVER_ALL: dict[str, Any] = {
     "UnsortedSegmentMax": extremes.amax,
     "UnsortedSegmentMin": extremes.amin,
@@ -131,8 +131,8 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
         start = np.asarray(getattr(limits(x.dtype.numpy), start)).item()
     parts = layout.reshape(x, (ids.size, *part))
     if values is None and operator in _OVER_ALL:
-        # segments are unknown at compile time: reduce each segment over all slices, and mask slices of other
-        # segments
+        # The segments are unknown at compile time. Reduce over all slices for each segment, and mask the
+        # slices of other segments.
         numbers = creation.arange(count).reshape(count, 1)  # type: ignore[attr-defined]
         own = comparison.equal(layout.reshape(ids, (1, ids.size)), numbers)
         own = layout.reshape(own, (count, ids.size, *(1 for _ in part)))
@@ -140,8 +140,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
     column = layout.reshape(ids, (ids.size, 1))
     if values is not None and (not values.size or values.min() >= 0):
         return _FUNCTIONS[operator](creation.full((count, *part), start, dtype=x.dtype), column, parts)  # type: ignore[no-any-return]
-    # slices of negative segments go to an extra segment after the last one; the extra segment is removed
-    # below
+    # a segment ``count`` receives the slices with negative ids; it is removed after the scatter
     column = indexing.where(comparison.less(column, 0), count, column)
     target = creation.full((count + 1, *part), start, dtype=x.dtype)
     return joining.split(_FUNCTIONS[operator](target, column, parts), [count, 1])[0]

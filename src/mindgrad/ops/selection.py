@@ -27,7 +27,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["Selection", "selected"]
 
-#: neutral element of each reduction; it replaces the elements that the mask does not select
+#: primitive -> neutral element, which replaces the elements that the mask does not select
 _NEUTRAL = {
     reduction.reduce_sum: 0, reduction.reduce_prod: 1, reduction.reduce_all: 1, reduction.reduce_any: 0,
     reduction.norm: 0, reduction.logsumexp: -math.inf, reduction.reduce_max: -math.inf,
@@ -37,7 +37,7 @@ _EXTREMES = (reduction.reduce_max, reduction.reduce_min)
 
 
 class _Unknown:
-    """The type of a selection: an element type without a shape."""
+    """Type of a selection; every attribute except ``dtype`` raises an error."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -47,7 +47,7 @@ class _Unknown:
 
 
 class _Scope:
-    """The scope of operators on selections; it takes precedence over all other scopes."""
+    """Scope that intercepts operators on selections, before all other scopes."""
 
     level = 1 << 30
 
@@ -97,7 +97,10 @@ class Selection:
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
-            raise AttributeError(f"x[mask] of a mask that is not known at compile time has no '{name}'")
+            raise AttributeError(
+                f"x[mask] has no '{name}', because its shape depends on the mask, which is not known at "
+                "compile time"
+            )
         unknown_mask_error()
 
     def refuse(self) -> NoReturn:
@@ -147,7 +150,7 @@ class Selection:
         reduction_of_selected = reduce(self._with(_NEUTRAL[primitive]))
         if primitive not in _EXTREMES:
             return reduction_of_selected
-        # the maximum or minimum of an empty selection is NaN
+        # the maximum and minimum of an empty selection are NaN
         is_any = apply(reduction.reduce_any, self.mask, axes=(0,))
         like = reduction_of_selected.type
         if like.shape:

@@ -31,7 +31,7 @@ __all__ = [
     "sequence_mask", "unique_consecutive", "unique_with_pad", "unravel_index",
 ]  # fmt: skip
 
-# --- order ------------------------------------------------------------------------------------------------
+# --- reversal and permutation -----------------------------------------------------------------------------
 
 
 def reverse(x: Any, axis: Any) -> Tensor:
@@ -81,9 +81,9 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
     )
     if along == members or lengths.shape != (tensor.shape[members],):
         raise ValueError(
-            f"For '{operator}', there must be one length for each of the {tensor.shape[members]} members "
-            f"along axis {members}, and 'seq_dim' another axis, but got lengths of shape {lengths.shape} and "
-            f"'seq_dim' {seq_dim}."
+            f"For '{operator}', there must be one length for each of the {tensor.shape[members]} sequences "
+            f"along axis {members}, and 'seq_dim' must be a different axis, but got lengths of shape "
+            f"{lengths.shape} and 'seq_dim' {seq_dim}."
         )
     positions = creation.arange(tensor.shape[along])
     positions = layout.reshape(positions, tuple(-1 if k == along else 1 for k in range(tensor.ndim)))
@@ -148,7 +148,7 @@ def invert_permutation(input_x: Any) -> Tensor:
     return ordering.argsort(operand(input_x, "InvertPermutation"))
 
 
-# --- indices and membership -------------------------------------------------------------------------------
+# --- buckets, membership, and index conversion ------------------------------------------------------------
 
 
 @public(
@@ -216,7 +216,8 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     x, classes = operand(x1, "InTopK"), operand(x2, "InTopK")
     labels = class_labels(classes, x.shape[1], "InTopK")
     own = indexing.gather_elements(x, 1, layout.expand_dims(labels, 1))
-    # not 'x > own': the score of a class out of range is NaN, and all other classes must count as better
+    # The score of an out-of-range class is NaN, and such a class is never in the top k. Therefore count ``not
+    # x <= own``, which is true for NaN, instead of ``x > own``.
     worse = reduction.reduce_sum(cast(comparison.less_equal(x, own), int32), 1)
     better = arithmetic.sub(x.shape[1], worse)
     return comparison.less(better, whole_number(k, "InTopK", "k", least=0))
@@ -275,7 +276,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
     return indexing.gather(x, Tensor(places), 0)
 
 
-# --- repeated elements ------------------------------------------------------------------------------------
+# --- removal of repeated elements -------------------------------------------------------------------------
 
 
 @public(

@@ -17,7 +17,7 @@ __all__ = ["Sharded", "shard"]
 
 
 class _WhileDivided:
-    """Whether functions are divided among devices; their gradients are then compiled."""
+    """Descriptor of ``compiles``: true while functions are divided among devices."""
 
     def __get__(self, instance: object, owner: type) -> bool:
         return current() is not None

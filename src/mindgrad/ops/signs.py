@@ -30,7 +30,7 @@ def signbit(input: Any) -> Tensor:
     x = operand(input, "Signbit")
     if not x.dtype.is_float:
         return comparison.less(x, 0)
-    # 1 / 0.0 = ∞ and 1 / −0.0 = −∞, so the quotient has the sign of the zero
+    # 1 / x has the sign of a zero: 1 / 0.0 = ∞ and 1 / −0.0 = −∞
     return comparison.less(indexing.where(comparison.equal(x, 0), arithmetic.true_divide(1.0, x), x), 0)
 
 

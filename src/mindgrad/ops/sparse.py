@@ -78,7 +78,7 @@ globals().update(
 )
 
 
-# --- sums and products ---------------------------------------------------------------------------------
+# --- arithmetic of sparse tensors ----------------------------------------------------------------------
 
 
 def coo_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
@@ -256,7 +256,7 @@ def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
     return x.with_values(powers / powers.unsorted_segment_sum(rows, count)[rows])
 
 
-# --- layouts -------------------------------------------------------------------------------------------
+# --- conversions between sparse formats ----------------------------------------------------------------
 
 
 def csr_to_coo(tensor: Any) -> COOTensor:
@@ -375,13 +375,16 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     (2, 4)
     """
     if len(sp_input) < 2:
-        raise ValueError("For 'coo_concat', there must be two tensors at least.")
+        raise ValueError("For 'coo_concat', there must be at least two tensors.")
     first = _sparse(sp_input[0], COOTensor, "coo_concat")
     axis = axis_in_range(concat_dim, len(first.shape), "coo_concat", "concat_dim")
     parts, start = [], 0
     for x in sp_input:
         if x.shape[:axis] + x.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
-            raise ValueError(f"For 'coo_concat', the shapes {first.shape} and {x.shape} do not fit.")
+            raise ValueError(
+                f"For 'coo_concat', the shapes {first.shape} and {x.shape} must be equal except for the "
+                "size of axis 'concat_dim'."
+            )
         shift = np.zeros(len(x.shape), np.int64)
         shift[axis] = start
         parts.append(x.indices + Tensor(shift))
@@ -393,7 +396,7 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     return COOTensor(indices[Tensor(order)], values[Tensor(order)], shape)
 
 
-# --- constructors and parts ------------------------------------------------------------------------------
+# --- constructors and accessors --------------------------------------------------------------------------
 
 make_coo_tensor = make_sparse_tensor = COOTensor
 make_csr_tensor = CSRTensor

@@ -44,7 +44,7 @@ def _flat(indices: Any, sizes: Any) -> Tensor:
     return positions  # type: ignore[no-any-return]
 
 
-# --- one tensor -------------------------------------------------------------------------------------
+# --- functions of one sparse tensor -----------------------------------------------------------------
 
 
 @public(
@@ -139,7 +139,7 @@ def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
     return arithmetic.div(powers, indexing.gather(unsorted_segment_sum(powers, rows, count), rows, 0))
 
 
-# --- with a dense tensor ----------------------------------------------------------------------------
+# --- sparse tensor and dense tensor -----------------------------------------------------------------
 
 
 @public(
@@ -204,7 +204,7 @@ def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
     return indexing.gather_nd(tensor, joining.stack(columns, 1))
 
 
-# --- segments ---------------------------------------------------------------------------------------
+# --- reductions over segments of rows ---------------------------------------------------------------
 
 
 def segment_of_rows(

@@ -87,7 +87,10 @@ def stft(
     is_complex = signal.dtype.kind == "complex" or (weights is not None and weights.dtype.kind == "complex")
     half = not is_complex if onesided is None else flag(onesided, "STFT", "onesided")
     if half and is_complex:
-        raise ValueError("For 'STFT', 'onesided' must be False for a complex signal or window.")
+        raise ValueError(
+            "For 'STFT', 'onesided' must be False if the signal or window is complex, because its "
+            "spectrum is not symmetric."
+        )
     pieces = reshape(signal, (-1, signal.shape[-1]))
     if flag(center, "STFT", "center"):
         pieces = padded(pieces, [(0, 0), (length // 2, length // 2)], _mode(pad_mode))

@@ -30,11 +30,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- spread ------------------------------------------------------------------------------------------
+# --- variance and median -----------------------------------------------------------------------------
 
 
 def _centered(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tensor, tuple[int, ...], float]:
-    """(x − mean, mean, axes, n − ddof), where float16 and bfloat16 become float32."""
+    """Return (x − mean, mean, axes, n − ddof); float16 and bfloat16 become float32."""
     if not isinstance(ddof, int):
         raise TypeError(f"For '{operator}', the 'ddof' must be an int or bool, but got {ddof!r}.")
     x = inexact(operand(x, operator))
@@ -204,7 +204,8 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     axis = normalize_axis(axis, x.ndim, "Median")
     if not x.ndim:
         return x, cast(not_equal(x, x), int64)
-    first = extremes.place_of_extreme(primitives.argmax, "Median", x, axis)  # index of a NaN, if any
+    # index of the first NaN, if there is one
+    first = extremes.place_of_extreme(primitives.argmax, "Median", x, axis)
     accepted(argsort, "Median", x, axis=axis, descending=False)
     order = apply(argsort, x, axis=axis, descending=False)
     middle = (x.shape[axis] - 1) // 2
@@ -216,7 +217,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     return taken_along(x, places, axis, keepdims)
 
 
-# --- norms -------------------------------------------------------------------------------------------
+# --- norms of vectors and matrices -------------------------------------------------------------------
 
 
 def _real_sizes(operator: str, x: Any, dtype: Any) -> Tensor:
@@ -284,8 +285,8 @@ def vector_norm(
         return reduced(primitives.reduce_min, operator, sizes, axis, keepdims, "keepdims")
     if order == 1:
         return reduced(primitives.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
-    # the norm is computed as unit · ‖x / unit‖, so that powers neither overflow nor underflow; it does not
-    # depend on unit, so unit needs no gradient
+    # Compute the norm as unit · ‖x / unit‖, so that powers neither overflow nor underflow. The norm does not
+    # depend on ``unit``, so ``unit`` needs no gradient.
     unit: Any = 1.0
     if x.size:
         extreme = primitives.reduce_max if order > 0 else primitives.reduce_min
@@ -395,7 +396,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
         return vector_norm(x, 2, dim, keepdim, dtype=dtype)
     if dim is None and x.ndim > 2:
         raise ValueError(
-            f"For '{operator}', 'dim' must be given where 'ord' is, because the input has more than two "
+            f"For '{operator}', 'dim' is required together with 'ord', because the input has more than two "
             f"axes: its shape is {x.shape}."
         )
     pair = tuple(range(x.ndim)) if dim is None else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
@@ -403,8 +404,8 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
         return matrix_norm(x, ord, pair, keepdim, dtype=dtype)
     if isinstance(ord, str):
         raise ValueError(
-            f"For '{operator}', the order {ord!r} is one of matrices, but 'dim' is {dim} for an input of "
-            f"shape {x.shape}."
+            f"For '{operator}', the 'ord' {ord!r} is a matrix norm, which needs two axes, but 'dim' is "
+            f"{dim} for an input of shape {x.shape}."
         )
     return vector_norm(x, ord, dim, keepdim, dtype=dtype)
 
@@ -438,7 +439,10 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
     total = _total_norm(operator, [x] if isinstance(x, Tensor) else x, order)
     known = flag(error_if_nonfinite, operator, "error_if_nonfinite") and total._array is not None
     if known and not _math.isfinite(total.item()):
-        raise RuntimeError(f"For '{operator}', the norm is not finite: {total}.")
+        raise RuntimeError(
+            f"For '{operator}', the norm must be finite, because error_if_nonfinite is True, but it is "
+            f"{total}."
+        )
     return _scaled(x, total, bound)
 
 
@@ -478,7 +482,7 @@ def _total_norm(operator: str, tensors: Any, order: float) -> Tensor:
 
 
 def _scaled(x: Any, total: Tensor, bound: float) -> Any:
-    # bound / max(total, bound) never divides by 0, and is exactly 1 if the norm is below the bound
+    # bound / max(total, bound) never divides by 0, and is exactly 1 if the norm is at most the bound
     factor = arithmetic.div(bound, clipping.maximum(total, bound))
     if isinstance(x, Tensor):
         return cast(arithmetic.mul(x, factor), inexact(x).dtype)

@@ -29,7 +29,7 @@ from mindgrad.ops.registry import public
 
 __all__: list[str] = []
 
-# --- new tensors ------------------------------------------------------------------------------------------
+# --- new tensors from data --------------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -115,7 +115,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Ten
     return Tensor(np.frombuffer(buffer, as_dtype(dtype).numpy, count, offset))
 
 
-# --- storage ----------------------------------------------------------------------------------------------
+# --- memory layout ----------------------------------------------------------------------------------------
 
 
 @public("Tensor.flush_from_cache")
@@ -258,7 +258,7 @@ def hermitian(self: Tensor) -> Tensor:
     return linalg.adjoint_of(self)
 
 
-# --- parts ------------------------------------------------------------------------------------------------
+# --- access to elements -----------------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -370,7 +370,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     target = sizes(varargs(size), "SumToSize", "size", least=0)
     offset = self.ndim - len(target)
     if offset < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[offset:], strict=True)):
-        raise ValueError(f"For 'SumToSize', a tensor of shape {self.shape} has no sum of shape {target}.")
+        raise ValueError(
+            f"For 'SumToSize', a tensor of shape {self.shape} cannot be summed to the shape {target}: from "
+            "the right, each size must be 1 or the size of the tensor."
+        )
     axes = [k for k in range(self.ndim) if k < offset or target[k - offset] != self.shape[k]]
     found = reduction.sum(self, tuple(axes), True) if axes else self
     return layout.reshape(found, target)

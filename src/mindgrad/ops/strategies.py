@@ -101,18 +101,17 @@ def layouts_of(
             if letter in by_letter:
                 if size > 1 and slices(devices, by_letter[letter]) != count:
                     raise ValueError(
-                        f"For '{owner}', the strategy {strategy} of {name} of shape {tuple(shape)} "
-                        f"divides an axis into "
-                        f"{count} that another tensor of the operator has in "
-                        f"{slices(devices, by_letter[letter])} slices."
+                        f"For '{owner}', the strategy {strategy} of {name} of shape {tuple(shape)} divides "
+                        f"an axis into {count} slices, but another tensor of the operator divides the same "
+                        f"axis into {slices(devices, by_letter[letter])} slices."
                     )
             elif size > 1 or count > 1:
                 axes = allocation.take(count)
                 if axes is None:
                     raise ValueError(
                         f"For '{owner}', the strategies {tuple(strategies)} need more devices than there "
-                        f"are: the product "
-                        f"of the numbers of slices must divide {devices}."
+                        "are: the product of the numbers of slices must divide the number of devices, "
+                        f"{devices}."
                     )
                 by_letter[letter] = axes
     return [
@@ -131,9 +130,9 @@ def _check_shape(owner: str, name: str, strategy: Any, shape: Sequence[int], dev
     parts = strategy.slices() if isinstance(strategy, Layout) else strategy
     if isinstance(strategy, Layout) and strategy.devices != devices:
         raise ValueError(
-            f"For '{owner}', {strategy} of {name} is for {strategy.devices} devices, but programs are "
-            f"divided among "
-            f"{devices}: set_auto_parallel_context(device_num=...)."
+            f"For '{owner}', {strategy} of {name} is for {strategy.devices} devices, but compiled "
+            f"functions are divided among {devices}. Make the numbers equal: "
+            "set_auto_parallel_context(device_num=...)."
         )
     if len(parts) != len(shape):
         raise ValueError(
@@ -157,7 +156,7 @@ def constrained(x: Any, axes: Axes | None, devices: int) -> Any:
     return apply(with_sharding, tensor, devices=devices, axes=axes) if tensor.is_traced else x
 
 
-# --- operators ------------------------------------------------------------------------------------------
+# --- strategies of operators and of single tensors ------------------------------------------------------
 
 
 def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> Any:
@@ -179,7 +178,7 @@ def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> An
     leaves, structure = flatten(inputs)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
-    # programs may also list a strategy () for each number among the inputs; drop these strategies
+    # MindSpore programs may list an empty strategy () for each Python number; drop these strategies
     if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):
         in_strategy = [
             s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions
@@ -248,7 +247,8 @@ def _letters(operation: Any, shapes: Sequence[Sequence[int]]) -> tuple[list[list
     """
     name = operation.name
     if name in ("MatMul", "BatchMatMul") and len(shapes) == 2 and min(map(len, shapes)) >= 2:
-        a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]  # aligned from the right
+        # number the axes from the right, because the batch axes broadcast
+        a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]
         a[-2:], b[-2:] = ["m", "k"], ["k", "n"]  # type: ignore[list-item]
         if operation.transpose_a:
             a[-2:] = a[:-3:-1]

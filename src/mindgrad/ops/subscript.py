@@ -23,9 +23,9 @@ from mindgrad.trace import state
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 
-Slot = tuple[int, int, int]  # first position, number of positions, step (positive)
+Slot = tuple[int, int, int]  # first index, number of indices, positive step
 
-#: the operator's name in errors
+#: name of the operator in error messages
 OPERATOR = "getitem"
 
 
@@ -88,16 +88,16 @@ class Subscript:
         return (*basic[: self.front], *lookups, *basic[self.front :])
 
 
-# --- reading an index ------------------------------------------------------------------------------
+# --- parsing of an index ---------------------------------------------------------------------------
 
 _BOUNDS = (int, type(None))
 
 
 def basic_key(index: Any) -> Any:
-    """The key of an index of ints, slices, ``None`` and ``...``; else ``None``.
+    """Return a cache key of an index without advanced entries, else ``None``.
 
-    The bounds of slices must be ints or ``None``. Booleans, NumPy integers and tensors have no key,
-    because they are equal to ints or convert to ints.
+    Entries must be ints, slices with bounds that are ints or ``None``, ``None``, and ``...``. Booleans, NumPy
+    integers, and tensors have no key, because they are equal to ints or convert to ints.
     """
     kind = type(index)
     if kind is int:
@@ -218,7 +218,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
         items.append(Ellipsis)
     advanced = any(isinstance(item, (np.ndarray, Tensor)) for item in items)
     subscript = Subscript()
-    gaps, inside, lookups = 0, False, False  # gaps: number of groups of adjacent advanced entries, minus 1
+    gaps, inside, lookups = 0, False, False  # number of separate groups of advanced entries, minus 1
     axis = 0
     for item in items:
         if advanced and not (item is None or item is Ellipsis or isinstance(item, slice)):
@@ -336,7 +336,7 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
         if subscript.is_unknown:
             unknown_mask_error()
         subscript.mask, subscript.is_unknown = mask, True
-    elif count == 0:  # a Boolean entry adds an axis of size 1 (True) or 0 (False)
+    elif count == 0:  # a Boolean entry adds an axis of size 1 if it is True, else of size 0
         subscript.middle.append(1)
         subscript.columns.append(np.zeros(1 if mask else 0, np.int32))
         subscript.axes.append(position)

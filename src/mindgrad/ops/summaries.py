@@ -41,7 +41,7 @@ def sum(
     10.0 [4. 6.] [[3.]
      [7.]]
     """
-    if isinstance(dtype, bool):  # x.sum(0, True)
+    if isinstance(dtype, bool):  # the call x.sum(0, True) passes ``keepdims`` in the position of ``dtype``
         dtype, keepdims = None, dtype
     found = reduction.sum(self, axis, keepdims, dtype=dtype)
     return found if initial is None else arithmetic.add(found, initial)

@@ -11,7 +11,7 @@ from mindgrad.ir.partition import Allocation, Axes
 
 __all__ = ["Layout"]
 
-#: entry of ``tensor_map`` for a tensor axis that is not divided
+#: entry of ``tensor_map`` for an axis that is not divided
 _WHOLE = "None"
 
 
@@ -83,7 +83,7 @@ class Layout:
                 f"because compiled functions run on all of them in this order, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
-        #: the names of mesh axes for each axis of the tensor; ``None`` before the layout is called
+        #: names of mesh axes that divide each tensor axis; ``None`` before the layout is called
         self.names: tuple[tuple[str, ...], ...] | None = None
 
     def __call__(self, *tensor_map: str | tuple[str, ...]) -> Layout:

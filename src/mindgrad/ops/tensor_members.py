@@ -35,7 +35,7 @@ from mindgrad.trace.aliases import rebind
 
 __all__: list[str] = []
 
-# --- operators -----------------------------------------------------------------------------------------
+# --- Python's operators --------------------------------------------------------------------------------
 
 
 def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,7 +120,7 @@ def rounded(self: Tensor, digits: int | None = None) -> Tensor:
     return rounding.round(self, decimals=0 if digits is None else digits)
 
 
-# --- the element type ------------------------------------------------------------------------------------
+# --- dtype conversion and queries ------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -165,7 +165,7 @@ def to(self: Tensor, dtype: Any) -> Tensor:
     return cast(self, dtype)
 
 
-#: device names that programs for other frameworks pass to ``x.to``
+#: device names that PyTorch programs pass to ``x.to``
 _DEVICES = ("cpu", "cuda", "gpu", "mps", "npu", "tpu")
 
 
@@ -254,7 +254,7 @@ def is_signed(self: Tensor) -> bool:
     return self.dtype.kind not in ("bool", "uint")
 
 
-# --- elements --------------------------------------------------------------------------------------------
+# --- access to elements ----------------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -480,7 +480,7 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1
     return scattering.index_add(self, index, source if alpha == 1 else arithmetic.mul(source, alpha), dim)
 
 
-# --- properties that do not depend on elements -------------------------------------------------------------
+# --- members that do not read elements ---------------------------------------------------------------------
 
 
 @public("Tensor.contiguous Tensor.init_data Tensor.to_tensor Tensor.value")

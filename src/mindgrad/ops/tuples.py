@@ -234,7 +234,7 @@ def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
     return tuple(reversed(sequence))
 
 
-#: descriptions of the arguments of a function by their names
+#: argument names -> their descriptions in the docstring
 _DESCRIBED = {
     ("x", "y"): "        x, y (object): the operands.",
     ("x",): "        x (object): the operand.",

@@ -45,7 +45,10 @@ def facts_of_all(facts: Any, ranks: Sequence[int], operator: str) -> list[Any]:
     """
     link = store()
     if link is None:
-        raise RuntimeError(f"For '{operator}', call communication.init() first: there are ranks {ranks}.")
+        raise RuntimeError(
+            f"For '{operator}', call communication.init() before an operator on several processes: the "
+            f"ranks are {ranks}."
+        )
     name = f"{operator} of ranks {', '.join(map(str, ranks))}"
     parts = link.exchange(name, json.dumps(facts).encode(), list(ranks), AGREEMENT_SECONDS)
     return [json.loads(part) for part in parts]
@@ -191,7 +194,7 @@ def _exchanged(
         return full_tensor(0, x.dtype, (sum(received), *row_shape) if sum(received) else ())
     length = _common_length(longest)
     stacked = _stacked_parts(x, sent, length)
-    # (ranks, length, …), where parts[i] came from the i-th process of the group
+    # shape (ranks, length, …); parts[i] comes from the i-th process of the group
     parts = applied(
         primitives.all_to_all, operator, stacked, split_axis=0, concat_axis=0, ranks=tuple(ranks)
     )  # fmt: skip

@@ -28,7 +28,7 @@ __all__ = [
     "max_unpool2d", "max_unpool3d",
 ]  # fmt: skip
 
-# --- the inverse of maximum pooling ----------------------------------------------------------------------
+# --- unpooling: the inverse of maximum pooling -----------------------------------------------------------
 
 
 def _unpooled_sizes(
@@ -123,7 +123,7 @@ max_unpool1d = _max_unpool(1, (1, 1, 4), "[0. 2. 0. 4.]")
 max_unpool2d = _max_unpool(2, (1, 1, 2, 4), "[0. 0. 0. 0. 0. 6. 0. 8.]")
 max_unpool3d = _max_unpool(3, (1, 1, 2, 2, 2), "[0. 0. 0. 0. 0. 0. 0. 8.]")
 
-# --- power means -----------------------------------------------------------------------------------------
+# --- power pooling ---------------------------------------------------------------------------------------
 
 _POWER = """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``norm_type``.
 
@@ -171,7 +171,7 @@ def _lp_pool(axes: int, example: str, prints: str) -> Callable[..., Tensor]:
 lp_pool1d = _lp_pool(1, "Tensor([[[1.0, 2.0, 3.0, 4.0]]])", "[3. 7.]")
 lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
-# --- windows at random positions ---------------------------------------------------------------------------
+# --- fractional pooling: windows at random positions -------------------------------------------------------
 
 _FRACTIONAL = """Return the largest element of ``output_size`` windows at random positions.
 
@@ -234,7 +234,7 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         sizes, first = x.shape[-axes:], x.shape[:-axes]
         kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
         if output_size is None and output_ratio is None:
-            raise ValueError(f"For '{operator}', an 'output_size' or 'output_ratio' is needed.")
+            raise ValueError(f"For '{operator}', pass either 'output_size' or 'output_ratio'.")
         if output_size is None:
             ratios = one_or_more(output_ratio)
             ratios = ratios * axes if len(ratios) == 1 else ratios
@@ -252,7 +252,7 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         for k in range(axes):
             starts: Any = expand_dims(_starts(u[:, :, k], sizes[k], kernel[k], counts[k]), -1)
             steps: Any = starts + Tensor(np.arange(kernel[k]))
-            # axes of the result, followed by axes of a window
+            # broadcast over the output axes first, then the window axes
             spread = [1] * (2 * axes)
             spread[k], spread[axes + k] = counts[k], kernel[k]
             places = places * sizes[k] + reshape(steps, (*batch, *spread))

@@ -46,7 +46,7 @@ class Rows:
 
 
 def _dense_or_rows(parameter: Any, gradient: Any, indices: Any) -> tuple[Any, Any]:
-    """The gradient of the whole Parameter, and the function that assigns new values."""
+    """Return the gradient and a function that assigns values, to ``indices`` if given."""
     if indices is None:
         return operand(gradient, "Apply"), flow.assign
     rows = Rows(parameter, gradient, indices)
@@ -343,7 +343,7 @@ def proximal_adagrad(
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g)
     rate = lr / math.sqrt(accum)
-    if indices is not None:  # avoid lr / √0 for rows without a gradient so far
+    if indices is not None:  # lr / √accum is infinite for rows that have not had a nonzero gradient
         rate = choose(accum > 0, rate, 0.0)  # type: ignore[operator]
     return assign(var, _shrunk(var - rate * g, rate * l1) / (1 + rate * l2)), accum
 

@@ -34,7 +34,7 @@ __all__ = [
     "trapezoid", "trapz",
 ]  # fmt: skip
 
-# --- products and distances -------------------------------------------------------------------------------
+# --- vector products and distances ------------------------------------------------------------------------
 
 
 @public("Tensor.cross mint", "Cross(dim=-65530)(x, y)(dim=None if self.dim == -65530 else self.dim)")
@@ -176,11 +176,11 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
     place = axis_in_range(axis, x.ndim, "Renorm")
     others = tuple(k for k in range(x.ndim) if k != place)
     size = statistics.vector_norm(x, p, others, True)
-    # the divisor is at least maxnorm, which is positive, so it is never zero
+    # the divisor is at least maxnorm > 0
     return arithmetic.mul(x, arithmetic.true_divide(maxnorm, clipping.maximum(size, maxnorm)))
 
 
-# --- neighboring elements ---------------------------------------------------------------------------------
+# --- differences and integrals along an axis --------------------------------------------------------------
 
 
 def _neighbors(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
@@ -287,7 +287,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
     return areas.cumsum(axis)  # type: ignore[attr-defined]
 
 
-# --- covariances ------------------------------------------------------------------------------------------
+# --- covariance and correlation ---------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -375,7 +375,7 @@ def multiplied_in_range(x: Tensor, axis: int, least: float) -> tuple[Tensor, Ten
     low, high = [2.0 ** round(float(np.log2(bound)) * 0.3) for bound in (information.tiny, information.max)]
     top = stop_gradient(extremes.amax(rounding.abs(x), axis, keepdims=True))
     unit = choose(comparison.greater(top, high), high * high, creation.ones_like(top))
-    if not least:  # a positive smallest divisor exceeds any underflowing product
+    if not least:  # a positive ``least`` is larger than any product that underflows
         is_low = comparison.logical_and(comparison.greater(top, 0), comparison.less(top, low))
         unit = choose(is_low, low * low, unit)
     return arithmetic.div(x, unit), layout.squeeze(unit, axis)

@@ -9,7 +9,7 @@ from mindgrad.context import get_auto_parallel_context, reset_auto_parallel_cont
 
 __all__ = ["auto_parallel_context"]
 
-#: options that MindSpore stores separately for each group of processes; they have no effect in mindgrad
+#: MindSpore's options for each process group; mindgrad stores them without effect
 _FUSION = ("all_reduce_fusion_split_indices", "all_reduce_fusion_split_sizes")
 
 

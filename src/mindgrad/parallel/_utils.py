@@ -62,7 +62,7 @@ def _device_number_check(parallel_mode: Any, device_number: int) -> None:
     if device_number != _get_device_num():
         count = _get_device_num()
         number = "is one process" if count == 1 else f"are {count} processes"
-        raise ValueError(f"For 'device_number', there {number}, but got {device_number}.")
+        raise ValueError(f"For 'device_number', there {number} in this job, but got {device_number}.")
 
 
 def _get_enable_parallel_optimizer() -> bool:

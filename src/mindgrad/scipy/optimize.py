@@ -15,7 +15,7 @@ from mindgrad.scipy.ops import linear_sum_assignment
 
 __all__ = ["OptimizeResults", "linear_sum_assignment", "minimize"]
 
-_PAIRS = 10  # default number of steps that L-BFGS stores
+_PAIRS = 10  # default number of previous steps that L-BFGS stores
 _OPTIONS = ("maxiter", "gtol", "norm", "line_search_maxiter", "ls_maxiter", "history_size")
 
 
@@ -140,7 +140,7 @@ def minimize(
     is_limited = method.lower() != "bfgs"
     norm, gtol = settings["norm"], settings["gtol"]
     options = {"maxiter": settings["maxiter"], "gtol": gtol}
-    if is_limited:  # SciPy's L-BFGS-B supports only the maximum norm of the gradient
+    if is_limited:  # SciPy's L-BFGS-B stops only by the maximum norm
         options |= {"gtol": gtol if norm == np.inf else 0.0, "ftol": 0.0, "maxfun": np.inf}
         options |= {"maxcor": settings["history_size"], "maxls": settings["line_search_maxiter"]}
     else:

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tolerance", type=float, help="allowed relative error")
     parser.add_argument("--plot", metavar="FILE", help="draw the error over the step size")
     options = parser.parse_args(arguments)
-    if options.plot:  # check the file name first, because the check may take long
+    if options.plot:  # before the check, which may take long
         check_picture("check", options.plot)
     fn, values, _ = target_of(options, parser)
     modes = tuple(options.mode or ("forward", "reverse"))

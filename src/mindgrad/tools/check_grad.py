@@ -28,8 +28,8 @@ from mindgrad.tools.verdicts import Slopes, Verdicts
 __all__ = ["check_grad"]
 
 _MODES = ("forward", "reverse")
-#: If the slope by the complex step differs from the central difference by more than this fraction of the
-#: largest slope, the function is considered not analytic, and the central difference is used.
+#: If the complex-step slope differs from the central difference by more than this fraction of the largest
+#: slope, ``fn`` is treated as not analytic, and the central difference is used.
 _ANALYTIC = 1e-5
 
 
@@ -233,9 +233,10 @@ class _Check:
         return self._results(arrays, self.dtype)
 
     def _cotangents(self) -> tuple[np.ndarray, bool]:
-        """Choose the directions e_j in the space of the results.
+        """Choose the cotangents of the results for reverse mode.
 
-        Returns a matrix with one direction per row, and whether they are the unit vectors.
+        Returns a matrix with one cotangent per row, and whether they are all unit vectors. If there are too
+        many results, the cotangents are random signs.
         """
         size = len(self.base)
         if size <= self.max_entries:
@@ -258,7 +259,8 @@ class _Check:
                 rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))
             if "reverse" in self.modes:
                 gradients = np.stack([gradient[index].ravel() for gradient in pulled])
-                # no product with the unit vectors: zero times an infinite slope would be NaN
+                # rows of an identity matrix: skip the product, because zero times an infinite slope would be
+                # NaN
                 matrix = gradients.T if is_every_entry else tangents.reshape(len(tangents), -1) @ gradients.T
                 rows.append(self._compare(leaf, "reverse", matrix, slopes, is_every_entry))
         return rows
@@ -277,10 +279,10 @@ class _Check:
         ]
         return [np.asarray(x, np.float64) for x in self.function.pull(tensors)]
 
-    # -- differences -----------------------------------------------------------------------------
+    # -- finite differences ----------------------------------------------------------------------
 
     def _observed(self, results: np.ndarray) -> np.ndarray:
-        """Append the random sums to the results, if reverse mode uses random directions."""
+        """Append the products of the results with random cotangents, if these are used."""
         return results if self.is_every_output else np.concatenate([results, self.cotangents @ results])
 
     def _slopes(self, index: int, tangent: np.ndarray) -> _Slopes:
@@ -309,7 +311,7 @@ class _Check:
         """
         nothing = np.full(len(slope), np.nan)
         if self.order > 1 or self.dtype is None:
-            return nothing  # the gradient of a complex function is not analytic
+            return nothing  # the gradient of a complex function is not analytic, and the step needs float64
         try:
             exact = complex_step(along, unit)
         except Exception:  # any error means that an operator does not support complex numbers
@@ -317,7 +319,7 @@ class _Check:
         agrees = np.abs(exact - slope) <= _ANALYTIC * np.abs(slope).max(initial=0.0)
         return np.where(agrees, exact, np.nan)
 
-    # -- comparison ------------------------------------------------------------------------------
+    # -- comparison of slopes with derivatives ---------------------------------------------------
 
     def _compare(
         self, leaf: Leaf, mode: str, derivative: np.ndarray, slopes: Sequence[_Slopes], is_every_entry: bool

@@ -67,7 +67,7 @@ class CheckedFunction:
         number: unique number of this object. The compile cache compares checked functions by this number.
     """
 
-    #: the compile cache compares objects by these attributes: two checked functions are never equal
+    #: attributes that the compile cache compares: two checked functions are never equal
     compared_by = ("number",)
 
     def __init__(
@@ -109,7 +109,7 @@ class CheckedFunction:
         """The arguments and Parameters that are differentiated."""
         return [*self.active, *self.parameters]
 
-    # -- on tensors: called during differentiation and compilation -------------------------------
+    # -- methods on tensors, called during differentiation and compilation -----------------------
 
     def _call(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         following = iter(tensors)
@@ -166,7 +166,7 @@ class CheckedFunction:
 
         return pushed
 
-    # -- on arrays -------------------------------------------------------------------------------
+    # -- methods on NumPy arrays -----------------------------------------------------------------
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:

@@ -119,7 +119,8 @@ def _calls(lines: object) -> Iterator[tuple[str, int]]:
 
 
 def _bytes(match: re.Match[str]) -> int:
-    # an asynchronous start also returns its operands; a reduce-scatter has a larger operand than result
+    # The tuple of an asynchronous start contains its operands too. The operand of a reduce-scatter is larger
+    # than its result.
     sizes = [_size(array) for array in _ARRAY.finditer(match[1])]
     operands = [_size(array) for array in _ARRAY.finditer(match[4].split("),")[0])]
     if match[3] and match[1].startswith("("):

@@ -17,7 +17,7 @@ from mindgrad._base.refusal import keeps_own_frames
 
 __all__ = ["shown_errors"]
 
-#: types of errors that describe a mistake of the user; any other error is a bug of mindgrad
+#: errors that describe a mistake of the user; all others are bugs of mindgrad
 _EXPECTED = (TypeError, ValueError, NotImplementedError, OSError)
 
 

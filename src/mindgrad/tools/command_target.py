@@ -15,7 +15,7 @@ from mindgrad._base.nearest import nearest
 
 __all__ = ["add_order", "of_script", "target_of", "target_parser", "written"]
 
-#: value of ``__name__`` while the script runs; it is not ``"__main__"``, so that the main block does not run
+#: ``__name__`` of the script while it runs; not ``"__main__"``, so that its main block does not run
 _MODULE = "__check__"
 
 
@@ -31,7 +31,7 @@ def target_parser(name: str, description: str, examples: str) -> argparse.Argume
     parser.add_argument(
         "arguments",
         nargs="*",
-        default=(),  # with this default, the help text shows the arguments as optional
+        default=(),  # with a default, the help text shows the arguments as optional
         help="arguments of the function, as Python expressions; default: its defaults and the script's "
         "variables",
     )

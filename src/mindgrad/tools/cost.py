@@ -63,6 +63,6 @@ def bytes_of(equation: Equation) -> int:
     """Return the bytes that one run of an equation reads and writes."""
     if equation.primitive.work.is_free:
         return 0
-    # a constant with one repeated value is part of the compiled code, which does not read it from memory
+    # a splat constant, which repeats one value, is part of the compiled code and not read from memory
     read = [x for x in equation.inputs if type(x) is Variable or not x.is_splat]
     return sum(x.type.size * x.type.dtype.itemsize for x in [*dict.fromkeys(read), *equation.outputs])

@@ -29,14 +29,14 @@ _EXAMPLE = """examples:
 
 The exit status is 0, or 1 if there is a problem."""
 _REQUIRED = ("numpy", "scipy", "ml_dtypes", "safetensors", "jax", "jaxlib")
-#: maps names of optional packages to their purpose
+#: optional package -> purpose
 _OPTIONAL = {
     "rich": "colors and progress bars on a terminal",
     "matplotlib": "figures",
     "pillow": "image files in datasets",
     "IPython": "notebooks",
 }
-#: a machine with an NVIDIA GPU has at least one of these files
+#: if one of these files exists, the machine has an NVIDIA GPU
 _NVIDIA = ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/nvidiactl")
 _SECONDS = 300
 _PROBE = "from mindgrad.tools.doctor_command import probe; probe()"
@@ -166,7 +166,7 @@ def _requirements() -> dict[str, str]:
     """Return the version requirements of the installed package by name."""
     try:
         lines = importlib.metadata.requires("mindgrad") or []
-    except importlib.metadata.PackageNotFoundError:  # mindgrad runs from a source checkout
+    except importlib.metadata.PackageNotFoundError:  # a source checkout that is not installed
         lines = []
     bounds_of = {}
     for line in lines:

@@ -32,13 +32,12 @@ from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
 
-#: if a figure has more rows than this, lines are merged into blocks, functions, or files
+#: maximum number of rows of a figure; larger programs are merged into blocks, functions, or files
 _MOST_ROWS = 40
 #: maximum width of a box in characters; longer lists of operators and result types are shortened
 _COLUMNS = 104
 
-#: Name of the broadcast operator. Most arithmetic contains it, so a box lists it only if the line has no
-#: other operator.
+#: The broadcast operator occurs in most arithmetic. A box lists it only if its line has no other operator.
 _UNSAID = broadcast_in_dim.name
 
 Source = tuple[str, int]
@@ -139,7 +138,7 @@ class Drawing:
         check_picture("draw", path)
         self._figure(lambda figure: figure.savefig(path, dpi=150))
 
-    # -- rows and arrows ------------------------------------------------------------------------
+    # -- rows and arrows of the figure ----------------------------------------------------------
 
     def _layout(self, graph: Graph) -> None:
         self._rows: list[_Row] = []
@@ -277,7 +276,7 @@ class Drawing:
         self._rows[self._places[key]].is_pullback |= is_rule
         return _Box(self._places[key], is_derivative)
 
-    # -- the figure -----------------------------------------------------------------------------
+    # -- drawing and printing -------------------------------------------------------------------
 
     def _figure(self, write: Callable[[Any], None]) -> None:
         try:

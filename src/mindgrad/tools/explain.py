@@ -24,8 +24,7 @@ from mindgrad.tools.traced_program import TracedProgram
 __all__ = ["Explanation", "Fired", "explain"]
 
 
-#: lock for the option that turns rewrites off: it applies to the whole process, so only one thread may change
-#: it at a time
+#: held while rewrites are turned off, because this option applies to the whole process
 _lock = threading.Lock()
 
 

@@ -22,9 +22,9 @@ from mindgrad.tools.profile import Compilation
 
 __all__ = ["Explanation", "Fired", "LineCost"]
 
-#: largest number of source lines in the table of costs; further lines are summed in one row
+#: maximum number of source lines in the table of costs; further lines are summed in one row
 _MOST_LINES = 12
-#: largest number of rewrites that the summary sentence names; further rewrites are counted
+#: maximum number of rewrites that the summary names; further rewrites are counted
 _MOST_NAMED = 3
 #: if the rewrites increase the number of operations by more than this factor, a note explains why
 _MORE = 1.005
@@ -109,7 +109,7 @@ class Explanation:
     names: tuple[str, ...] = field(default=(), compare=False)
     compilations: tuple[Compilation, Compilation] | None = field(default=None, compare=False)
 
-    # -- content --------------------------------------------------------------------------------
+    # -- summary and tables ---------------------------------------------------------------------
 
     @property
     def sentence(self) -> str:
@@ -187,7 +187,7 @@ class Explanation:
         reason = _PER_COORDINATE if is_per_coordinate else _OTHER_REASON
         return [*notes, f"{reason} Compare run times with MINDGRAD_OPT=0."]
 
-    # -- output ---------------------------------------------------------------------------------
+    # -- output as text, JSON, and HTML ---------------------------------------------------------
 
     def table(self, graph: bool = False) -> str:
         """Format the explanation as text.

@@ -19,15 +19,15 @@ import numpy as np
 __all__ = ["Differences", "complex_step", "differences", "power_of_two"]
 
 _STEPS = 11
-#: bound of the rounding error of one evaluation, in units of the last place
+#: bound of the rounding error of one evaluation, in units in the last place
 _ROUNDING = 4.0
-#: The next smaller step must reduce the difference of the one-sided slopes to less than this fraction.
-#: Otherwise the point is nondifferentiable. At a smooth point, the difference falls to about 1/4.
+#: The difference of the one-sided slopes must fall below this fraction when the step decreases; otherwise the
+#: point is nondifferentiable. At a smooth point, it falls to about 1/4.
 _STAYS = 0.8
-#: a difference of slopes or a jump is reported only if it exceeds this multiple of the rounding error
+#: report a difference of slopes or a jump only if it exceeds this multiple of the rounding error
 _VISIBLE = 50.0
-#: The function jumps if the next smaller step increases the central difference by more than this factor. At a
-#: jump, the factor is 4.
+#: If the central difference grows by more than this factor when the step decreases, the function has a jump,
+#: at which the factor is 4.
 _GROWS = 3.5
 #: number of smallest steps whose slopes are compared with the best slope
 _TAIL = 3

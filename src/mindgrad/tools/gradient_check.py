@@ -23,12 +23,12 @@ _HEADER = (
     "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
     "error", "step", "by",
 )  # fmt: skip
-#: Line styles of a plot by mode. If both modes agree, both markers are visible.
+#: line style of each mode in a plot; both stay visible if they coincide
 _MARKERS = {"forward": "o-", "reverse": "x--"}
-#: columns of the table that a narrow terminal omits, the least important first
+#: columns that a narrow terminal omits, the least important first
 _OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
-#: maps columns of the table to the explanations below it
+#: column -> explanation below the table
 _LEGEND = {
     "worst entry": "worst entry: the entry with the worst verdict or error, in the columns to its right",
     "by": "by: method of the difference",
@@ -195,7 +195,7 @@ class GradientCheck:
                 row.steps[is_drawn], errors, _MARKERS[row.mode], markersize=9, fillstyle="none",
                 label=f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}",
             )  # fmt: skip
-        if levels:  # includes the rounding error, so that a wrong derivative is far above it
+        if levels:  # ``levels`` contains rounding errors, so that a wrong derivative appears far above them
             axes.set_ylim(min(levels) / 4, 4 * max(levels))
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",

@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["OWN", "described", "function_of"]
 
-#: label of the row of operators without a source line, for example operators that the compiler has added
+#: label of operators without a source line, for example operators that the compiler has added
 OWN = "no source line"
 
 Source = tuple[str, int]

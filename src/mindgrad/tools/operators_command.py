@@ -34,7 +34,7 @@ _EXAMPLE = """examples:
 
 The exit status is 0, or 1 if no operator or public name matches."""
 _PUBLIC: dict[str, Any] = {"ops": ops, "mint": mint, "numpy": numpy, "nn": nn}
-#: maps kinds of operators to descriptions of their derivatives
+#: kind of an operator -> description of its derivative
 _KINDS = {
     "constant": "zero derivative",
     "pointwise constant": "elementwise, zero derivative",
@@ -46,7 +46,7 @@ _KINDS = {
     "general": "differentiated by a forward rule, which reverse mode transposes",
     "control": "control flow, differentiated by the rules of the functions that it runs",
 }
-#: largest number of public functions that the output lists; further functions are counted
+#: maximum number of public functions that the output lists; further functions are counted
 _SHOWN = 24
 _TAINT = {
     "starts": "derivatives can be infinite; an exact zero times infinity is 0, and any other zero times "
@@ -137,10 +137,10 @@ def nearest_operators(name: str) -> list[str]:
     module, _, short = name.lower().rpartition(".")
     module = f"{module.rpartition('.')[2] or 'ops'}."
     public = sorted((path for path, _ in _public_functions()), key=lambda path: not path.startswith(module))
-    # maps the last part of each name to an operator or a public name
+    # last part of a name, in lower case -> full name of an operator or public function
     spellings: dict[str, str] = {}
     for full in [*REGISTRY, *public]:
-        # difflib finds 'floor' for 'foo', but names of quite different length are not typing errors
+        # difflib finds 'floor' for 'foo', but names that differ much in length are not typing errors
         if abs(len(key := full.rpartition(".")[2].lower()) - len(short)) <= max(1, len(short) // 4):
             spellings.setdefault(key, full)
     return [spellings[key] for key in difflib.get_close_matches(short, spellings, 3, 0.75)]
@@ -173,7 +173,7 @@ def _rows_of(name: str) -> list[Primitive]:
     return [REGISTRY[row] for row in sorted(rows, key=lambda row: own not in row)]
 
 
-# --- the parts of an operator -------------------------------------------------------------------------
+# --- properties of an operator ------------------------------------------------------------------------
 
 
 def _definition(name: str) -> tuple[list[str], str]:
@@ -205,7 +205,7 @@ def _definition(name: str) -> tuple[list[str], str]:
     return [], mention
 
 
-#: names of the functions that create operators
+#: functions that create operators
 _MAKERS = ("Primitive", "constant", "elementwise", "general", "linear", "multilinear", "pointwise_constant",
            "pointwise_linear")  # fmt: skip
 
@@ -279,7 +279,7 @@ def public_names() -> dict[str, list[str]]:
         for row in _applied(function):
             names[row].add(path)
     for path, thing in _public_functions():
-        if isinstance(thing, type):  # the name of the class or layer of an operator is in CamelCase
+        if isinstance(thing, type):  # class names are in CamelCase
             row = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", path.rpartition(".")[2]).lower()
             if row in names and path.startswith(("ops.", "nn.")):
                 names[row].add(path)
@@ -337,7 +337,7 @@ def _is_filled(cell: Any) -> bool:
         return False
 
 
-# --- as text ------------------------------------------------------------------------------------------
+# --- printed and JSON output --------------------------------------------------------------------------
 
 
 def _list(as_json: bool) -> None:

@@ -25,13 +25,13 @@ from mindgrad.primitives.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
-#: precedence of Python's binary operators, to decide where parentheses are needed
+#: precedence of Python's binary operators, which determines the parentheses
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
-#: parameters of an operator with one of these values are not written
+#: values of operator parameters that the text omits
 _EMPTY: tuple[Any, ...] = ((), ((), ()))
-#: maximum length of a subexpression in characters; a longer one gets a separate line
+#: maximum length of a subexpression in characters; longer ones get a separate line
 _LONGEST = 90
 
 
@@ -88,7 +88,8 @@ def _pulled(
     primitive: Primitive, group: Sequence[int], xs: Sequence[Any], y: Any, ct: Any, parameters: dict[str, Any]
 ) -> Sequence[Any]:
     """Compute the cotangents of the operands in ``group``, and ``None`` for others."""
-    if primitive.transpose is None:  # elementwise: the same factor multiplies tangent and cotangent
+    # elementwise operator: tangent and cotangent are multiplied by the same factor
+    if primitive.transpose is None:
         assert primitive.jvp is not None
         slopes = [
             primitive.jvp(y, xs, [ct if i == k else None for i in range(len(xs))], **parameters)
@@ -114,7 +115,8 @@ def _calls(primitive: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], li
             with suppress(TypeError, ValueError):
                 out = primitive.type_rule(*types, **parameters)
                 calls.append((types, parameters, list(out) if primitive.multiple else [out]))
-        if calls:  # the largest operands, because a matrix with one element hides most of the rule
+        # select the call with the largest operands, because one-element matrices hide most of the rule
+        if calls:
             yield max(calls, key=lambda call: sum(math.prod(type.shape) for type in call[0]))
 
 

@@ -34,7 +34,7 @@ _TARGETS: dict[str, Callable[[], Any]] = {
     "mindspore": MindsporeTarget,
 }
 
-#: maps values of ``emit`` to the names of the libraries in the generated text
+#: value of ``emit`` -> name of the library in the generated text
 _LIBRARIES = {"numpy": "NumPy", "jax": "JAX", "mindspore": "MindSpore"}
 #: accepted values of ``emit``
 LANGUAGES = tuple(_TARGETS)

@@ -20,7 +20,7 @@ except ImportError:  # rich is an optional dependency
 __all__ = ["filled", "print_json", "print_lines", "print_table", "print_title"]
 
 _INDENT = "  "
-#: maps states of a check to colors
+#: state of a check -> color
 _STYLES = {"ok": "green", "problem": "bold red", "note": "yellow"}
 
 

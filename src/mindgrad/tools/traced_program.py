@@ -134,7 +134,7 @@ def _traced(fn: Callable[..., Any], leaves: list[Any], structure: Any) -> tuple[
         try:
             return trace_of(fn, data, structure), data
         except Exception:
-            pass  # for example, a branch depends on the value of a float
+            pass  # for example, a Python branch on a float cannot be traced
     return trace_of(fn, leaves, structure), leaves
 
 
@@ -148,7 +148,7 @@ def _array(leaf: Any) -> Any:
     return leaf.asnumpy() if isinstance(leaf, Tensor) else np.float64(leaf)
 
 
-# --- names -------------------------------------------------------------------------------------------
+# --- names of inputs, results, and files -------------------------------------------------------------
 
 
 def _differentiated(fn: Any) -> tuple[Any, int]:

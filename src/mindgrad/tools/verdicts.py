@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["Slopes", "Verdicts"]
 
-#: if the uncertainty of a difference exceeds this fraction of the largest slope, the verdict is "unclear"
+#: if the uncertainty of the slope exceeds this fraction of the largest slope, the verdict is "unclear"
 _UNCERTAIN = 0.05
 #: allowed rounding error of a derivative, in units of machine epsilon · |result| / |argument|
 _FLOOR = 64.0

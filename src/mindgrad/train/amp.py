@@ -33,12 +33,12 @@ __all__ = [
     "custom_mixed_precision", "get_black_list", "get_white_list",
 ]  # fmt: skip
 
-#: names of the Cells that compute in float16 or bfloat16 at level O1
+#: Cells that compute in float16 or bfloat16 at level O1
 AMP_WHITE_LIST = (
     "Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose", "Dense", "GRU",
     "GRUCell", "LSTM", "LSTMCell", "PReLU", "RNN", "RNNCell",
 )  # fmt: skip
-#: names of the Cells that compute in float32 at level O2
+#: Cells that compute in float32 at level O2
 AMP_BLACK_LIST = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "SyncBatchNorm")
 
 _LEVELS = ("O0", "O1", "O2", "O3", "auto")
@@ -181,7 +181,7 @@ def custom_mixed_precision(
     of_type(network, Cell, owner, "network")
     _check_half(owner, dtype)
     if (white_list is None) == (black_list is None):
-        raise ValueError(f"For '{owner}', give either a 'white_list' or a 'black_list'.")
+        raise ValueError(f"For '{owner}', pass either a 'white_list' or a 'black_list', but not both.")
     if white_list is not None:
         for _, cell in network.cells_and_names():
             if _named(cell, white_list):
@@ -203,9 +203,9 @@ def _keep_single(network: Any, black_list: Any, dtype: Any) -> None:
                 cell.register_forward_hook(_outputs_as(dtype))
 
 
-# --- private names of MindSpore that libraries with custom training steps import -----------------------
+# --- private names of MindSpore that other libraries import for their training steps -------------------
 
-#: default options of ``build_train_network`` for each mixed precision level
+#: mixed precision level -> default options of ``build_train_network``
 _config_level = {
     level: {
         "keep_batchnorm_fp32": level == "O2",

@@ -62,7 +62,7 @@ class Batches:
             is_empty = False
             yield self._arguments(batch)
         if is_empty:
-            raise ValueError(f"{self._where} gave no batch.")
+            raise ValueError(f"{self._where} has no batches.")
 
     def passes_of(self, length: int) -> Iterator[Iterator[tuple[Any, ...]]]:
         """Yield endless passes of ``length`` batches, which continue through the dataset.

@@ -93,7 +93,7 @@ def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> n
             f"For 'save_checkpoint', the number '{name}' in '{argument}' does not fit Int64; save it as text."
         )
     if isinstance(value, types):
-        # Tensor converts numbers to the same dtypes as MindSpore
+        # ``Tensor`` chooses the same dtypes for numbers as MindSpore
         return (value if isinstance(value, Tensor) else Tensor(value)).host_array()
     raise TypeError(
         f"For 'save_checkpoint', '{name}' in '{argument}' must be "

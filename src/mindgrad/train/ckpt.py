@@ -49,10 +49,10 @@ _TYPES = {dtype.name: dtype.numpy for dtype in DTYPES}
 _TEXT = "str"
 _TEXT_SHAPE: tuple[int, ...] = (0,)
 _SLICE = 512 * 1024 * 1024
-_MOST_AXES = 64  # largest number of axes of a NumPy array
+_MOST_AXES = 64  # maximum number of axes of a NumPy array
 _CHECKSUM = b"crc_num"
 _CHECKSUM_LENGTH = 10
-#: first bytes of files in other formats, which error messages name
+#: first bytes of a file -> its format, for error messages
 _FOREIGN = {
     b"\x80": "a pickle, which could run any program when it is loaded; it was not opened",
     b"PK": "a zip archive, perhaps a PyTorch or NumPy file; save its arrays with save_checkpoint",
@@ -62,7 +62,7 @@ _FOREIGN = {
 }
 
 
-# -- writing ---------------------------------------------------------------------------------------
+# -- writing checkpoint files ----------------------------------------------------------------------
 
 
 def write(file: BinaryIO, content: Content, checksum: bool = False) -> None:
@@ -102,7 +102,7 @@ def _parts(name: str, value: np.ndarray | str) -> Iterator[bytes | memoryview]:
         yield piece
 
 
-# -- reading ---------------------------------------------------------------------------------------
+# -- reading checkpoint files ----------------------------------------------------------------------
 
 
 def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | str]:
@@ -127,7 +127,7 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
     arrays: dict[str, np.ndarray | str] = {}
     for name, entries in itertools.groupby(_values(message), lambda entry: entry.name):
         first, *others = entries
-        for part in others:  # later parts of the same large tensor
+        for part in others:  # a large tensor is stored in several consecutive parts
             if (part.shape, part.type_name) != (first.shape, first.type_name) or not part.elements:
                 raise Malformed(f"'{name}' appears twice")
         if name in arrays:
@@ -211,7 +211,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
             f"{', '.join(_TYPES)}"
         )
     if shape == (0,) and len(elements) == element_type.itemsize:
-        shape = ()  # a scalar in an old file
+        shape = ()  # old files store a scalar with the shape (0,)
     size = math.prod(shape) * element_type.itemsize
     if size != len(elements):
         raise Malformed(
@@ -222,7 +222,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
         raise Malformed(f"'{name}' has Booleans that are neither 0 nor 1")
     try:
         return np.frombuffer(elements, element_type).reshape(shape)
-    except ValueError as error:  # a size exceeds the limit of NumPy
+    except ValueError as error:  # the size exceeds NumPy's limit
         raise Malformed(f"'{name}' has the shape {shape}, which no array can have: {error}") from None
 
 

@@ -24,13 +24,13 @@ from mindgrad.train.sliced_arrays import SlicedArrays
 __all__ = ["load_distributed_checkpoint"]
 
 _CALLER = "load_distributed_checkpoint"
-#: MindSpore's other arguments of ``load_distributed_checkpoint``, and their defaults
+#: MindSpore's other arguments of ``load_distributed_checkpoint`` -> defaults
 _DEFAULTS = {
     "dec_key": None, "dec_mode": "AES-GCM", "format": "ckpt", "unified_safetensors_dir": None,
     "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,
     "max_process_num": 64, "return_param_dict": False,
 }  # fmt: skip
-#: arguments without effect, because file names determine the format and one process reads the files
+#: arguments without effect: file names determine the format, and one process reads the files
 _WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
 _ADVICE = {
     "dec_key": "encrypted files are not read; save the file without a key",

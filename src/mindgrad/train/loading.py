@@ -11,8 +11,8 @@ from mindgrad.nn.cell import Cell
 
 __all__ = ["load_param_into_net"]
 
-_MOST_NAMES = 20  # largest number of names in a message
-#: pairs of a part of a Parameter name of transformer layers in MindSpore 2.0 and 2.1, and in later versions
+_MOST_NAMES = 20  # maximum number of names in an error message
+#: part of a Parameter name in transformer layers of MindSpore 2.0 and 2.1 -> part in later versions
 _FORMER_NAMES = {".linear1.": ".dense1.", ".linear2.": ".dense2."}
 
 
@@ -148,7 +148,8 @@ def _convertible(value: Tensor, parameter: Parameter) -> bool:
 
 
 def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    if shape == () and expected == (1,):  # the shape of Adam's powers depends on the version
+    # the powers of β in Adam have shape () or (1,), depending on the version
+    if shape == () and expected == (1,):
         return True
     return shape[: len(expected)] == expected and all(size == 1 for size in shape[len(expected) :])
 

@@ -126,7 +126,7 @@ class Model:
         """The network that ``predict`` calls."""
         return self._network
 
-    # -- runs ------------------------------------------------------------------------------------
+    # -- training, evaluation, and prediction ----------------------------------------------------
 
     def train(
         self,
@@ -235,7 +235,9 @@ class Model:
         epochs = positive_int(owner, "epoch", epoch)
         first = positive_int(owner, "initial_epoch", initial_epoch, least=0)
         if first >= epochs:
-            raise ValueError(f"For '{owner}', the 'initial_epoch' must be below {epochs}, but got {first}.")
+            raise ValueError(
+                f"For '{owner}', the 'initial_epoch' must be below the 'epoch', {epochs}, but got {first}."
+            )
         of_type(sinks, bool, owner, "dataset_sink_mode", "bool")
         length = -1
         if sinks and sink_size != -1:
@@ -406,7 +408,7 @@ class Model:
         """Do nothing, because networks are compiled in their first call."""
 
 
-#: callback classes that print; a Model with one of these callbacks does not add a progress bar
+#: callbacks that print; with one of them, a Model adds no progress bar
 _PRINTING = (LossMonitor, ProgressBar, TimeMonitor)
 
 

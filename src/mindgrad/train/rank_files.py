@@ -183,7 +183,7 @@ def rank_list_for_transform(
     caller = "rank_list_for_transform"
     source, target = _strategy(src_strategy_file, caller), _strategy(dst_strategy_file, caller)
     _check_rank(caller, rank_id, target)
-    ranks = {0}  # arrays that are not divided are read from the file of rank 0
+    ranks = {0}  # read the arrays that are not divided from the file of rank 0
     for name, (shape, _) in (source.parameters if source else {}).items():
         assert source is not None
         region = _region(name, shape, rank_id, target, caller)
@@ -244,7 +244,7 @@ def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File)
     write_strategy(dst_strategy_file, merged)
 
 
-# --- reading --------------------------------------------------------------------------------------------
+# --- reading the files of ranks -------------------------------------------------------------------------
 
 
 def arrays_of_ranks(files: Mapping[int, _File], strategy: Strategy | None, caller: str) -> SlicedArrays:
@@ -349,7 +349,7 @@ def _last_file(folder: Path) -> Path | None:
     return max(files, key=lambda x: natural_order(x.name), default=None)
 
 
-# --- writing --------------------------------------------------------------------------------------------
+# --- writing the files of ranks -------------------------------------------------------------------------
 
 
 def _content_of(
@@ -384,7 +384,7 @@ def _write(path: Path, content: Mapping[str, np.ndarray | str]) -> None:
                 ckpt.write(file, content)
 
 
-# --- arguments ------------------------------------------------------------------------------------------
+# --- checks of arguments --------------------------------------------------------------------------------
 
 
 def _strategy(file: Any, caller: str) -> Strategy | None:

@@ -94,7 +94,7 @@ def _array(name: str, file: Any) -> np.ndarray:
     try:
         array = file.get_tensor(name)
         as_dtype(array.dtype)
-    except (TypeError, AttributeError):  # the library requests a dtype that NumPy does not have
+    except (TypeError, AttributeError):  # NumPy does not have the dtype
         raise Malformed(f"'{name}' has elements of type {kind}, which mindgrad does not have") from None
     except ValueError as error:
         raise Malformed(f"'{name}' has a shape that no array can have: {error}") from None

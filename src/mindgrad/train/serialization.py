@@ -45,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")
-#: dict that maps the names of dtypes in checkpoint files to dtypes
+#: name of a dtype in checkpoint files -> dtype
 tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
 _DIVIDED = "Use load_distributed_checkpoint, which reads checkpoints of several devices."
 build_searched_strategy = absent(
@@ -54,7 +54,7 @@ build_searched_strategy = absent(
 merge_sliced_parameter = absent(
     __name__, "merge_sliced_parameter", "joins the slices of a Parameter of several devices", _DIVIDED
 )
-_LONGEST = 500  # longest reason in an error, in characters
+_LONGEST = 500  # maximum length of a reason in an error message, in characters
 _Choice = Callable[[str], bool]
 
 
@@ -73,7 +73,7 @@ def _update_param(param: Parameter, new_param: Any, strict_load: bool = False) -
     param.set_data(new_param if strict_load else Tensor(new_param, param.dtype))
 
 
-# -- saving ----------------------------------------------------------------------------------------
+# -- saving checkpoints ----------------------------------------------------------------------------
 
 
 def save_checkpoint(
@@ -191,7 +191,7 @@ def _target(name: Any, format: str | None) -> tuple[str, str]:
     return (path if _ending(path) == format else f"{path}.{format}"), format
 
 
-# -- loading ---------------------------------------------------------------------------------------
+# -- loading checkpoints ---------------------------------------------------------------------------
 
 
 def load_checkpoint(
@@ -313,7 +313,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
             return ckpt.read(path.read_bytes(), crc_check)
         return safetensors.read(path, crc_check)
     except Malformed as error:
-        reason = str(error)  # may contain arbitrarily long names from the file
+        reason = str(error)  # may contain long names from the file
         reason = reason if len(reason) <= _LONGEST else reason[:_LONGEST] + " ..."
         raise ValueError(f"For 'load_checkpoint', the file '{name}' cannot be loaded: {reason}.") from None
 
@@ -332,7 +332,7 @@ def _prefixes(argument: str, value: Any) -> tuple[str, ...] | None:
     return tuple(prefixes)
 
 
-# -- names and formats -----------------------------------------------------------------------------
+# -- checks of names and formats -------------------------------------------------------------------
 
 
 def _file_name(function: str, name: Any) -> str:
@@ -362,7 +362,7 @@ def _only_known(function: str, given: dict[str, Any], accepted: tuple[str, ...])
             )
 
 
-# -- other files -----------------------------------------------------------------------------------
+# -- conversion between formats, and other files ---------------------------------------------------
 
 
 def ckpt_to_safetensors(

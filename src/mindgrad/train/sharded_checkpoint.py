@@ -40,7 +40,7 @@ __all__ = [
 
 _INDEX = "index.json"
 _PART = re.compile(r"[0-9a-f]{32}-\d{5,}\.safetensors")
-#: timeout in seconds when a process waits for other processes, which may write large files
+#: maximum seconds to wait for other processes, which may write large files
 _SECONDS = 3600.0
 _saves = count()
 
@@ -81,7 +81,7 @@ def remove_set(folder: str | os.PathLike[str]) -> None:
         target.rmdir()
 
 
-# --- writing --------------------------------------------------------------------------------------------
+# --- writing a set of files -----------------------------------------------------------------------------
 
 
 def write_set(folder: str | os.PathLike[str], entries: Iterable[tuple[str, Any]]) -> None:
@@ -115,7 +115,7 @@ def write_set(folder: str | os.PathLike[str], entries: Iterable[tuple[str, Any]]
             if _PART.fullmatch(path.name) and not path.name.startswith(token):
                 path.unlink(missing_ok=True)
 
-    _together(complete)  # all processes wait until the set is complete
+    _together(complete)  # no process continues before the set is complete
 
 
 def _begun(target: Path) -> str:
@@ -239,7 +239,7 @@ def _together(task: Callable[[], Any]) -> list[Any]:
     return [other["result"] for other in answers]
 
 
-# --- reading --------------------------------------------------------------------------------------------
+# --- reading a set of files -----------------------------------------------------------------------------
 
 
 def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> SlicedArrays:

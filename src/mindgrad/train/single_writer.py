@@ -28,7 +28,7 @@ from mindgrad.communication.session import store
 
 __all__ = ["Digests", "SingleWriter", "agreed", "digests_of", "write_once"]
 
-#: timeout in seconds when a process waits for the process that writes the file
+#: maximum seconds to wait for the process that writes the file
 _SECONDS = 3600.0
 
 
@@ -77,7 +77,7 @@ class SingleWriter:
 
     def __init__(self, board: Any, rank: int, machines: Sequence[str]) -> None:
         self.board, self._rank, self._machines = board, rank, machines
-        #: dict that maps the name of a log to the number of the last entry that this process has read
+        #: name of a log -> number of the last entry that this process has read
         self._positions: dict[str, int] = {}
 
     def write_once(self, path: str, own: Digests, write: Callable[[], None]) -> None:
@@ -112,7 +112,8 @@ class SingleWriter:
             writer, *others = json.loads(entry)
             end = json.loads(self.board.get(f"{key} is complete", _SECONDS))
             theirs = Digests(*others)
-            # the statistics of rank 0 are kept, even if another process was first
+            # Ranks with equal trained Parameters share one file. The file must contain the batch statistics
+            # of rank 0, so rank 0 writes it again unless all entries are equal.
             if theirs.replica == own.replica and (self._rank != 0 or theirs.content == own.content):
                 if isinstance(end, str):
                     raise OSError(f"rank {writer} could not write '{file}' for all processes: {end}")

@@ -47,7 +47,7 @@ class TypeCast:
 
     def __init__(self, data_type: Any = None, *, output_type: Any = None) -> None:
         if (data_type is None) == (output_type is None):
-            raise TypeError("For 'TypeCast', one 'data_type' must be given.")
+            raise TypeError("For 'TypeCast', pass either 'data_type' or its synonym 'output_type'.")
         self.data_type = as_dtype(output_type if data_type is None else data_type)
 
     def __call__(self, data: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ from mindgrad.dataset.vision import choices as utils
 from mindgrad.dataset.vision.files import *  # noqa: F403
 from mindgrad.dataset.vision.transforms import *  # noqa: F403
 
-# these modules of MindSpore 1.x redefine some of the names above, so import them last
+# import last: these modules of MindSpore 1.x redefine some of the names above
 from mindgrad.dataset.vision import c_transforms, py_transforms  # isort: skip
 
 __all__ = ["c_transforms", "choices", "files", "py_transforms", "transforms", "utils"]

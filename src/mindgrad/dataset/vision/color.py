@@ -200,7 +200,7 @@ class AdjustGamma(ImageTransform):
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
             raise refuse_image("AdjustGamma", "be of integers or floats", image)
-        # convert a value in [0, 1] to uint8: divide [0, 1] into 256 levels of equal width
+        # divide [0, 1] into 256 intervals of equal width, one for each integer
         levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
         return np.clip(levels, 0, 255).astype(image.dtype)
 

@@ -15,7 +15,7 @@ __all__ = [
 
 #: weights of red, green, and blue in the luminance (ITU-R BT.601)
 _LUMINANCE = (0.299, 0.587, 0.114)
-_SHIFT = 15  # number of bits of fixed-point weights for uint8
+_SHIFT = 15  # fractional bits of the fixed-point weights for uint8 images
 
 
 def saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -175,7 +175,7 @@ class RandomErasing(ImageTransform):
         return result
 
 
-# -- batches -----------------------------------------------------------------------------------------
+# -- transforms of batches: MixUp and CutMix ---------------------------------------------------------
 
 
 def _arrays(images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -120,7 +120,7 @@ def affine(
     height, width = image.shape[:2]
     center_x, center_y = (width - 1) / 2, (height - 1) / 2
     rotation, shear_x, shear_y = (math.radians(angle) for angle in (degrees, *shear))
-    # matrix of the rotation times the shears, with the center as the origin
+    # [[a, b], [c, d]]: rotation times shears, about the center
     a = math.cos(rotation - shear_y) / math.cos(shear_y)
     b = -math.cos(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) - math.sin(rotation)
     c = math.sin(rotation - shear_y) / math.cos(shear_y)

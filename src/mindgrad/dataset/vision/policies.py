@@ -88,7 +88,8 @@ class RandomSelectSubpolicy:
         return image
 
 
-#: largest magnitude of each transform, for RandAugment and for TrivialAugmentWide; 0: no magnitude
+#: transform -> (largest magnitude for RandAugment, for TrivialAugmentWide); 0 for transforms without
+#: magnitude
 _MAGNITUDES = {
     "Identity": (0.0, 0.0), "ShearX": (0.3, 0.99), "ShearY": (0.3, 0.99), "TranslateX": (150 / 331, 32.0),
     "TranslateY": (150 / 331, 32.0), "Rotate": (30.0, 135.0), "Brightness": (0.9, 0.99), "Color": (0.9, 0.99),

@@ -30,8 +30,8 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: eigenvectors (columns) and eigenvalues of the colors of ImageNet (Krizhevsky et al., 2012), for values from
-#: 0 to 255
+#: principal components of the RGB values of ImageNet (Krizhevsky et al., 2012): eigenvectors (columns) and
+#: eigenvalues, for pixel values from 0 to 255
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],
 ])  # fmt: skip

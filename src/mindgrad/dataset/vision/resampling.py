@@ -19,7 +19,7 @@ __all__ = ["resized", "warped"]
 
 _BITS = 11
 _ONE = 1 << _BITS
-_PARTS = 32  # number of subpixel positions along an axis, for affine and projective maps
+_PARTS = 32  # subpixel positions per pixel along an axis, for affine and projective maps
 
 
 def resized(
@@ -65,12 +65,13 @@ def resized(
         return saturated(_of_taps(_of_taps(image, along_columns, columns), along_rows, rows), image.dtype)
     weights = _area if interpolation == Inter.AREA else _wide_cubic
     lines = _along(image, weights(image.shape[columns], width), columns)
-    if interpolation == Inter.PILCUBIC:  # Pillow rounds after each of the two passes
+    if interpolation == Inter.PILCUBIC:  # like Pillow, round after each of the two passes
         lines = saturated(lines, image.dtype)
     return saturated(_along(lines, weights(image.shape[rows], height), rows), image.dtype)
 
 
-_Taps = tuple[np.ndarray, np.ndarray]  # indices and weights of shape (number of taps, number of outputs)
+# indices and weights, each of shape (number of taps, number of outputs)
+_Taps = tuple[np.ndarray, np.ndarray]
 
 
 @functools.lru_cache(maxsize=64)
@@ -83,7 +84,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
     centers = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(centers).astype(np.int64)
     fractions = centers - first.astype(np.float32)
-    if cuts_ends:  # before the first and after the last center, the nearest pixel has weight 1
+    if cuts_ends:  # beyond the centers of the first and last pixel, the nearest pixel has weight 1
         fractions[(first < 0) | (first >= old - 1)] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
     return indices, np.stack([1 - fractions, fractions])
@@ -235,7 +236,7 @@ def _coordinates(matrix: np.ndarray, size: tuple[int, int], nearest: bool) -> tu
     """
     x, y = np.arange(size[1]), np.arange(size[0])[:, None]
     parts = 1 if nearest else _PARTS
-    if matrix[2, 0] == matrix[2, 1] == 0:  # affine: fixed-point numbers with 10 fractional bits
+    if matrix[2, 0] == matrix[2, 1] == 0:  # affine map: fixed-point numbers with 10 fractional bits
         shift = 10 if nearest else 5
         across, down = (
             (

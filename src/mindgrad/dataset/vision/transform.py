@@ -43,9 +43,9 @@ class ImageTransform:
     transform draws random numbers.
     """
 
-    #: smallest number of axes of an array
+    #: minimum number of axes of an image array
     least_axes = 2
-    #: whether ``array`` accepts only one image; the images of a stack are then transformed one by one
+    #: whether ``array`` accepts a single image only; the images of a stack are then transformed one by one
     takes_one = False
 
     def parameters(self, image: Any) -> tuple[Any, ...]:

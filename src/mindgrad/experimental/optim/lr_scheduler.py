@@ -219,7 +219,10 @@ class SequentialLR(LRScheduler):
 
     def __init__(self, optimizer: Any, schedulers: Any, milestones: Any, last_epoch: int = -1) -> None:
         if any(scheduler.optimizer is not optimizer for scheduler in schedulers):
-            raise ValueError("For 'SequentialLR', all schedulers must belong to the same optimizer.")
+            raise ValueError(
+                "For 'SequentialLR', all schedulers must be created with the optimizer that is passed to "
+                "SequentialLR."
+            )
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 f"For 'SequentialLR', there must be one scheduler more than milestones, but there are "
@@ -341,7 +344,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 more. Default: ``None``.
         """
         if epoch is not None and epoch < 0:
-            raise ValueError(f"For 'CosineAnnealingWarmRestarts', the 'epoch' must not be negative: {epoch}.")
+            raise ValueError(
+                f"For 'CosineAnnealingWarmRestarts', the 'epoch' must be at least 0, but got {epoch}."
+            )
         time = self.last_epoch + 1 if epoch is None else epoch
         self.last_epoch = math.floor(time)
         self._write([self.rate(base, time) for base in self.base_lrs])  # type: ignore[arg-type]
@@ -490,7 +495,7 @@ class ReduceLROnPlateau(LRScheduler):
         Args:
             metrics (float or Tensor, optional): the value of the epoch. Default: ``None``.
         """
-        if metrics is None:  # the constructor of the base class calls step() without a value
+        if metrics is None:  # call from the constructor of the base class
             return
         self.last_epoch += 1
         figure = float(metrics.asnumpy() if isinstance(metrics, Tensor) else metrics)

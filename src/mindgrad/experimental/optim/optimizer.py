@@ -63,7 +63,7 @@ class Optimizer(Cell):
                 f"{type(params).__name__}."
             )
         if not listed:
-            raise ValueError(f"For '{owner}', there are no Parameters to train.")
+            raise ValueError(f"For '{owner}', the 'params' are empty, so there is nothing to train.")
         groups = listed if isinstance(listed[0], dict) else [{"params": listed}]
         self.defaults = dict(defaults)
         self.param_groups = [self._group(owner, k, each) for k, each in enumerate(groups)]
@@ -85,7 +85,8 @@ class Optimizer(Cell):
         unknown = sorted(set(group_) - {"params", "weight_decay", *self.defaults})
         if unknown:
             raise ValueError(
-                f"For '{owner}', unknown option {unknown[0]!r}; there are {', '.join(self.defaults)}."
+                f"For '{owner}', a group has the unknown option {unknown[0]!r}. Supported options: "
+                f"{', '.join(self.defaults)}."
             )
         members = group_["params"]
         members = [members] if isinstance(members, Parameter) else list(members)

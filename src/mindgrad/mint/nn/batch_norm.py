@@ -16,7 +16,7 @@ _nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
 
 class _BatchNorm:
-    """Constructor of batch normalization in all dimensions."""
+    """Shared methods of BatchNorm1d, BatchNorm2d, and BatchNorm3d."""
 
     _names = ("running_mean", "running_var", "weight", "bias")
 

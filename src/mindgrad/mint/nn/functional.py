@@ -81,7 +81,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
     return functional.one_hot(x, depth, 1, 0).astype(x.dtype)  # type: ignore[attr-defined]
 
 
-# --- convolution and windows --------------------------------------------------------------------------
+# --- convolution, pooling, and batch normalization ----------------------------------------------------
 
 
 def _convolved(
@@ -227,9 +227,6 @@ def batch_norm(
     scale = functional.ones_like(mean) if weight is None else weight
     shift = functional.zeros_like(mean) if bias is None else bias
     return functional.batch_norm(input, running_mean, running_var, scale, shift, training, momentum, eps)
-
-
-# --- losses -------------------------------------------------------------------------------------------
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:

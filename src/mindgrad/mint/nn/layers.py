@@ -13,7 +13,7 @@ from mindgrad.ops.in_place import replaced
 
 _nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
-#: Cells with the same name and arguments in ``nn``
+#: Cells that are the same in ``nn``
 _SAME = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
     "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
@@ -22,7 +22,7 @@ _SAME = [
     "ReplicationPad3d", "SeLU", "SiLU", "Sigmoid", "SoftMarginLoss", "Tanh", "Threshold",
     "Upsample", "ZeroPad2d",
 ]  # fmt: skip
-#: Cells with the same arguments in ``nn``, but a different name
+#: name in ``mint.nn`` -> name in ``nn``, for Cells with the same arguments
 _RENAMED = {"Hardshrink": "HShrink", "Hardsigmoid": "HSigmoid", "Hardswish": "HSwish", "SELU": "SeLU"}
 
 globals().update({name: getattr(nn, name) for name in _SAME})
@@ -95,7 +95,7 @@ def _paired(padding: Any) -> Any:
 
 
 class _Convolution:
-    """Constructor of convolutions over one, two, or three axes."""
+    """Shared constructor of Conv1d, Conv2d, and Conv3d."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,

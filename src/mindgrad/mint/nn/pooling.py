@@ -16,7 +16,7 @@ from mindgrad.ops.operations.base import anything, boolean, integer, integers
 
 _nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
-# --- functions -------------------------------------------------------------------------------------------
+# --- functions of ``mint.nn.functional`` -----------------------------------------------------------------
 
 
 def avg_pool1d(
@@ -128,7 +128,7 @@ def conv_transpose2d(
     )
 
 
-# --- in place --------------------------------------------------------------------------------------------
+# --- in-place functions of ``mint.nn.functional`` --------------------------------------------------------
 
 
 relu_, sigmoid_ = IN_PLACE["relu_"], IN_PLACE["sigmoid_"]
@@ -144,7 +144,7 @@ FUNCTIONS = [
     "elu_", "hardtanh_", "max_unpool2d", "relu_", "sigmoid_", "threshold_",
 ]  # fmt: skip
 
-# --- Cells -----------------------------------------------------------------------------------------------
+# --- Cells of ``mint.nn`` --------------------------------------------------------------------------------
 
 _SIZES = anything("an int or a tuple of ints")
 _STRIDE = anything("an int, a tuple of ints or None", None)

@@ -21,7 +21,7 @@ from mindgrad.ops.random import uniform
 
 _layer = cells_of(__name__)
 
-# --- smooth functions --------------------------------------------------------------------------------
+# --- smooth activation functions ---------------------------------------------------------------------
 
 Sigmoid = _layer("Sigmoid", activation.sigmoid, "nn.Sigmoid()(Tensor([0.0]))", "[0.5]")
 LogSigmoid = _layer("LogSigmoid", activation.logsigmoid, 'f"{nn.LogSigmoid()(Tensor(0.0)):.4f}"', "-0.6931")
@@ -51,7 +51,7 @@ LRN = _layer(
     norm_region=text("ACROSS_CHANNELS"),
 )  # fmt: skip
 
-# --- softmax -----------------------------------------------------------------------------------------
+# --- softmax and related functions -------------------------------------------------------------------
 
 Softmax = _layer(
     "Softmax", activation.softmax, "nn.Softmax()(Tensor([1000.0, 1000.0]))", "[0.5 0.5]",
@@ -82,7 +82,7 @@ Softmax2d = _layer(
     meaning="softmax over the channels of a tensor of shape (n, c, h, w) or (c, h, w).",
 )  # fmt: skip
 
-# --- piecewise functions -----------------------------------------------------------------------------
+# --- piecewise activation functions ------------------------------------------------------------------
 
 ReLU = _layer("ReLU", rectifiers.relu, "nn.ReLU()(Tensor([-1.0, 0.0, 2.0]))", "[0. 0. 2.]")
 ReLU6 = _layer("ReLU6", rectifiers.relu6, "nn.ReLU6()(Tensor([-1.0, 8.0]))", "[0. 6.]")
@@ -194,7 +194,7 @@ class RReLU(Cell):
         return choose(greater(x, 0), x, mul(slopes, x))
 
 
-# --- by name -----------------------------------------------------------------------------------------
+# --- lookup by name ----------------------------------------------------------------------------------
 
 _BY_NAME = {
     "celu": CELU, "elu": ELU, "fast_gelu": FastGelu, "gelu": GELU, "glu": GLU, "hardtanh": Hardtanh,
@@ -204,7 +204,7 @@ _BY_NAME = {
     "softmax2d": Softmax2d, "softmin": Softmin, "softshrink": SoftShrink, "softsign": Softsign,
     "tanh": Tanh, "tanhshrink": Tanhshrink,
 }  # fmt: skip
-_activation = _BY_NAME  # other libraries import the table by this name, to add activations
+_activation = _BY_NAME  # other libraries add activations to this dict under this name
 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:

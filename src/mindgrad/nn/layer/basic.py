@@ -35,7 +35,7 @@ from mindgrad.ops.operations.base import (
 from mindgrad.ops.reduction import flag
 from mindgrad.primitives.contraction import dot
 
-# --- products ----------------------------------------------------------------------------------------
+# --- dense layers ------------------------------------------------------------------------------------
 
 
 def _activation(owner: str, activation: Any) -> Any:
@@ -199,7 +199,7 @@ class BiDense(Cell):
         return shown + (", has_bias=True" if self.has_bias else "")
 
 
-# --- moving elements ---------------------------------------------------------------------------------
+# --- reshaping, shifting, and padding ----------------------------------------------------------------
 
 Identity = function_cell(
     __name__, "Identity", flow.identity, example="nn.Identity()(Tensor([1.0]))", prints="[1.]"
@@ -314,7 +314,7 @@ Pad = function_cell(
     example='nn.Pad(((2, 1),), "REFLECT")(Tensor([1.0, 2.0, 3.0]))', prints="[3. 2. 1. 2. 3. 2.]",
 )  # fmt: skip
 
-# --- measuring ---------------------------------------------------------------------------------------
+# --- norms and regularizers --------------------------------------------------------------------------
 
 Norm = function_cell(
     __name__, "Norm", norms.vector_norm, attributes={"axis": integers(()), "keep_dims": boolean(False)},

@@ -58,7 +58,7 @@ class _Conv(Cell):
         self.dilation = per_axis(dilation, axes, owner, "dilation", 1)
         self.pad_mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
         self.padding = padding
-        # check ``padding`` with an arbitrary input size, because its validity does not depend on the size
+        # raise errors about ``padding`` now: they do not depend on the input size
         some = (64,) * axes
         convolution.margins(owner, self.pad_mode, padding, some, self.kernel_size, self.stride)
         if self.in_channels % self.group or self.out_channels % self.group:
@@ -70,7 +70,7 @@ class _Conv(Cell):
         first, second = self.in_channels, self.out_channels
         if not self.is_transposed:
             first, second = second, first
-        # as in MindSpore, the kernel of a 1-D convolution is stored with an additional axis of size 1
+        # as in MindSpore, a 1-D kernel has an additional axis of size 1
         shape = (first, second // self.group, *((1,) if axes == 1 else ()), *self.kernel_size)
         if axes == 1 and isinstance(weight_init, Tensor) and weight_init.ndim == 3:
             weight_init = expand_dims(weight_init, 2)
@@ -100,7 +100,8 @@ class _Conv(Cell):
             )  # fmt: skip
         more = per_axis(self.output_padding, axes, owner, "output_padding", 0)
         if self.pad_mode == "valid":
-            # if windows do not touch each other, the output includes the gaps, as in MindSpore
+            # a stride above the window span leaves gaps between windows; as in MindSpore, the output includes
+            # them
             spans = ((k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation, strict=True))
             more = tuple(max(extra, s - k) for extra, s, k in zip(more, self.stride, spans, strict=True))
         return _TRANSPOSED[axes - 1](

@@ -138,7 +138,7 @@ class EmbeddingLookup(Cell):
      [0.  1. ]]
     """
 
-    #: accepted values of ``slice_mode``, which has no effect
+    #: values of ``slice_mode``, which is accepted for compatibility
     BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
     TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
 
@@ -254,7 +254,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
                 f"{indices.shape}, {weights.shape} and {fields.shape}."
             )
         rows = mul(super().construct(indices), expand_dims(weights, -1))
-        is_member = one_hot(fields, self.field_size, 1.0, 0.0)  # (batch, n, fields)
+        is_member = one_hot(fields, self.field_size, 1.0, 0.0)  # shape (batch, n, fields)
         if self.operator == "MAX":
             counts = mul(is_member, expand_dims(cast(not_equal(weights, 0.0), is_member.dtype), -1))
             mask = expand_dims(not_equal(counts, 0.0), -1)

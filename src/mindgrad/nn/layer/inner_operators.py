@@ -33,7 +33,7 @@ class InnerOperator:
     def __get__(self, layer: Any, owner: type) -> Any:
         if layer is None:
             return self
-        # bypass ``Cell.__setattr__``, because the layer does not change
+        # not ``setattr``: ``Cell.__setattr__`` would report a change of the layer
         made = vars(layer)[self._name] = self._make(layer)
         return made
 

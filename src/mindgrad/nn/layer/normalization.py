@@ -35,7 +35,7 @@ class BatchNorm(Cell):
 
     axes: tuple[int, ...] = ()
 
-    #: names of the Parameters: the moving mean and variance, the scale, and the shift
+    #: Parameters of the moving mean, moving variance, scale, and shift
     _names = ("moving_mean", "moving_variance", "gamma", "beta")
 
     def __init__(

@@ -22,7 +22,7 @@ def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
     return y if bias is None else arithmetic.add(y, bias)
 
 
-# --- steps: x is W_ih · input + b_ih, which is computed for all times in one product ------------------
+# --- steps of recurrent layers: x is W_ih · input + b_ih, computed for all times in one product -------
 
 
 def _parts(x: Tensor, count: int) -> list[Tensor]:
@@ -54,7 +54,7 @@ def _lstm(x: Tensor, hc: tuple[Tensor, Tensor], weight: Any, bias: Any) -> tuple
     return arithmetic.mul(sigmoid(o), math.tanh(c)), c
 
 
-#: ``step(x, state, weight_hh, bias_hh)`` returns the next state, for x = W_ih · input + b_ih
+#: kind of layer -> ``step(x, state, weight_hh, bias_hh)``, which returns the next state
 STEPS: dict[str, Callable[..., Any]] = {"tanh": _tanh, "relu": _relu, "gru": _gru, "lstm": _lstm}
-#: for each kind of cell: number of rows of its weight matrices, divided by ``hidden_size``
+#: kind of layer -> number of rows of its weight matrices, divided by ``hidden_size``
 GATES = {"tanh": 1, "relu": 1, "gru": 3, "lstm": 4}

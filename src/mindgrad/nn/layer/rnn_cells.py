@@ -185,7 +185,6 @@ def _step_of(kind: str) -> Callable[..., Any]:
     return step
 
 
-#: one step of each cell as a function of its weights; libraries that define recurrent layers import these
-#: names
+#: steps of the cells as functions of their weights; other libraries import these names
 _rnn_tanh_cell, _rnn_relu_cell = _step_of("tanh"), _step_of("relu")
 _gru_cell, _lstm_cell = _step_of("gru"), _step_of("lstm")

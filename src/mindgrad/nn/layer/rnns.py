@@ -124,7 +124,7 @@ class _Recurrent(Cell):
     def b_hh_list(self, biases: Any) -> None:
         self._set_weights("bias_hh", biases)
 
-    # -- inputs ----------------------------------------------------------------------------------
+    # -- checks of the inputs --------------------------------------------------------------------
 
     def _checked_input(self, x: Any) -> Tensor:
         owner = type(self).__name__
@@ -159,7 +159,7 @@ class _Recurrent(Cell):
             )
         return cast(lengths, int32)
 
-    # -- computation -----------------------------------------------------------------------------
+    # -- call and representation -----------------------------------------------------------------
 
     def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
         x = self._checked_input(x)

@@ -71,4 +71,7 @@ class LossBase(Cell):
         Raises:
             NotImplementedError: If the subclass does not define ``construct``.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no 'construct': define it.")
+        raise NotImplementedError(
+            f"{type(self).__name__} does not define its computation. Define the method construct(self, "
+            "logits, labels)."
+        )

@@ -49,7 +49,7 @@ def _reduction(default: str = "mean") -> Attribute:
 _WEIGHT = anything("a Tensor or None", None)
 _PAIR = "(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]))"
 
-# --- distances ---------------------------------------------------------------------------------------
+# --- losses of distances -----------------------------------------------------------------------------
 
 L1Loss = _loss("L1Loss", losses.l1_loss, f"nn.L1Loss(){_PAIR}", "1.5", reduction=_reduction())
 MAELoss = _loss("MAELoss", losses.l1_loss, f"nn.MAELoss(){_PAIR}", "1.5", reduction=_reduction())
@@ -73,7 +73,7 @@ CosineEmbeddingLoss = _loss(
     inputs="logits_x1 logits_x2 labels", margin=number(0.0), reduction=_reduction(),
 )  # fmt: skip
 
-# --- margins -----------------------------------------------------------------------------------------
+# --- losses with margins, and CTC --------------------------------------------------------------------
 
 SoftMarginLoss = _loss(
     "SoftMarginLoss", losses.soft_margin_loss,
@@ -121,7 +121,7 @@ CTCLoss = _loss(
     blank=integer(0), reduction=_reduction(), zero_infinity=boolean(False),
 )  # fmt: skip
 
-# --- likelihoods -------------------------------------------------------------------------------------
+# --- likelihoods and cross-entropies -----------------------------------------------------------------
 
 BCELoss = _loss(
     "BCELoss", likelihoods.binary_cross_entropy,

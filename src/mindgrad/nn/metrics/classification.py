@@ -89,8 +89,8 @@ class _Counted(EvaluationBase):
         if self._type == "classification":
             if true.size and not 0 <= true.min() <= true.max() < classes:
                 raise ValueError(
-                    f"For '{type(self).__name__}', labels must be from 0 to {classes - 1}, "
-                    f"the number of classes less one, but got some from {true.min()} to {true.max()}."
+                    f"For '{type(self).__name__}', labels must be from 0 to {classes - 1}, the number of "
+                    f"classes less one, but they are from {true.min()} to {true.max()}."
                 )
             chosen = np.eye(classes)[predicted.argmax(axis=1).reshape(-1)]
             labels = np.eye(classes)[true.reshape(-1)]

@@ -26,7 +26,7 @@ def _correlation(tp: Any, fp: Any, tn: Any, fn: Any) -> Any:
     return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
-#: functions that compute a measure from the counts (tp, fp, tn, fn), by MindSpore's names of measures
+#: MindSpore's names of a measure -> function of the counts of true and false positives and negatives
 _MEASURES: dict[tuple[str, ...], Callable[[Any, Any, Any, Any], Any]] = {
     ("sensitivity", "recall", "hit rate", "true positive rate", "tpr"): lambda tp, fp, tn, fn: _ratio(
         tp, tp + fn
@@ -90,7 +90,10 @@ class ConfusionMatrixMetric(Metric):
                 f"{metric_name!r}."
             )
         if decrease not in ("none", "mean", "sum", "mean_batch", "sum_batch", "mean_channel", "sum_channel"):
-            raise ValueError(f"For 'ConfusionMatrixMetric', there is no 'decrease' {decrease!r}.")
+            raise ValueError(
+                "For 'ConfusionMatrixMetric', the 'decrease' must be 'none', 'mean', 'sum', 'mean_batch', "
+                f"'sum_batch', 'mean_channel' or 'sum_channel', but got {decrease!r}."
+            )
         if calculation_method and decrease not in ("mean", "sum"):
             raise ValueError(
                 f"For 'ConfusionMatrixMetric', the 'decrease' must be 'mean' or 'sum' with "
@@ -153,9 +156,13 @@ class ConfusionMatrixMetric(Metric):
         if self.calculation_method:
             if not self._parts:
                 raise RuntimeError(
-                    "The ConfusionMatrixMetric cannot be evaluated before update() was called."
+                    "The ConfusionMatrixMetric cannot be evaluated before the first update(). Call "
+                    "update() with predictions and labels first."
                 )
             return self._total / self._parts
         if not self._counts.any():
-            raise RuntimeError("The ConfusionMatrixMetric cannot be evaluated before update() was called.")
+            raise RuntimeError(
+                "The ConfusionMatrixMetric cannot be evaluated before the first update(). Call update() "
+                "with predictions and labels first."
+            )
         return np.atleast_1d(self._measure(*self._counts))

@@ -16,12 +16,16 @@ def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.nda
     """The false and true positive rates, and their thresholds in descending order."""
     order = np.argsort(-scores, kind="stable")
     scores, positive = scores[order], positive[order]
-    ends = np.append(np.nonzero(np.diff(scores))[0], scores.size - 1)  # the last of equal scores
+    # last index of each group of equal scores
+    ends = np.append(np.nonzero(np.diff(scores))[0], scores.size - 1)
     true = np.cumsum(positive)[ends]
     false = ends + 1 - true
     if not true[-1] or not false[-1]:
         kind = "positive" if not true[-1] else "negative"
-        raise ValueError(f"For 'ROC', there is no {kind} label: its rate is undefined.")
+        raise ValueError(
+            f"For 'ROC', the labels contain no {kind} sample, so its rate is undefined. Pass labels of "
+            "both classes."
+        )
     rates = [np.append(0.0, count / count[-1]) for count in (false, true)]
     return rates[0], rates[1], np.append(scores[0] + 1, scores[ends])
 
@@ -206,8 +210,8 @@ class ConfusionMatrix(Metric):
         pair = np.stack([true.reshape(-1), predicted.reshape(-1)]).astype(int)
         if pair.size and (pair.min() < 0 or pair.max() >= self.num_classes):
             raise ValueError(
-                f"For 'ConfusionMatrix.update', classes must be 0 to {self.num_classes - 1}, but there is "
-                f"{pair.min() if pair.min() < 0 else pair.max()}."
+                f"For 'ConfusionMatrix.update', classes must be from 0 to {self.num_classes - 1}, but one "
+                f"is {pair.min() if pair.min() < 0 else pair.max()}."
             )
         np.add.at(self.confusion_matrix, tuple(pair), 1)
         self._is_update = True

@@ -45,8 +45,8 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
             return func(self, *inputs)
         if len(inputs) <= max(indexes):
             raise ValueError(
-                f"For '{type(self).__name__}', set_indexes chose the input {max(indexes)}, but update got "
-                f"{len(inputs)} inputs."
+                f"For '{type(self).__name__}', set_indexes selected the input with index {max(indexes)}, "
+                f"but update got only {len(inputs)} inputs."
             )
         return func(self, *[inputs[index] for index in indexes])
 
@@ -120,7 +120,8 @@ class Metric(metaclass=ABCMeta):
     def _refuse_empty(self, is_empty: Any) -> None:
         if is_empty:
             raise RuntimeError(
-                f"For '{type(self).__name__}', eval() was called before any update(): there is no result."
+                f"For '{type(self).__name__}', eval() was called before the first update(), so there is no "
+                "result. Call update() first."
             )
 
     @abstractmethod
@@ -213,7 +214,10 @@ class EvaluationBase(Metric):
                     f"{predicted.shape} and {true.shape}."
                 )
             if not np.isin(predicted, (0, 1)).all() or not np.isin(true, (0, 1)).all():
-                raise ValueError(f"For '{type(self).__name__}', multilabel values must be 0 or 1.")
+                raise ValueError(
+                    f"For '{type(self).__name__}', with eval_type='multilabel', predictions and labels "
+                    "must be 0 or 1."
+                )
         expected = getattr(self, "_classes", None)
         if expected is not None and classes != expected:
             raise ValueError(

@@ -40,7 +40,7 @@ def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
 
 
 def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarray:
-    """The distance of each element of an outline from another; ∞ if that is empty."""
+    """Return the distance of each element from ``other``; ∞ if ``other`` is empty."""
     if not other.any():
         return np.full(np.count_nonzero(outline), np.inf)
     if metric == "euclidean":
@@ -103,7 +103,10 @@ class _SurfaceMetric(Metric):
                 f"{predicted.shape} and {true.shape}."
             )
         if label not in predicted and label not in true:
-            raise ValueError(f"For '{owner}.update', the label {label} occurs nowhere.")
+            raise ValueError(
+                f"For '{owner}.update', the label {label} occurs neither in the predictions nor in the "
+                "labels."
+            )
         first, second = self._regions(predicted == label, true == label)
         self._outlines = _outline(first), _outline(second)
 

@@ -267,7 +267,10 @@ class FTRL(Optimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         if self.dynamic_lr or self.is_group_lr:
-            raise ValueError("For 'FTRL', the 'learning_rate' must be fixed, and one for all groups.")
+            raise ValueError(
+                "For 'FTRL', the 'learning_rate' must be one constant number for all Parameters, but it "
+                "is a list, a schedule, or differs between groups."
+            )
         boolean("FTRL", "use_locking", use_locking)
         self.l1, self.l2 = non_negative("FTRL", "l1", l1), non_negative("FTRL", "l2", l2)
         self.lr_power = real("FTRL", "lr_power", lr_power)

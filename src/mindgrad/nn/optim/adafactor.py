@@ -85,7 +85,7 @@ class AdaFactor(Optimizer):
                 f"{learning_rate} and {relative_step}."
             )
         if warmup_init and not relative_step:
-            raise ValueError(f"For '{owner}', 'warmup_init' needs relative_step=True.")
+            raise ValueError(f"For '{owner}', warmup_init=True requires relative_step=True.")
         super().__init__(0.0 if learning_rate is None else learning_rate, params, weight_decay, loss_scale)
         of_type(eps, (tuple, list), owner, "eps", "a tuple")
         if len(eps) != 2:
@@ -107,8 +107,8 @@ class AdaFactor(Optimizer):
     def _averages(self, name: str, axis: int | None) -> ParameterTuple:
         """Create moving averages, one Parameter for each trained Parameter.
 
-        The averages of a matrix are over its rows or columns (``axis`` −1 or −2). ``axis`` 0 has an average
-        for each element of other Parameters. Averages that are not used have one element.
+        With ``axis`` −1 or −2, the average of a matrix has its shape without this axis. With ``axis`` 0, the
+        average of a vector or scalar has its shape. All other averages are unused and have one element.
         """
 
         def state(parameter: Parameter) -> Parameter:

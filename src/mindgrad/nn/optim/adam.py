@@ -83,7 +83,7 @@ class Adam(Optimizer):
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
         rows = self._rows(gradients, self.moment1, self.moment2, greatest)
-        # compute the step size once for each learning rate, because most Parameters share a rate
+        # one step size for each learning rate, because most Parameters share a rate
         steps: dict[int, Any] = {}
         for parameter, gradient, rate, moment1, moment2, bound in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
@@ -92,8 +92,8 @@ class Adam(Optimizer):
             if self.use_nesterov:
                 mean = self.beta1 * mean + (1.0 - self.beta1) * gradient
             if id(rate) not in steps:
-                # divide at the end: XLA computes a scalar quotient once, but would repeat a product for every
-                # element
+                # Divide last: XLA computes a scalar quotient only once, but would repeat a scalar product for
+                # every element of the Parameter.
                 steps[id(rate)] = ops.reshape(rate * root / correction, ())
             ops.assign_sub(parameter, steps[id(rate)] * mean / (ops.sqrt(square) + self.eps))
         return True
@@ -248,7 +248,7 @@ class AdaMax(Optimizer):
         return True
 
 
-#: largest trust ratio ‖w‖ / ‖r‖ of ``Lamb``, as in MindSpore
+#: bound of ‖w‖ / ‖r‖ in ``Lamb``, as in MindSpore
 _MOST = 10.0
 
 

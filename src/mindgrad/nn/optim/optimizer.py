@@ -26,7 +26,7 @@ from mindgrad.trace import state
 
 __all__ = ["Optimizer", "opt_init_args_register"]
 
-#: the sections that all optimizers share
+#: docstring sections that all optimizers share
 documented = SharedSections("""
     Args:
         params (list of Parameter or list of dict): Parameters to train, or parameter groups as dicts, see
@@ -147,7 +147,7 @@ class Optimizer(Cell):
         self._hold_decays(weight_decay, entries)
         self.grad_centralization_flags = tuple([member.is_centralized for member in entries])
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
-        # attributes that optimizer subclasses written for MindSpore read
+        # MindSpore's attributes that subclasses in other libraries read
         self.global_step_increase_tensor = Tensor(1, dtype.int32)
         self.assignadd = ops.assign_add
         self.map_, self.map_reverse = ops.Map(), ops.Map(None, True)
@@ -221,11 +221,11 @@ class Optimizer(Cell):
             if id(parameter) not in trained:
                 parameter.name = prefix + parameter.name
 
-    # -- representation --------------------------------------------------------------------------
+    # -- printed form ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
         """Return the number of Parameters, the learning rate, and changed settings."""
-        if "global_step" not in self._params:  # ``Optimizer.__init__`` was not called yet
+        if "global_step" not in self._params:  # ``Optimizer.__init__`` has not been called yet
             return ""
         count = len(self.parameters)
         parts = [f"{count} Parameter{'s' * (count != 1)}", f"learning_rate={_shown(self.learning_rate)}"]
@@ -243,12 +243,12 @@ class Optimizer(Cell):
     def _repr_html_(self) -> str:
         return captioned(repr(self))
 
-    # -- a step ----------------------------------------------------------------------------------
+    # -- one optimization step -------------------------------------------------------------------
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         before = as_it_is(state.read(self.global_step))
         result = super()._run(*args, **kwargs)
-        # increment ``global_step`` once, whether or not ``construct`` of the subclass increments it
+        # ``construct`` of a subclass may have incremented ``global_step``; otherwise increment it here
         if identity(state.read(self.global_step)) == identity(before):
             ops.assign_add(self.global_step, 1)
         return result
@@ -294,7 +294,7 @@ class Optimizer(Cell):
         rates = self.get_lr()
         return rates if isinstance(rates, tuple) else (rates,) * self.param_length
 
-    # -- methods for derived classes -------------------------------------------------------------
+    # -- methods for subclasses ------------------------------------------------------------------
 
     def flatten_gradients(self, gradients: Any) -> tuple[Any, ...]:
         """Check gradients and return them as a tuple.

@@ -99,7 +99,10 @@ class SGD(Optimizer):
         """
         factor = non_negative("SGD", "momentum", momentum)
         if (factor > 0) is not self.has_momentum:
-            raise ValueError("For 'SGD', the momentum cannot change from 0 or to 0. Create a new optimizer.")
+            raise ValueError(
+                "For 'SGD', the momentum cannot change from 0 or to 0, because the optimizer stores "
+                "momenta only if it is positive. Create a new optimizer."
+            )
         self.momentum.set_data(Tensor(np.float32(factor)))
 
 

@@ -9,10 +9,12 @@ ConvReparam = absent(__name__, "ConvReparam", _REASON, _INSTEAD)
 DenseLocalReparam = absent(__name__, "DenseLocalReparam", _REASON, _INSTEAD)
 DenseReparam = absent(__name__, "DenseReparam", _REASON, _INSTEAD)
 NormalPosterior = absent(
-    __name__, "NormalPosterior", "is the distribution of such a layer's weights", _INSTEAD
+    __name__, "NormalPosterior", "is the distribution of the weights of a Bayesian layer", _INSTEAD
 )
-NormalPrior = absent(__name__, "NormalPrior", "is the distribution of such a layer's weights", _INSTEAD)
-WithBNNLossCell = absent(__name__, "WithBNNLossCell", "is the loss of such layers", _INSTEAD)
+NormalPrior = absent(
+    __name__, "NormalPrior", "is the distribution of the weights of a Bayesian layer", _INSTEAD
+)
+WithBNNLossCell = absent(__name__, "WithBNNLossCell", "is the loss of a network of Bayesian layers", _INSTEAD)
 
 __all__ = [
     "ConvReparam", "DenseLocalReparam", "DenseReparam", "NormalPosterior", "NormalPrior", "WithBNNLossCell",

@@ -14,9 +14,9 @@ from mindgrad.nn.wrap.loss_scale import unless
 
 __all__ = ["GradientAccumulation", "gradient_accumulation_op", "gradient_clear_op"]
 
-#: operator with the arguments (steps, Parameter, gradient) that adds ``gradient / steps`` to the Parameter
+#: operator of (steps, Parameter, gradient): add ``gradient / steps`` to the Parameter
 gradient_accumulation_op = ops.MultitypeFuncGraph("gradient_accumulation_op")
-#: operator that sets a Parameter to zero
+#: operator of (Parameter,): set the Parameter to zero
 gradient_clear_op = ops.MultitypeFuncGraph("gradient_clear_op")
 
 

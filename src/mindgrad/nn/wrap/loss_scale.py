@@ -28,15 +28,15 @@ def all_finite(tensors: Any) -> Any:
     """Return whether all elements of the tensors in a structure are finite."""
     flags = [ops.all(ops.isfinite(leaf)) for leaf in flatten(tensors)[0] if isinstance(leaf, Tensor)]
     if not flags:
-        raise TypeError("For 'all_finite', there must be at least one Tensor.")
+        raise TypeError("For 'all_finite', the argument must contain at least one Tensor.")
     result = flags[0]
     for flag in flags[1:]:
         result = ops.logical_and(result, flag)
     return result
 
 
-#: 1 if an element of a gradient is infinite or NaN, else 0, as float32 of shape (1,); other libraries import
-#: it
+#: operator of (gradient,): float32 of shape (1,), 1 if an element is infinite or NaN, else 0. Other libraries
+#: import this name.
 _grad_overflow = ops.MultitypeFuncGraph("grad_overflow")
 
 

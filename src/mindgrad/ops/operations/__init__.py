@@ -40,13 +40,13 @@ from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.registry import CLASSES as _CLASSES
 
 if _TYPE_CHECKING:
-    # the classes are created from the registry, which type checkers cannot follow
+    # type checkers do not see the classes that are created from the registry
 
     def __getattr__(name: str) -> _Any: ...
 
 
 __all__ = ["Operation"]
-# these modules define classes that differ from one function, and declare forms of functions
+# modules with operator classes that ``expose_classes`` cannot create from one function
 for _module in (
     alignment_ops, array_ops, box_ops, collective_ops, custom_ops, later_ops, layer_ops, linalg_ops, loop_ops,
     loss_ops, math_ops, nn_ops, other_ops, part_ops, primitive, random_ops, rl_ops, sparse_ops, special_ops,

@@ -34,7 +34,7 @@ def update_cache(input_x: Any, indices: Any, updates: Any, max_num: Any) -> Tens
     x = operand(input_x, "UpdateCache")
     index, rows = layout.ravel(operand(indices, "UpdateCache")), x.shape[0]
     inside = comparison.logical_and(comparison.greater_equal(index, 0), comparison.less(index, max_num))
-    # updates with ignored indices are written to an extra row, which is removed afterwards
+    # write the updates with ignored indices to an additional row, which is removed afterwards
     spare = joining.concat([x, zeros((1, *x.shape[1:]), x.dtype)])
     target = layout.expand_dims(indexing.where(inside, index, rows), 1)
     new = scattering.tensor_scatter_update(spare, target, updates)

@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
     if "Grad" in name and name[0].isupper():
         forward = name.replace("Grad", "")
         return absent(
-            __name__, name, "is a derivative as a separate operator",
+            __name__, name, "computes the derivative of an operator as a separate operator",
             f"Differentiate the operator: ops.grad(ops.{forward}()), or ops.vjp(ops.{forward}(), x)[1](g).",
         )  # fmt: skip
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

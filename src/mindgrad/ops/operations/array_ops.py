@@ -22,7 +22,7 @@ public("TransposeView >>> ops.operations.TransposeView()(Tensor([[1.0, 2.0]]), (
     layout.transpose
 )
 
-# --- joining and splitting ---------------------------------------------------------------------------
+# --- splitting of tensors ----------------------------------------------------------------------------
 
 _UNSTACKED = {"axis": integer(0), "num": anything("an int or None", None)}
 
@@ -69,7 +69,7 @@ public(
     " >>> ops.Meshgrid()((Tensor([1.0, 2.0]), Tensor([3.0])))[0] => [[1. 2.]]"
 )(repeating.meshgrid)
 
-# --- lookups -----------------------------------------------------------------------------------------
+# --- lookups by index --------------------------------------------------------------------------------
 
 public(
     "StridedSlice(begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)"

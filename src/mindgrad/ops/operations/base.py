@@ -229,7 +229,7 @@ def class_of(module: str, form: Form, conversions: dict[str, Any]) -> type[Opera
 
 def _defined(form: Form, reading: Reading, conversions: dict[str, Any]) -> Callable[..., Any]:
     text = definition(form.name, form.function, reading, is_class=True)
-    # names that the fixed values and conversions of a form may use
+    # the source text of a form may use these names in its fixed values and conversions
     names = {**vars(dtype_names), **conversions, **inspect.unwrap(form.function).__globals__}
     scope = defined_in({**names, f"_of_{form.name}": form.function}, text, form.path)
     return scope[form.name]  # type: ignore[no-any-return]
@@ -319,7 +319,7 @@ def _documentation(
         summary, _, result = meaning.partition(" | ")
         doc = doc._replace(summary=summary, notes=[], sections={"Returns": f"    {result}"})
     path, how = path_of(function), _CALLS[bool(attributes)]
-    is_public = path.count(".") == 2 and not meaning  # the class documents a function of mindgrad.ops
+    is_public = path.count(".") == 2 and not meaning  # the class is a form of a function in ``mindgrad.ops``
     what = f"Class form of :func:`{path}`: {how}." if is_public else f"{how[0].upper()}{how[1:]}."
     lines = [doc.summary, "", what]
     for note in doc.notes:
@@ -379,7 +379,7 @@ def attribute_lines(
     ]
 
 
-# --- types of attributes -----------------------------------------------------------------------------
+# --- types of the attributes that an operator class takes at creation --------------------------------
 
 
 def boolean(default: Any = _REQUIRED) -> Attribute:
@@ -455,8 +455,7 @@ _ATTRIBUTES: dict[str, Callable[..., Attribute]] = {
     "number": number,
     "text": text,
 }
-#: check of an attribute -> its type in the docstring; types for other checks are taken from the function's
-#: docstring
+#: function that checks an attribute -> its type in the docstring
 _TYPES: dict[Callable[[Any], Any], str] = {
     _boolean: "bool",
     _integer: "int",
@@ -465,7 +464,7 @@ _TYPES: dict[Callable[[Any], Any], str] = {
     _text: "str",
     as_dtype: "mindgrad.dtype",
 }
-#: type of a default value -> constructor of the attribute
+#: type of a default value -> function that creates the attribute
 _KINDS: dict[type, Callable[..., Attribute]] = {
     bool: boolean, int: integer, float: number, str: text, dtype_names.DType: element_type,
 }  # fmt: skip

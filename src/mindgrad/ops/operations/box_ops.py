@@ -52,7 +52,7 @@ ResizeLinear1D = operation(
 
 def _padded(self: Any, x: Any, paddings: Any, constant_value: Any = None) -> Tensor:
     flat = paddings.asnumpy().tolist() if isinstance(paddings, Tensor) else list(paddings)
-    if not self.paddings_contiguous:  # ``paddings`` lists all numbers before, then all after
+    if not self.paddings_contiguous:  # all numbers before the axes come first, then all numbers after
         half = len(flat) // 2
         flat = [n for pair in zip(flat[:half], flat[half:], strict=True) for n in pair]
     return padding.pad(x, flat, self.mode, constant_value)

@@ -17,7 +17,7 @@ def class_path(form: Form) -> str:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Replace calls of a function by calls of a class, with the arguments divided."""
+    """Replace calls of a function, ``f(x, axis)``, by its class: ``F(axis)(x)``."""
 
     def __init__(self, form: Form, reading: Reading, parameters: dict[str, str]) -> None:
         self.form, self.fixed = form, [each.name for each in reading.attributes]

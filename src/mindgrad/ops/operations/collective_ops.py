@@ -16,7 +16,7 @@ _X = "(Tensor([1.0, 2.0]))"
 
 
 def _broadcast(self: Any, inputs: Any) -> Any:
-    if isinstance(inputs, tuple):  # MindSpore's operator accepts and returns tuples
+    if isinstance(inputs, tuple):  # MindSpore's Broadcast accepts and returns tuples
         return tuple(collectives.broadcast(x, self.root_rank, self.group) for x in inputs)
     return collectives.broadcast(inputs, self.root_rank, self.group)
 
@@ -69,7 +69,7 @@ class Send(Primitive):
     >>> ops.Send(0, 0)
     Traceback (most recent call last):
     ...
-    ValueError: For 'Send', the 'dest_rank' must be another rank of the group's [0], but got 0.
+    ValueError: For 'Send', the 'dest_rank' must be another rank of the group [0], but got 0.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Receive(Primitive):
     >>> ops.Receive(0, 0, [1], ms.float32)
     Traceback (most recent call last):
     ...
-    ValueError: For 'Receive', the 'src_rank' must be another rank of the group's [0], but got 0.
+    ValueError: For 'Receive', the 'src_rank' must be another rank of the group [0], but got 0.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from mindgrad.ops.registry import public
 
 _IMAGE = "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])"
 
-# --- elements ----------------------------------------------------------------------------------------
+# --- counts, lookups, and functions of elements ------------------------------------------------------
 
 public(
     "Quantile(dim: anything('an axis or None')=None, keep_dims=False, ignore_nan=False)(x, q)"
@@ -70,7 +70,7 @@ def looked_up_rows(table: Any, indices: Any, offset: Any) -> Tensor:
     return indexing.where(layout.reshape(inside, (*places.shape, *(1,) * (rows.ndim - places.ndim))), rows, 0)
 
 
-# --- windows and columns -----------------------------------------------------------------------------
+# --- Im2Col and Col2Im -------------------------------------------------------------------------------
 
 _SLIDING = {
     "dilation": anything("one int or two", 1), "padding": anything("1, 2 or 4 ints", 0),

@@ -98,7 +98,7 @@ public(
     f" >>> ops.AdaptiveMaxPool2D(3)({_IMAGE})[0].shape => (1, 2, 3, 3)"
 )(pooling.adaptive_max_pool2d)
 
-# --- normalization -----------------------------------------------------------------------------------
+# --- LayerNorm and BatchNorm -------------------------------------------------------------------------
 
 
 def _layer_norm(self: Any, x: Any, gamma: Any, beta: Any) -> tuple[Tensor, Tensor, Tensor]:

@@ -7,7 +7,7 @@ from mindgrad.ops import comparison, contraction, conversion, math, reduction
 from mindgrad.ops.operations.base import classes, operation
 from mindgrad.ops.registry import public
 
-# --- comparisons, logic, bits ------------------------------------------------------------------------
+# --- comparisons, logical and bitwise functions ------------------------------------------------------
 
 EqualCount = operation(
     __name__, "EqualCount", comparison.equal,

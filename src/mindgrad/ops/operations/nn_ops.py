@@ -9,10 +9,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, convolution, math, padding, reduction, statistics
 from mindgrad.ops.operations.base import anything, classes, integer, integers, number, operation, text
 
-# --- activations -------------------------------------------------------------------------------------
-
-
-# --- layers ------------------------------------------------------------------------------------------
+# --- convolution and padding -------------------------------------------------------------------------
 
 
 def _format(name: str, wanted: str, given: str) -> None:
@@ -133,7 +130,8 @@ L2Loss = operation(
 
 
 def _normalized(self: Any, x: Any) -> Any:
-    size = statistics.vector_norm(x, 2, self.axis, True)  # does not overflow, unlike a sum of squares
+    # unlike the square root of a sum of squares, ``vector_norm`` does not overflow
+    size = statistics.vector_norm(x, 2, self.axis, True)
     return arithmetic.div(x, clipping.maximum(size, _math.sqrt(max(self.epsilon, 0))))
 
 

@@ -17,8 +17,6 @@ from mindgrad.ops.operations.base import (
 )
 from mindgrad.ops.registry import public
 
-# --- cumulative reductions ---------------------------------------------------------------------------
-
 
 @public(
     "CumulativeLogsumexp(exclusive=False, reverse=False)(...)"
@@ -49,9 +47,6 @@ def running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tens
     return movement.flip(sums, (dim,)) if reverse else sums
 
 
-# --- padding ---------------------------------------------------------------------------------------------
-
-
 def _mirrored(self: Any, x: Any, paddings: Any) -> Any:
     pairs = paddings.asnumpy().tolist() if hasattr(paddings, "asnumpy") else paddings
     flat = [int(n) for pair in reversed([tuple(pair) for pair in pairs]) for n in pair]
@@ -63,7 +58,7 @@ MirrorPad = operation(
     example="ops.MirrorPad()(Tensor([1.0, 2.0, 3.0]), [[1, 1]])", prints="[2. 1. 2. 3. 2.]",
 )  # fmt: skip
 
-# --- sequences and shapes ----------------------------------------------------------------------------------
+# --- sequences, shapes, and other functions ----------------------------------------------------------------
 
 public("IdentityN()(xs) -> tuple(map(identity, xs)) >>> ops.IdentityN()((Tensor([1.0]),))[0] => [1.]")(
     flow.identity

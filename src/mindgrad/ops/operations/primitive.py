@@ -47,11 +47,10 @@ class Primitive:
         """The name of the operator."""
         return type(self).__name__
 
-    #: strategies of the inputs and of the results, as passed to :meth:`shard`; ``None`` if it was not called
+    #: arguments of :meth:`shard`: strategies of the inputs and of the results; ``None`` before it is called
     strategies: tuple[Any, Any] | None = None
 
-    # the next methods select a device or a backend in MindSpore; they have no effect in mindgrad, which has
-    # one compiler
+    # In MindSpore, the next methods select a device or a backend. In mindgrad, they have no effect.
 
     def add_prim_attr(self, name: str, value: Any) -> Self:
         """Return the operator; attributes are accepted for compatibility only."""

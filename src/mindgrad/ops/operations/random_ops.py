@@ -90,7 +90,7 @@ Randperm = operation(
     example="ops.Randperm(3, -1)(Tensor([1]))", prints="[ 0 -1 -1]",
 )  # fmt: skip
 
-# the mask of MindSpore's DropoutGenMask has one bit for each element; mindgrad's mask has one Boolean
+# MindSpore's mask has one bit for each element; this mask has one Boolean
 DropoutGenMask = operation(
     __name__, "DropoutGenMask", dropping.dropout, attributes={"Seed0": integer(0), "Seed1": integer(0)},
     meaning="Draw a random mask of the elements to keep. | Boolean tensor of the given shape.",

@@ -58,8 +58,9 @@ def buffer_append(self: Any, buffer: Any, exps: Any, count: Any, head: Any) -> A
     for part in _checked(self, buffer):
         if not part.is_parameter and known(part) is None:
             raise RuntimeError(
-                "For 'BufferAppend', a tensor of the buffer is an argument of a compiled function, which "
-                "cannot change the caller's: make it a Parameter, or run in PYNATIVE_MODE."
+                "For 'BufferAppend', a tensor of the buffer is an argument of a compiled function, and a "
+                "compiled function cannot change tensors of its caller. Make the tensor a Parameter, or "
+                "run in PYNATIVE_MODE."
             )
     first = operand(exps[0], "BufferAppend")
     number = 1 if first.ndim == len(self.buffer_shape[0]) else first.shape[0]

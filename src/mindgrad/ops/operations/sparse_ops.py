@@ -75,7 +75,8 @@ def sparse_tensor_dense_matmul(
         sizes, rows, columns = sizes[::-1], columns, rows
     if len(sizes) != 2 or matrix.ndim != 2 or matrix.shape[0] != sizes[1]:
         raise ValueError(
-            f"For 'SparseTensorDenseMatmul', matrices of shapes {sizes} and {matrix.shape} have no product."
+            f"For 'SparseTensorDenseMatmul', matrices of the shapes {sizes} and {matrix.shape} cannot be "
+            "multiplied: the columns of the first must match the rows of the second."
         )
     terms = x.values.expand_dims(-1) * matrix[columns]
     return terms.new_zeros((sizes[0], matrix.shape[1])).scatter_add(rows.expand_dims(-1), terms)  # type: ignore[no-any-return]
@@ -143,7 +144,7 @@ def _sparse(owner: str, indices: Any, values: Any, shape: Any) -> COOTensor:
     return COOTensor(places, stored, sizes)
 
 
-# --- segments of rows ---------------------------------------------------------------------------------
+# --- reductions over segments of rows -----------------------------------------------------------------
 
 
 def _segments(name: str, power: float, number: str, prints: str) -> str:

@@ -102,7 +102,7 @@ identity = operation(
     __name__, "identity", flow.identity, example="ops.operations.identity()(Tensor([1.0]))", prints="[1.]"
 )
 
-# --- importable only -----------------------------------------------------------------------------------
+# --- classes that can be imported but not called -------------------------------------------------------
 
 _DEVICE = "is an operator of Ascend"
 _KERNEL = "compiles a custom kernel for MindSpore"
@@ -125,5 +125,5 @@ _ABSENT = [
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 
-#: without the class ``identity``, because ``ops.identity`` is the function
+#: leave out ``identity``, because ``ops.identity`` is a function
 __all__ = list(_ABSENT + [name for name in classes(globals()) if name != "identity"])

@@ -216,7 +216,7 @@ class BatchISendIRecv(Primitive):
     >>> ops.BatchISendIRecv(("isend",), [0])
     Traceback (most recent call last):
     ...
-    ValueError: For 'BatchISendIRecv', the 'remote_ranks' must be another rank of the group's [0], but got 0.
+    ValueError: For 'BatchISendIRecv', the 'remote_ranks' must be another rank of the group [0], but got 0.
     """
 
     def __init__(

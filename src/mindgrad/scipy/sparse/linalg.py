@@ -34,7 +34,7 @@ from mindgrad.solvers.linear_solvers import dot, norm
 
 __all__ = ["cg", "gmres"]
 
-#: type of a Tensor; ``Any``, because ``ops`` adds the methods of Tensor at run time
+#: Tensor; ``Any``, because type checkers do not see the methods that ``ops`` adds
 _Value = Any
 _METHODS = ("batched", "incremental")
 
@@ -193,7 +193,7 @@ def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
         again: _Value = matmul(before, w)
         w = w - matmul(again, before)
         height = norm([w])
-        # if w lies in the span of the basis, only rounding errors remain: treat the remainder as zero
+        # if w lies in the span of the basis, only rounding errors remain
         height = where(height > 10 * float(np.finfo(w.dtype.numpy).eps) * size, height, zeros_like(height))
         coefficients = projections + again
         column = [*coefficients, height, *[zeros_like(height)] * (width - k - 1)]

@@ -177,7 +177,8 @@ class ModelCheckpoint(Callback):
     def on_train_begin(self, run_context: RunContext) -> None:
         """Find a file name prefix that no existing file has."""
         subject = f"the prefix {self._given_prefix} in {self._directory}"
-        self._prefix = agreed(subject, self._free_prefix)  # before another process has written a file
+        # all processes agree on a prefix before one of them writes a file
+        self._prefix = agreed(subject, self._free_prefix)
         self._written, self._last_step, self._last_time = [], 0, time.monotonic()
 
     def _free_prefix(self) -> str:
@@ -224,7 +225,8 @@ class ModelCheckpoint(Callback):
         self._written.append(path)
         most = self._config.keep_checkpoint_max
         while most and len(self._written) > most:
-            with contextlib.suppress(FileNotFoundError):  # another process or the user has removed it
+            # the file may have been removed by another process or the user
+            with contextlib.suppress(FileNotFoundError):
                 _remove(self._written.pop(0))
 
 

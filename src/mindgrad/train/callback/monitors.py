@@ -64,7 +64,7 @@ class LossMonitor(Callback):
         if loss is None:
             return
         step = state.cur_step_in_epoch or state.cur_step_num
-        # if a scaled loss overflows, the step is skipped and the scale decreases
+        # a step whose scaled loss overflows is skipped; it does not stop the training
         outputs = state.net_outputs
         is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
         if not math.isfinite(loss) and not is_left_out:
@@ -195,7 +195,7 @@ class ProgressBar(Callback):
         :class:`mindgrad.train.LossMonitor`, :class:`mindgrad.train.TimeMonitor`
     """
 
-    #: smallest time in seconds between two updates of the bar
+    #: minimum seconds between two updates of the bar
     _PAUSE = 0.1
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -238,7 +238,7 @@ class ProgressBar(Callback):
             self.stream.flush()
 
     def __exit__(self, *error: Any) -> None:
-        if self._bar:  # the run ended in the middle of an epoch
+        if self._bar:  # the run ended within an epoch
             self._bar.end(*self._latest)
             self._bar = None
 

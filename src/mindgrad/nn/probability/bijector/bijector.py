@@ -119,7 +119,7 @@ class Bijector(Cell):
         return -self._forward_log_jacobian(self._inverse(value))
 
     def _refuse(self, method: str) -> NoReturn:
-        raise NotImplementedError(f"For '{type(self).__name__}', there is no '{method}'.")
+        raise NotImplementedError(f"For '{type(self).__name__}', the method '{method}' is not implemented.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if isinstance(args[0], Distribution):

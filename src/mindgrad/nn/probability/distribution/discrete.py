@@ -168,7 +168,7 @@ class Poisson(Distribution):
         return ops.where(is_count, ops.xlogy(count, rate) - rate - ops.lgamma(count + 1.0), _NONE)
 
     def _cdf(self, value: Any, rate: Any) -> Any:
-        count = ops.floor(value) + 1.0  # the waiting time of `count` events has a gamma distribution
+        count = ops.floor(value) + 1.0  # the waiting time for ``count`` events has a gamma distribution
         return ops.where(count > 0.0, ops.igammac(ops.where(count > 0.0, count, 1.0), rate), 0.0)
 
     def _survival(self, value: Any, rate: Any) -> Any:
@@ -225,8 +225,8 @@ class Categorical(Distribution):
         value = self._probs_value
         if value is not None and value.ndim == 0:
             raise ValueError(
-                "For 'Categorical', the 'probs' must have at least one axis: the last axis holds the "
-                "categories."
+                "For 'Categorical', the 'probs' must have at least one axis, because the last axis "
+                "contains the categories, but it is a 0-D tensor."
             )
 
     @property

@@ -50,9 +50,9 @@ class Distribution(Cell):
     0.3989
     """
 
-    #: the names of the parameters, in the order of calls
+    #: names of the parameters, in the order of arguments
     parameter_names: tuple[str, ...] = ()
-    #: for each constrained parameter: a test of its values, and the condition in words for error messages
+    #: parameter -> (test of its values, condition in words for the error message)
     conditions: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {}
     is_discrete = False
 
@@ -133,12 +133,12 @@ class Distribution(Cell):
         return tuple(self._arguments("get_dist_args", args, kwargs))
 
     def _arguments(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The parameters of a call."""
+        """Return all parameters: the arguments of a call, else the distribution's values."""
         owner = type(self).__name__
         if len(args) > len(self.parameter_names) or any(key not in self.parameter_names for key in kwargs):
             raise TypeError(
-                f"For '{owner}', '{method}' takes the parameters {', '.join(self.parameter_names)}, but got "
-                f"{len(args)} and {', '.join(kwargs) or 'none by name'}."
+                f"For '{owner}', '{method}' takes the parameters {', '.join(self.parameter_names)}, but "
+                f"got {len(args)} by position and {', '.join(kwargs) or 'none by name'}."
             )
         values = []
         for number, key in enumerate(self.parameter_names):
@@ -146,7 +146,8 @@ class Distribution(Cell):
             value = getattr(self, f"_{key}_value") if value is None else value
             if value is None:
                 raise TypeError(
-                    f"For '{owner}', the '{key}' must be given to '{method}': the distribution has none."
+                    f"For '{owner}', the '{key}' was not passed when the distribution was created. Pass it "
+                    f"to '{method}'."
                 )
             values.append(
                 ops.cast(value, self._real) if isinstance(value, Tensor) else Tensor(value, self._real)
@@ -161,7 +162,7 @@ class Distribution(Cell):
         """Call the method with the name ``name``."""
         return getattr(self, name)(*args, **kwargs)
 
-    # -- densities ------------------------------------------------------------------------------
+    # -- densities and cumulative probabilities -------------------------------------------------
 
     def prob(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
         """The density, or the probability, of ``value``."""
@@ -204,11 +205,11 @@ class Distribution(Cell):
 
     def _log_survival(self, value: Any, *parameters: Any) -> Any:
         survival = self._survival(value, *parameters)
-        is_near_one = survival > 0.5  # the rounding error of `survival` would dominate its small logarithm
+        is_near_one = survival > 0.5  # log1p(−cdf) is more accurate than the logarithm of a number near 1
         below = ops.where(is_near_one, self._cdf(value, *parameters), 0.0)
         return ops.where(is_near_one, ops.log1p(-below), ops.log(survival))
 
-    # -- moments --------------------------------------------------------------------------------
+    # -- mean, variance, mode, and entropy ------------------------------------------------------
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
         """The mean of the distribution."""
@@ -245,7 +246,7 @@ class Distribution(Cell):
     def _entropy(self, *parameters: Any) -> Any:
         self._refuse("entropy")
 
-    # -- two distributions ------------------------------------------------------------------------
+    # -- divergences of two distributions ---------------------------------------------------------
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """The Kullback-Leibler divergence: the mean of log a(x) − log b(x) for x from a.
@@ -275,10 +276,13 @@ class Distribution(Cell):
         return self._entropy(*first) + self._kl(second, first)
 
     def _two(self, method: str, dist: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """The parameters of a and of b."""
+        """Return the parameters of this distribution and of the second one, ``*_b``."""
         owner, count = type(self).__name__, len(self.parameter_names)
         if dist != self.get_dist_type():
-            raise ValueError(f"For '{owner}', '{method}' takes another '{owner}', but got {dist!r}.")
+            raise ValueError(
+                f"For '{owner}', the second distribution of '{method}' must be a '{owner}' too, but got "
+                f"{dist!r}."
+            )
         second = list(args[:count])
         for key in self.parameter_names[len(second) :]:
             if f"{key}_b" not in kwargs:
@@ -289,7 +293,7 @@ class Distribution(Cell):
     def _kl(self, second: Any, first: Any) -> Any:
         self._refuse("kl_loss")
 
-    # -- samples --------------------------------------------------------------------------------
+    # -- drawing samples ------------------------------------------------------------------------
 
     def sample(self, shape: Any = (), *args: Any, **kwargs: Any) -> Tensor:
         r"""Draw samples of shape (\*shape, \*shape of the parameters)."""
@@ -309,7 +313,7 @@ class Distribution(Cell):
         return 1.0 - ops.uniform(shape, Tensor(0.0, float32), Tensor(1.0, float32), self._seed or None)  # type: ignore[operator]
 
     def _refuse(self, method: str) -> NoReturn:
-        raise NotImplementedError(f"For '{type(self).__name__}', there is no '{method}'.")
+        raise NotImplementedError(f"For '{type(self).__name__}', the method '{method}' is not implemented.")
 
     def extend_repr(self) -> str:
         return ", ".join(f"{key}={getattr(self, f'_{key}_value')}" for key in self.parameter_names)

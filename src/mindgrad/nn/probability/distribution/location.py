@@ -120,7 +120,7 @@ class LogNormal(Normal):
         return self._of_logarithm(super()._log_survival, 0.0, value, loc, scale)
 
     def _of_logarithm(self, of_normal: Any, elsewhere: float, value: Any, loc: Any, scale: Any) -> Any:
-        """``of_normal`` of the logarithm if the value is positive, else ``elsewhere``."""
+        """Return ``of_normal(log(value), loc, scale)``, or ``elsewhere`` if value ≤ 0."""
         is_positive = value > 0.0
         return ops.where(
             is_positive, of_normal(ops.log(ops.where(is_positive, value, 1.0)), loc, scale), elsewhere

@@ -18,8 +18,8 @@ from mindgrad.nn.probability.distribution.tails import (
 __all__ = ["Beta", "Exponential", "Gamma"]
 
 _NAN = float("nan")
-#: Upper bound for the logarithm of the normalizing factor if a density is computed at an edge. The factor is
-#: multiplied by powers there, because the logarithm of the density can be −∞. Larger factors would overflow.
+#: bound of the logarithm of the normalizing factor, which would overflow otherwise. At an edge of the
+#: support, where the log density may be −∞, the density is a product of powers and this factor.
 _MOST = 80.0
 
 

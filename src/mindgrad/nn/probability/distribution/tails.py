@@ -41,8 +41,7 @@ def log1mexp(a: Any) -> Any:
     return ops.where(is_small, small, ops.log1p(-ops.exp(-ops.where(is_small, 1.0, a))))
 
 
-#: series of log((1 − exp(−a)) / a) in a, a², a⁴, …: coefficients B_k / (k k!) with Bernoulli numbers B_k, for
-#: a < 1/2
+#: exponent k -> coefficient B_k / (k k!) of log((1 − exp(−a)) / a), with Bernoulli numbers B_k, for a < 1/2
 _SERIES = {
     1: -1 / 2, 2: 1 / 24, 4: -1 / 2880, 6: 1 / 181440, 8: -1 / 9676800, 10: 1 / 479001600,
     12: -691 / 15692092416000, 14: 1 / 1046139494400, 16: -3617 / 170729965486080000,
