@@ -65,7 +65,7 @@ def test_densities_are_those_of_scipy(name, run):
     close(run(ours.log_prob)(Tensor(x)), log)
     close(run(ours.prob)(Tensor(x)), np.exp(log))
     if name in WITHOUT["cdf"]:
-        with pytest.raises(NotImplementedError, match="no 'cdf'"):
+        with pytest.raises(NotImplementedError, match="method 'cdf' is not implemented"):
             ours.cdf(Tensor(x))
         return
     close(run(ours.cdf)(Tensor(x)), theirs.cdf(x))
@@ -113,7 +113,7 @@ def test_divergences_are_the_means_of_differences(name):
 def test_the_mode_has_the_greatest_density(name):
     ours, theirs, _, _ = case(name)
     if name in ("Uniform", "HalfNormal", "Laplace", "StudentT"):
-        with pytest.raises(NotImplementedError, match="no 'mode'"):
+        with pytest.raises(NotImplementedError, match="method 'mode' is not implemented"):
             ours.mode()
         return
     mode = ours.mode().item()
@@ -127,7 +127,7 @@ def test_samples_follow_the_distribution(name):
     ms.set_seed(3)
     ours, theirs, _, _ = case(name)
     if name in ("HalfNormal", "Laplace", "StudentT"):
-        with pytest.raises(NotImplementedError, match="no 'sample'"):
+        with pytest.raises(NotImplementedError, match="method 'sample' is not implemented"):
             ours.sample((2,))
         return
     x = ours.sample((4000,)).asnumpy()
@@ -300,7 +300,7 @@ def test_transformed_distributions(run):
     same = msd.LogNormal(0.3, 0.7, dtype=F64)
     for method in ("log_prob", "prob", "cdf", "survival_function"):
         close(run(getattr(ours, method))(Tensor(X)), getattr(same, method)(Tensor(X)).asnumpy())
-    with pytest.raises(NotImplementedError, match="no 'mean'"):
+    with pytest.raises(NotImplementedError, match="method 'mean' is not implemented"):
         ours.mean()
     moved = msb.ScalarAffine(2.0, 1.0)(msd.Normal(0.3, 0.7, dtype=F64))
     close(moved.mean(), 1.6)

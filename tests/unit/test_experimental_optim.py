@@ -126,7 +126,7 @@ def test_a_plateau():
     [
         (lambda: optim.SGD([], lr=0.1), ValueError, "nothing to train"),
         (lambda: optim.SGD([Tensor(1.0)], lr=0.1), TypeError, "must be Parameters, but got Tensor"),
-        (lambda: optim.SGD([{"params": [weight()], "rate": 1}], lr=0.1), ValueError, "unknown option 'rate'; there are lr"),
+        (lambda: optim.SGD([{"params": [weight()], "rate": 1}], lr=0.1), ValueError, "unknown option 'rate'. Supported options: lr"),
         (lambda: optim.SGD([weight()], lr=0.1, nesterov=True), ValueError, "needs a 'momentum' above 0"),
         (lambda: optim.Adam([weight()], betas=(0.9, 1.0)), ValueError, "from 0 to below 1"),
         (lambda: optim.Adam([weight()])((Tensor(G), Tensor(G))), ValueError, "a gradient for each of the 1"),

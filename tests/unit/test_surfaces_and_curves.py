@@ -105,7 +105,7 @@ def test_each_class_has_a_curve():
             np.testing.assert_array_equal(part[number], expected)
     with pytest.raises(ValueError, match="pos_label"):
         nn.ROC(class_num=3, pos_label=1).update(scores, labels)
-    with pytest.raises(ValueError, match="no negative label"):
+    with pytest.raises(ValueError, match="no negative sample"):
         evaluated(nn.ROC(), np.array([1.0, 2.0]), np.array([1, 1]))
 
 
