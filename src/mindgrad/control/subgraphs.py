@@ -337,12 +337,12 @@ class Split:
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
-    def linear_graph(self, known: Sequence[Any]) -> Graph:
-        """Return the linear part as a graph ``(*known, *directions) ↦ tangents``.
+    def linear_graph(self, residuals: Sequence[Any]) -> Graph:
+        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
 
-        ``known`` must contain all inputs and residuals that the linear part uses.
+        ``residuals`` must contain all inputs and residuals that the linear part uses.
         """
-        return Graph([*known, *self.directions], self.linear, self.tangents)
+        return Graph([*residuals, *self.directions], self.linear, self.tangents)
 
 
 @memoized

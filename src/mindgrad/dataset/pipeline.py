@@ -220,10 +220,11 @@ class Dataset(Readable):
         begin = lambda draw: mapped(
             before(draw), functions, places, outputs, arranged, where, draw.generator(random)
         )
-        made = self._then("map", begin, columns=tuple(columns))
+        mapping = self._then("map", begin, columns=tuple(columns))
         # the fourth positional argument is ``column_order`` in MindSpore 1.x, but ``num_parallel_workers`` in
         # 2.x
-        return made if column_order is None or isinstance(column_order, int) else made.project(column_order)
+        keeps_columns = column_order is None or isinstance(column_order, int)
+        return mapping if keeps_columns else mapping.project(column_order)
 
     def filter(
         self,

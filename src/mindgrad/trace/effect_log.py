@@ -197,14 +197,14 @@ class Level(dict):
     it is unknown whether that function runs.
     """
 
-    def note(self, place: Place, surely: bool = True) -> None:
-        """Record the value of ``place`` before its first assignment.
+    def note(self, location: Place, surely: bool = True) -> None:
+        """Record the value of ``location`` before its first assignment.
 
         Args:
-            place: the location that is about to be assigned.
+            location: the location that is about to be assigned.
             surely: whether the assignment is certain.
         """
-        entry = self.setdefault(place.key, [place, place.own(), surely])
+        entry = self.setdefault(location.key, [location, location.own(), surely])
         entry[2] = entry[2] or surely
 
     def places(self) -> list[Place]:
