@@ -145,14 +145,14 @@ def test_an_operator_with_axes_that_broadcast_or_are_turned():
             lambda x: ops.MatMul().shard(((3, 1), (1, 1)))(x, x),
             r"divides axis 0 of input 0 of shape \(16, 16\) into 3",
         ),
-        (lambda x: ops.MatMul().shard(((4, 1), (1, 4)))(x, x), "must divide 8"),
+        (lambda x: ops.MatMul().shard(((4, 1), (1, 4)))(x, x), "must divide the number of devices, 8"),
         (
             lambda x: ops.MatMul().shard(((1, 4), (2, 1)))(x, x),
             "another tensor of the operator divides the same axis into 4 slices",
         ),
         (lambda x: ops.MatMul().shard(((1,), (1, 1)))(x, x), "an entry for each axis of its shape"),
         (lambda x: ops.MatMul().shard(((1, 1),))(x, x), "an entry for each of 2 tensors"),
-        (lambda x: shard(ops.relu, ((16, 1),))(x), r"'shard', the strategies .* must divide 8"),
+        (lambda x: shard(ops.relu, ((16, 1),))(x), r"'shard', the strategies .* must divide the number of devices, 8"),
         (lambda x: shard(ops.relu, (Layout((2, 2), ("a", "b"))("a", "b"),))(x), "is for 4 devices"),
         (
             lambda x: shard(ops.relu, None, ((1, 1), (1, 1)))(x),
