@@ -62,7 +62,7 @@ class _Form:
     Attributes:
         structure: sparsity structure of the matrices.
         tree: the nesting of the differentiated output.
-        are_tensors: for each leaf of the output, whether it is a tensor, for which a matrix is returned.
+        are_tensors: for each leaf of the output, whether it is a tensor. Only tensors have a matrix.
     """
 
     __slots__ = ("are_tensors", "structure", "tree")

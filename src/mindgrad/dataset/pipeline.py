@@ -221,7 +221,7 @@ class Dataset(Readable):
             before(draw), functions, places, outputs, arranged, where, draw.generator(random)
         )
         mapping = self._then("map", begin, columns=tuple(columns))
-        # the fourth positional argument is ``column_order`` in MindSpore 1.x, and ``num_parallel_workers`` in
+        # the fourth positional argument is ``column_order`` in MindSpore 1.x, but ``num_parallel_workers`` in
         # 2.x
         keeps_columns = column_order is None or isinstance(column_order, int)
         return mapping if keeps_columns else mapping.project(column_order)

@@ -202,11 +202,11 @@ def histogramdd(
     ends = [None] * axes if range is None else list(range)
     columns = [points[:, k] for k in np.arange(axes)]  # type: ignore[index]
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, sizes, ends, strict=True)]
-    ones = creation.ones((points.shape[0],), float32)
-    weights_of_points = ones if weights is None else floating(weights, "histogramdd")
+    if weights is None:
+        weights = creation.ones((points.shape[0],), float32)
     # build hits[point, bin of axis 0, bin of axis 1, …] axis by axis: the weight of the point in its bin, and
     # 0 in all other bins
-    hits = layout.ravel(weights_of_points)
+    hits = layout.ravel(floating(weights, "histogramdd"))
     for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
         own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))
         own = layout.reshape(own, (own.shape[0], *(1 for _ in np.arange(k)), own.shape[1]))

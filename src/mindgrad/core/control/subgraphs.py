@@ -331,7 +331,10 @@ class Split:
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
     def linear_graph(self, residuals: Sequence[Variable]) -> Graph:
-        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``."""
+        """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
+
+        ``residuals`` must contain all inputs and residuals that the linear part uses.
+        """
         return Graph([*residuals, *self.directions], self.linear, self.tangents)
 
 
