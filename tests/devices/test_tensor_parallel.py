@@ -152,7 +152,10 @@ def test_an_operator_with_axes_that_broadcast_or_are_turned():
         ),
         (lambda x: ops.MatMul().shard(((1,), (1, 1)))(x, x), "an entry for each axis of its shape"),
         (lambda x: ops.MatMul().shard(((1, 1),))(x, x), "an entry for each of 2 tensors"),
-        (lambda x: shard(ops.relu, ((16, 1),))(x), r"'shard', the strategies .* must divide the number of devices, 8"),
+        (
+            lambda x: shard(ops.relu, ((16, 1),))(x),
+            r"'shard', the strategies .* must divide the number of devices, 8",
+        ),
         (lambda x: shard(ops.relu, (Layout((2, 2), ("a", "b"))("a", "b"),))(x), "is for 4 devices"),
         (
             lambda x: shard(ops.relu, None, ((1, 1), (1, 1)))(x),
