@@ -25,7 +25,7 @@ equivalents = {
     "learning_rate": lambda: nn.Adam(net.trainable_params(), lr=1e-3),
     "trainable_params": lambda: net.parameters(),
     "stop_gradient": lambda: x.detach(),
-    "leave it out": lambda: ms.no_grad(),
+    "omit it": lambda: ms.no_grad(),
     "x[0] = value": lambda: x.at[0].set(5.0),
 }
 for ours, theirs in equivalents.items():

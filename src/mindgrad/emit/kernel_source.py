@@ -296,6 +296,9 @@ def _without_annotations(node: Any) -> None:
             if argument is not None:
                 argument.annotation = None
     for holder in ast.walk(node):
+        if isinstance(holder, ast.AnnAssign):
+            # a field of a NamedTuple needs an annotation, but a name in it may be unknown to the new module
+            holder.annotation = ast.Name("object", ast.Load())
         for field in ("body", "orelse"):
             statements = getattr(holder, field, None)
             if isinstance(statements, list):
