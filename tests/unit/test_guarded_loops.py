@@ -10,7 +10,8 @@ from mindgrad.core.ir.dtype import float64
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.passes.guarded_loops import postpone_guards
-from mindgrad.core.primitives.arithmetic import equal, less, neg, not_equal
+from mindgrad.core.primitives.arithmetic import neg
+from mindgrad.core.primitives.comparisons import equal, less, not_equal
 from mindgrad.core.primitives.exact_zeros import shield
 from mindgrad.core.primitives.kinds import accumulate, full, zeros
 from mindgrad.core.primitives.structural import convert

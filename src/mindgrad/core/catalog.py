@@ -18,6 +18,7 @@ from mindgrad.core.primitives import (  # noqa: F401
     assignment,
     bessel,
     bessel_second,
+    comparisons,
     complexes,
     contraction,
     convolution,

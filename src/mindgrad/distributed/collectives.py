@@ -34,8 +34,8 @@ import numpy as np
 
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import equal
 from mindgrad.core.primitives.batching import past
+from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.kinds import general, linear, product, same_type
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.structural import convert, stop_gradient

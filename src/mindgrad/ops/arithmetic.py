@@ -14,7 +14,7 @@ from mindgrad.core.ir.dtype import complex128, float64, promote_scalar
 from mindgrad.core.ir.scope import apply, as_it_is
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
 from mindgrad.core.primitives import arithmetic as primitives
-from mindgrad.core.primitives import logic, piecewise, powers
+from mindgrad.core.primitives import comparisons, logic, piecewise, powers
 from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.ops.define import also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, cast, choose, inexact, operand, promoted, unary
@@ -264,7 +264,7 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
     [0.  0.5]
     """
     x, y = (inexact(each) for each in promoted("DivNoNan", x, y))
-    nothing = binary(primitives.equal, "DivNoNan", y, 0)
+    nothing = binary(comparisons.equal, "DivNoNan", y, 0)
     return choose(nothing, 0, apply(primitives.div, x, choose(nothing, 1, y)))
 
 
@@ -287,7 +287,7 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     x, y = promoted("MulNoNan", x, y)
     # Replace x by 0 only if y is 0 and x is infinite or NaN. For a finite x, the derivative with respect to y
     # is x, even at y = 0.
-    nothing = binary(primitives.equal, "MulNoNan", y, 0)
+    nothing = binary(comparisons.equal, "MulNoNan", y, 0)
     nothing = apply(logic.logical_and, nothing, apply(logic.logical_not, apply(logic.isfinite, x)))
     return binary(primitives.mul, "MulNoNan", choose(nothing, 0, x), y)
 

@@ -8,7 +8,7 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import arithmetic as primitives
-from mindgrad.core.primitives import piecewise
+from mindgrad.core.primitives import comparisons, piecewise
 from mindgrad.core.primitives.logic import isnan
 from mindgrad.ops.define import binary_function
 from mindgrad.ops.operands import accepted, choose, pointwise, promoted
@@ -77,7 +77,7 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
         return pointwise(piecewise.clip, operator, x, low, high)
     # Select instead of taking a maximum or minimum: at the bound, the derivative with respect to x is then 1,
     # as for ``piecewise.clip``.
-    row, bound = (primitives.less, low) if high is None else (primitives.greater, high)
+    row, bound = (comparisons.less, low) if high is None else (comparisons.greater, high)
     x, bound = promoted(operator, x, bound)
     accepted(piecewise.clip, operator, x, x, x)
     return apply(primitives.select, apply(row, x, bound), bound, x)

@@ -8,8 +8,8 @@ from typing import Any
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.primitives import arithmetic as primitives
-from mindgrad.core.primitives import logic
+from mindgrad.core.primitives import comparisons, logic
+from mindgrad.core.primitives.arithmetic import sub
 from mindgrad.core.primitives.reduction import reduce_all
 from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import also_named, binary_function, operator_name, unary_function
@@ -27,13 +27,13 @@ __all__ = [
 # --- comparison of elements --------------------------------------------------------------------------
 
 equal = binary_function(
-    __name__, "equal", primitives.equal, "Check elementwise whether x = y; NaN is not equal to itself.",
+    __name__, "equal", comparisons.equal, "Check elementwise whether x = y; NaN is not equal to itself.",
     "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor mint.eq mint numpy",
 )  # fmt: skip
 not_equal = binary_function(
     __name__,
     "not_equal",
-    primitives.not_equal,
+    comparisons.not_equal,
     "Check elementwise whether x ≠ y.",
     "Tensor([1.0, 2.0]), 2",
     "[ True False]",
@@ -65,21 +65,21 @@ def _ordering(
 
 
 less = _ordering(
-    "less", primitives.less, "<", "[ True False False]", "Less Tensor Tensor.lt mint mint.lt numpy"
+    "less", comparisons.less, "<", "[ True False False]", "Less Tensor Tensor.lt mint mint.lt numpy"
 )
 less_equal = _ordering(
     "less_equal",
-    primitives.less_equal,
+    comparisons.less_equal,
     "≤",
     "[ True  True False]",
     "LessEqual Tensor.le Tensor mint.le mint numpy",
 )
 greater = _ordering(
-    "greater", primitives.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt mint mint.gt numpy"
+    "greater", comparisons.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt mint mint.gt numpy"
 )
 greater_equal = _ordering(
     "greater_equal",
-    primitives.greater_equal,
+    comparisons.greater_equal,
     "≥",
     "[False  True  True]",
     "GreaterEqual Tensor.ge Tensor mint numpy",
@@ -178,7 +178,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
         raise TypeError(
             f"For 'ApproximateEqual', the 'tolerance' must be a float, but got {type(tolerance).__name__}."
         )
-    return less(rounding.abs(binary(primitives.sub, "ApproximateEqual", x, y)), tolerance)
+    return less(rounding.abs(binary(sub, "ApproximateEqual", x, y)), tolerance)
 
 
 # --- logical functions: operands of any dtype; nonzero elements are true -----------------------------

@@ -7,8 +7,7 @@ from typing import Any
 
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.primitives import arithmetic as basic
-from mindgrad.core.primitives import complexes
+from mindgrad.core.primitives import comparisons, complexes
 from mindgrad.ops.define import also_named
 from mindgrad.ops.math import atan2
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
@@ -117,5 +116,5 @@ def angle(x: Any) -> Tensor:
     x = inexact(operand(x, "Angle"))
     if x.dtype.kind == "complex":
         return atan2(imag(x), real(x))
-    turned = choose(binary(basic.less, "Angle", x, 0), _math.pi, full_tensor(0, x.dtype, x.shape))
+    turned = choose(binary(comparisons.less, "Angle", x, 0), _math.pi, full_tensor(0, x.dtype, x.shape))
     return choose(isnan(x), x, turned)

@@ -15,7 +15,7 @@ from mindgrad.core.arrays.index_checks import known, places, places_nd, read_alo
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor, scalar_tensor
-from mindgrad.core.primitives import arithmetic, indexing, static_slices, structural
+from mindgrad.core.primitives import arithmetic, comparisons, indexing, static_slices, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import ravel
 from mindgrad.ops.operands import (
@@ -147,7 +147,7 @@ def embedding(
     if padding_idx is None:
         return rows
     row = axis_in_range(padding_idx, table.shape[0], "Embedding", "padding_idx")
-    is_padding = apply(arithmetic.equal, places, scalar_tensor(row, places.type))
+    is_padding = apply(comparisons.equal, places, scalar_tensor(row, places.type))
     shape = (*places.shape, *table.shape[1:])
     is_padding = apply(structural.broadcast_in_dim, is_padding, shape=shape, dims=tuple(range(places.ndim)))
     return choose(is_padding, apply(structural.stop_gradient, rows), rows)

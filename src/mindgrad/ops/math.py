@@ -14,7 +14,7 @@ import numpy as np
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import arithmetic as basic
-from mindgrad.core.primitives import elementwise, logic, special
+from mindgrad.core.primitives import comparisons, elementwise, logic, special
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand, promoted
@@ -221,7 +221,7 @@ def inv(x: Any) -> Tensor:
     result = full_tensor(0, tensor.dtype, tensor.shape)
     least = np.iinfo(tensor.dtype.numpy).min
     for number, value in ((1, 1), (-1, -1), (0, least))[:: 2 if least == 0 else 1]:
-        is_number = apply(basic.equal, tensor, full_tensor(number, tensor.dtype, tensor.shape))
+        is_number = apply(comparisons.equal, tensor, full_tensor(number, tensor.dtype, tensor.shape))
         result = choose(is_number, value, result)
     return result
 
@@ -278,8 +278,10 @@ def xdivy(x: Any, y: Any) -> Tensor:
     [0.  0.5]
     """
     x, y = (inexact(each) for each in promoted("Xdivy", x, y))
-    some = apply(logic.logical_or, binary(basic.less, "Xdivy", y, 0), binary(basic.greater, "Xdivy", y, 0))
-    some = apply(logic.logical_or, some, binary(basic.not_equal, "Xdivy", x, 0))
+    some = apply(
+        logic.logical_or, binary(comparisons.less, "Xdivy", y, 0), binary(comparisons.greater, "Xdivy", y, 0)
+    )
+    some = apply(logic.logical_or, some, binary(comparisons.not_equal, "Xdivy", x, 0))
     return choose(some, arithmetic.div(x, choose(some, y, 1)), 0)
 
 
@@ -350,7 +352,7 @@ def sinc(x: Any) -> Tensor:
     """
     u = arithmetic.mul(inexact(operand(x, "Sinc")), _math.pi)
     squared = square(u)
-    near = binary(basic.less, "Sinc", squared, 0.25)
+    near = binary(comparisons.less, "Sinc", squared, 0.25)
     u = choose(near, 1, u)
     small = choose(near, squared, 0)
     series: Any = _SINC_SERIES[-1]

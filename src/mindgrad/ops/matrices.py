@@ -9,7 +9,7 @@ import numpy as np
 from mindgrad.core.ir.dtype import promote
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
-from mindgrad.core.primitives import arithmetic, indexing, reduction, structural
+from mindgrad.core.primitives import arithmetic, comparisons, indexing, reduction, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import moveaxis, ravel
 from mindgrad.ops.operands import broadcast_to, cast, operand
@@ -266,5 +266,5 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     spread = apply(structural.broadcast_in_dim, index, shape=shape, dims=dims)
     numbers = np.arange(count).astype(index.dtype.numpy)
     steps = np.broadcast_to(numbers.reshape([-1 if i == dim else 1 for i in range(len(shape))]), shape)
-    hit = apply(arithmetic.equal, spread, make_tensor(steps))
+    hit = apply(comparisons.equal, spread, make_tensor(steps))
     return apply(arithmetic.select, hit, *[broadcast_to(cast(each, dtype), shape) for each in (on, off)])

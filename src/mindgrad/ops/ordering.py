@@ -14,7 +14,7 @@ from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
-from mindgrad.core.primitives import arithmetic, reduction, sorting, structural
+from mindgrad.core.primitives import arithmetic, comparisons, reduction, sorting, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.movement import slice_axis
@@ -302,7 +302,7 @@ def searchsorted(
     spread = apply(structural.broadcast_in_dim, needles, shape=shape, dims=tuple(range(needles.ndim)))
     if sequence.ndim > 1:
         sequence = apply(structural.reshape, sequence, shape=(*sequence.shape[:-1], 1, count))
-    row = arithmetic.less_equal if right or side == "right" else arithmetic.less
+    row = comparisons.less_equal if right or side == "right" else comparisons.less
     before = apply(row, broadcast_to(sequence, shape), spread)
     counted = cast(before, int32 if out_int32 else int64)
     return apply(reduction.reduce_sum, counted, axes=(needles.ndim,))

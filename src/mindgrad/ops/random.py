@@ -16,7 +16,7 @@ from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import DType, as_dtype, float32, float64, int64, promote
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.primitives import arithmetic
+from mindgrad.core.primitives import arithmetic, comparisons
 from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops.arguments import varargs, whole_number
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
@@ -429,5 +429,5 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
         )
     dtype = promote(float32, share.dtype)
     drawn = fractions("Bernoulli", like.shape, dtype, seeds)
-    found = apply(arithmetic.less, drawn, broadcast_to(cast(share, dtype), like.shape))
+    found = apply(comparisons.less, drawn, broadcast_to(cast(share, dtype), like.shape))
     return cast(found, like.dtype)

@@ -16,7 +16,7 @@ from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives import reduction as primitives
-from mindgrad.core.primitives.arithmetic import not_equal
+from mindgrad.core.primitives.comparisons import not_equal
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import arithmetic
 from mindgrad.ops.axes import is_plain, normalize_axes

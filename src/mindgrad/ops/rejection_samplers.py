@@ -11,7 +11,7 @@ from mindgrad.core.base.location import warn_user
 from mindgrad.core.ir.dtype import as_dtype, float32, float64, promote
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.primitives import arithmetic, elementwise, special
+from mindgrad.core.primitives import arithmetic, comparisons, elementwise, special
 from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops import cumulative
 from mindgrad.ops.flow import stop_gradient
@@ -127,7 +127,7 @@ def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Ten
     α < 1, a number for α + 1 is multiplied by u^(1/α).
     """
     shape, dtype = alpha.shape, alpha.dtype
-    is_small = combined(arithmetic.less, alpha, 1.0)
+    is_small = combined(comparisons.less, alpha, 1.0)
     raised = apply(arithmetic.select, is_small, combined(arithmetic.add, alpha, 1.0), alpha)
     d: Any = combined(arithmetic.sub, raised, 1 / 3)
     c: Any = apply(elementwise.rsqrt, combined(arithmetic.mul, d, 9.0))

@@ -35,7 +35,7 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, scalar_tensor
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.primitives import arithmetic, logic, random, static_slices, structural
+from mindgrad.core.primitives import arithmetic, comparisons, logic, random, static_slices, structural
 from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.core.trace import references
 from mindgrad.frontend.programs.donation import window
@@ -189,7 +189,7 @@ def with_probability(
     below = round(probability * 2**32)
     if not 0 < below < 2**32:
         return creation.full(shape, below > 0, dtype=bool_)
-    return combined(arithmetic.less, bits(operator, shape, seeds), below)
+    return combined(comparisons.less, bits(operator, shape, seeds), below)
 
 
 def exponentials(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:

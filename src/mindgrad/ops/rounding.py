@@ -8,8 +8,7 @@ from typing import Any
 import ml_dtypes
 
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.primitives import arithmetic as basic
-from mindgrad.core.primitives import logic, piecewise
+from mindgrad.core.primitives import comparisons, logic, piecewise
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.flow import stop_gradient
@@ -118,9 +117,9 @@ def heaviside(x: Any, values: Any) -> Tensor:
     [0.  0.5 1. ]
     """
     x, values = promoted("Heaviside", x, values)
-    above = cast(binary(basic.greater, "Heaviside", x, 0), values.dtype)
-    nan = binary(basic.not_equal, "Heaviside", x, x)
-    return choose(nan, stop_gradient(x), choose(binary(basic.equal, "Heaviside", x, 0), values, above))
+    above = cast(binary(comparisons.greater, "Heaviside", x, 0), values.dtype)
+    nan = binary(comparisons.not_equal, "Heaviside", x, x)
+    return choose(nan, stop_gradient(x), choose(binary(comparisons.equal, "Heaviside", x, 0), values, above))
 
 
 # --- tests of elements, and nan_to_num ---------------------------------------------------------------
@@ -169,9 +168,9 @@ def nan_to_num(
         raise TypeError(f"For 'NanToNum', the input must be a real tensor, but got {x.dtype}.")
     largest = float(ml_dtypes.finfo(x.dtype.numpy).max)
     x = choose(isnan(x), 0.0 if nan is None else nan, x)
-    x = choose(binary(basic.equal, "NanToNum", x, _math.inf), largest if posinf is None else posinf, x)
+    x = choose(binary(comparisons.equal, "NanToNum", x, _math.inf), largest if posinf is None else posinf, x)
     lowest = -largest if neginf is None else neginf
-    return choose(binary(basic.equal, "NanToNum", x, -_math.inf), lowest, x)
+    return choose(binary(comparisons.equal, "NanToNum", x, -_math.inf), lowest, x)
 
 
 # alternative names, as in MindSpore

@@ -15,7 +15,7 @@ import numpy as np
 from mindgrad.core.ir.dtype import int32, int64, promote
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor, make_tensor
-from mindgrad.core.primitives import arithmetic, indexing, static_slices, structural
+from mindgrad.core.primitives import arithmetic, comparisons, indexing, static_slices, structural
 from mindgrad.core.trace.operands import broadcast_shapes, broadcast_to, cast, operand
 
 __all__ = [
@@ -97,7 +97,7 @@ def _unknown(index: Tensor, size: int, operator: str, wraps: bool) -> Tensor:
     index = _signed(index, operator)
     if not wraps:
         return index
-    negative = apply(arithmetic.less, index, _filled(0, index))
+    negative = apply(comparisons.less, index, _filled(0, index))
     return apply(arithmetic.select, negative, apply(arithmetic.add, index, _filled(size, index)), index)
 
 

@@ -48,7 +48,7 @@ from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, silent, with
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import greater_equal, less
+from mindgrad.core.primitives.comparisons import greater_equal, less
 from mindgrad.core.primitives.logic import isnan, logical_or
 from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import convert, reshape

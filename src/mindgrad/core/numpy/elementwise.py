@@ -16,6 +16,7 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.tensor import Tensor, scalar_tensor
 from mindgrad.core.primitives import (
     arithmetic,
+    comparisons,
     complexes,
     elementwise,
     logic,
@@ -289,12 +290,12 @@ around = round
 
 # -- comparison and logic --------------------------------------------------------------------------------
 
-equal = _binary("equal", arithmetic.equal, "Compute x1 == x2.")
-not_equal = _binary("not_equal", arithmetic.not_equal, "Compute x1 != x2.")
-less = _binary("less", arithmetic.less, "Compute x1 < x2.")
-less_equal = _binary("less_equal", arithmetic.less_equal, "Compute x1 <= x2.")
-greater = _binary("greater", arithmetic.greater, "Compute x1 > x2.")
-greater_equal = _binary("greater_equal", arithmetic.greater_equal, "Compute x1 >= x2.")
+equal = _binary("equal", comparisons.equal, "Compute x1 == x2.")
+not_equal = _binary("not_equal", comparisons.not_equal, "Compute x1 != x2.")
+less = _binary("less", comparisons.less, "Compute x1 < x2.")
+less_equal = _binary("less_equal", comparisons.less_equal, "Compute x1 <= x2.")
+greater = _binary("greater", comparisons.greater, "Compute x1 > x2.")
+greater_equal = _binary("greater_equal", comparisons.greater_equal, "Compute x1 >= x2.")
 isnan = _unary("isnan", logic.isnan, "Return whether each element is NaN.")
 isinf = _unary("isinf", logic.isinf, "Return whether each element is infinite.")
 isfinite = _unary("isfinite", logic.isfinite, "Return whether each element is finite.")

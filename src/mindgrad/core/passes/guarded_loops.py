@@ -37,7 +37,8 @@ from mindgrad.core.ir.index_map import PARALLEL, REDUCED, index_map
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.passes.graph_rewriter import rebuild, rewrite_inner
-from mindgrad.core.primitives.arithmetic import mul, not_equal
+from mindgrad.core.primitives.arithmetic import mul
+from mindgrad.core.primitives.comparisons import not_equal
 from mindgrad.core.primitives.exact_zeros import shield
 from mindgrad.core.primitives.kinds import full
 from mindgrad.core.primitives.logic import logical_and, logical_not, logical_or

@@ -20,7 +20,8 @@ from mindgrad.core.ir.cost_model import costs, is_one_cpu
 from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.passes.graph_rewriter import rebuild, rewrite_inner
-from mindgrad.core.primitives.arithmetic import div, equal, mul, neg, select
+from mindgrad.core.primitives.arithmetic import div, mul, neg, select
+from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.elementwise import safe_quotient
 from mindgrad.core.primitives.indexing import gather
 from mindgrad.core.primitives.kinds import accumulate, full, ones, zeros

@@ -1,4 +1,4 @@
-"""Arithmetic primitives: + − · ÷, comparisons, select.
+"""Arithmetic primitives: + − · ÷, select.
 
 The derivative rules of all other primitives consist of these primitives. The end of this module binds them to
 Python's operators on variables and constants, so that a rule can contain ``1 - y * y``.
@@ -16,12 +16,12 @@ from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Con
 from mindgrad.core.ir.primitive import Algebra, Primitive, lift
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
+from mindgrad.core.primitives.comparisons import greater, greater_equal, less, less_equal
 from mindgrad.core.primitives.kinds import (
     accumulate,
     linear,
     marked,
     multilinear,
-    pointwise_constant,
     pointwise_linear,
     product,
     same_type,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from mindgrad.core.ir.rules import (
         Array,
         Atoms,
-        Kernel,
         Module,
         Operand,
         Steps,
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "masked_multiply", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",
-    "not_equal", "select", "sub",
+    "add", "div", "masked_multiply", "mul", "neg", "select", "sub",
 ]  # fmt: skip
 
 
@@ -355,27 +353,6 @@ div: Primitive[Atom] = Primitive(
     taint=lambda a, b: "passes" if type(b) is Constant and b.is_splat and not _is(b, 0) else "starts",
     samples=((reals(), reals(0.5, 2.0)), 2, "number"),
 )
-
-
-def _comparison(name: str, symbol: str, numpy: Kernel, xla: str, accepts: str = "any") -> Primitive:
-    return pointwise_constant(
-        name,
-        symbol=symbol,
-        numpy=numpy,
-        xla=xla,
-        operands=2,
-        accepts=accepts,
-        result=bool_,
-        samples=reals(),
-    )
-
-
-equal = _comparison("equal", "==", np.equal, "eq")
-not_equal = _comparison("not_equal", "!=", np.not_equal, "ne")
-less = _comparison("less", "<", np.less, "lt", "ordered")
-less_equal = _comparison("less_equal", "<=", np.less_equal, "le", "ordered")
-greater = _comparison("greater", ">", np.greater, "gt", "ordered")
-greater_equal = _comparison("greater_equal", ">=", np.greater_equal, "ge", "ordered")
 
 
 def _select_type(condition: TensorType, a: TensorType, b: TensorType) -> TensorType:

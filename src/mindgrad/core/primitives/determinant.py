@@ -20,8 +20,9 @@ from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.rules import Atoms, Tangent
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import greater, less, select
+from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.axes import Core
+from mindgrad.core.primitives.comparisons import greater, less
 from mindgrad.core.primitives.complexes import complex, imag, real
 from mindgrad.core.primitives.eigh_svd import svd
 from mindgrad.core.primitives.kinds import full, general, ones, zeros

@@ -26,8 +26,9 @@ from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Atoms, Module, Stored, Tangent
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import greater, masked_multiply, select
+from mindgrad.core.primitives.arithmetic import masked_multiply, select
 from mindgrad.core.primitives.axes import Core
+from mindgrad.core.primitives.comparisons import greater
 from mindgrad.core.primitives.complexes import complex, imag, real
 from mindgrad.core.primitives.elementwise import safe_reciprocal
 from mindgrad.core.primitives.kinds import constant, full, general, zeros

@@ -19,7 +19,8 @@ from mindgrad.core.ir.graph import is_finite
 from mindgrad.core.ir.primitive import Algebra
 from mindgrad.core.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
-from mindgrad.core.primitives.arithmetic import equal, greater_equal, masked_multiply, select
+from mindgrad.core.primitives.arithmetic import masked_multiply, select
+from mindgrad.core.primitives.comparisons import equal, greater_equal
 from mindgrad.core.primitives.kinds import accumulate, elementwise, full, ones, zeros
 from mindgrad.core.primitives.roots import ROOTS, Root, is_sum_of_squares
 from mindgrad.core.primitives.samples import reals

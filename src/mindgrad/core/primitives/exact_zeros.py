@@ -36,17 +36,8 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Array, Module, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
-from mindgrad.core.primitives.arithmetic import (
-    add,
-    div,
-    equal,
-    masked_multiply,
-    mul,
-    neg,
-    not_equal,
-    select,
-    sub,
-)
+from mindgrad.core.primitives.arithmetic import add, div, masked_multiply, mul, neg, select, sub
+from mindgrad.core.primitives.comparisons import equal, not_equal
 from mindgrad.core.primitives.cumulative import cumsum
 from mindgrad.core.primitives.indexing import gather, scatter_add
 from mindgrad.core.primitives.kinds import full, zeros

@@ -21,7 +21,8 @@ from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
-from mindgrad.core.primitives.arithmetic import equal, less, select
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.comparisons import equal, less
 from mindgrad.core.primitives.elementwise import exp, log, log1p
 from mindgrad.core.primitives.kinds import elementwise, full, same_type, zeros
 from mindgrad.core.primitives.samples import case, reals

@@ -16,7 +16,8 @@ import numpy as np
 
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.primitives.arithmetic import add, div, greater_equal, mul, neg, select, sub
+from mindgrad.core.primitives.arithmetic import add, div, mul, neg, select, sub
+from mindgrad.core.primitives.comparisons import greater_equal
 from mindgrad.core.primitives.elementwise import (
     acos,
     acosh,

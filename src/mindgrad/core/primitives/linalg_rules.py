@@ -15,7 +15,8 @@ from mindgrad.core.ir.graph import Atom, Equation
 from mindgrad.core.ir.rules import Array, Kernel
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import Work, by
-from mindgrad.core.primitives.arithmetic import equal, greater, greater_equal, not_equal, select
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.comparisons import equal, greater, greater_equal, not_equal
 from mindgrad.core.primitives.complexes import conj
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.kinds import ones, zeros

@@ -15,7 +15,8 @@ import math
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Partial
 from mindgrad.core.primitives.accumulation_type import in_single_xla
-from mindgrad.core.primitives.arithmetic import equal, select
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.elementwise import log
 from mindgrad.core.primitives.incomplete import (
     Functions,

@@ -17,7 +17,8 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Array, Atoms, Kernel, Module, Partial, Tangent, XlaKernel
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC
-from mindgrad.core.primitives.arithmetic import equal, greater, greater_equal, less, less_equal, neg
+from mindgrad.core.primitives.arithmetic import neg
+from mindgrad.core.primitives.comparisons import equal, greater, greater_equal, less, less_equal
 from mindgrad.core.primitives.complexes import imag, real
 from mindgrad.core.primitives.elementwise import reciprocal, safe_quotient
 from mindgrad.core.primitives.kinds import (

@@ -16,7 +16,8 @@ from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, SHARED_FUNCTION
-from mindgrad.core.primitives.arithmetic import equal, less, less_equal, masked_multiply, select
+from mindgrad.core.primitives.arithmetic import masked_multiply, select
+from mindgrad.core.primitives.comparisons import equal, less, less_equal
 from mindgrad.core.primitives.elementwise import log, not_negative, reciprocal, safe_quotient, sqrt
 from mindgrad.core.primitives.kinds import elementwise, ones, same_type, zeros
 from mindgrad.core.primitives.logic import logical_and

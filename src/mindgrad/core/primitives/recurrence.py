@@ -18,8 +18,9 @@ from mindgrad.core.ir.index_map import ORDERED, Arrangement, IndexMap, Relabelin
 from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
-from mindgrad.core.primitives.arithmetic import equal, select
+from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.axes import Along
+from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.cumulative import cumsum, shifted
 from mindgrad.core.primitives.elementwise import exp, safe_reciprocal
 from mindgrad.core.primitives.kinds import accumulate, full, general, product, zeros

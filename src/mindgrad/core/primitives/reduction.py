@@ -21,9 +21,10 @@ from mindgrad.core.ir.index_map import REDUCED
 from mindgrad.core.ir.primitive import REGISTRY, Algebra, Primitive
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
-from mindgrad.core.primitives.arithmetic import equal, greater, less, select
+from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.axes import Along
 from mindgrad.core.primitives.batching import past
+from mindgrad.core.primitives.comparisons import equal, greater, less
 from mindgrad.core.primitives.elementwise import exp, safe_quotient, safe_reciprocal
 from mindgrad.core.primitives.kinds import constant, full, general, linear, product, zeros
 from mindgrad.core.primitives.logic import logical_not

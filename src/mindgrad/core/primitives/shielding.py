@@ -21,7 +21,8 @@ import numpy as np
 
 from mindgrad.core.ir.graph import CUT, INFINITE, MASKED, Atom, Constant
 from mindgrad.core.ir.types import Shape
-from mindgrad.core.primitives.arithmetic import not_equal, select
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.comparisons import not_equal
 from mindgrad.core.primitives.exact_zeros import discarding, has_cuts
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.logic import isfinite, logical_or

@@ -20,9 +20,10 @@ from mindgrad.core.ir.index_map import WINDOWED, Axes, IndexMap
 from mindgrad.core.ir.rules import Array, Atoms, Module, Statics
 from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.ir.work import MOVE
-from mindgrad.core.primitives.arithmetic import greater, less, select
+from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.axes import SIZE, Entries
 from mindgrad.core.primitives.batching import at_front, inserted, moved, placed
+from mindgrad.core.primitives.comparisons import greater, less
 from mindgrad.core.primitives.indexing import gather, scatter_set
 from mindgrad.core.primitives.kinds import cut, full, linear, zeros
 from mindgrad.core.primitives.patterns import sliced_anywhere, updated_anywhere

@@ -15,7 +15,8 @@ from mindgrad.core.ir.rules import Array, Module, Partial
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single
-from mindgrad.core.primitives.arithmetic import equal, neg, select
+from mindgrad.core.primitives.arithmetic import neg, select
+from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.elementwise import exp, sech_squared
 from mindgrad.core.primitives.kinds import elementwise, full, same_type, zeros
 from mindgrad.core.primitives.logic import isinf, logical_and

@@ -22,8 +22,9 @@ import numpy as np
 from mindgrad.core.ir.graph import UNIFORM, Atom, Constant, Equation
 from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, Tangents
 from mindgrad.core.ir.types import Shape, TensorType
-from mindgrad.core.primitives.arithmetic import greater, less_equal, select
+from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.axes import Core
+from mindgrad.core.primitives.comparisons import greater, less_equal
 from mindgrad.core.primitives.complexes import complex, real
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.kinds import accumulate, full, general, ones, zeros

@@ -19,8 +19,8 @@ from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable
 from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import equal
 from mindgrad.core.primitives.batching import placed
+from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, iota, reshape
 from mindgrad.core.transforms.batch import push_batch

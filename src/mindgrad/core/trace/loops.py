@@ -24,7 +24,8 @@ from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.scope import apply, as_it_is, innermost, lifted, outermost_program
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import add, less
+from mindgrad.core.primitives.arithmetic import add
+from mindgrad.core.primitives.comparisons import less
 from mindgrad.core.primitives.structural import convert
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.closed_program import ClosedProgram, trace

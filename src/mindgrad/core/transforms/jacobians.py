@@ -16,8 +16,8 @@ from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.primitives.arithmetic import equal
 from mindgrad.core.primitives.batching import placed
+from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.primitives.structural import convert, iota, reshape
 from mindgrad.core.transforms.apply_rule import directional

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.ir.types import Shape, tensor_type
-from mindgrad.core.primitives.arithmetic import less, mul, select
+from mindgrad.core.primitives.arithmetic import mul, select
+from mindgrad.core.primitives.comparisons import less
 from mindgrad.core.primitives.kinds import full
 from mindgrad.core.primitives.padding import (
     is_common,
