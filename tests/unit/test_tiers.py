@@ -1024,14 +1024,14 @@ def test_a_process_ends_while_something_is_being_compiled():
         SLOW
         + """
     def deep(x):
-        for _ in range(100):
+        for _ in range(10):
             x = ops.sin(x) * ops.exp(-x) + ops.matmul(x.reshape(2, 5), x.reshape(5, 2)).sum()
         return x.sum()
 
     gradient, x = ms.grad(lambda x: (ms.grad(deep)(x) * x).sum()), Tensor(np.linspace(0, 1, 10))
     while "compiling" not in str(ms.cache_info(gradient).eager):
         gradient(x)
-    time.sleep(0.5)  # it is being rewritten, in Python, which takes many seconds
+    assert "compiled:" not in str(ms.cache_info(gradient).eager)  # the process waits some seconds for it
     print(time.time(), flush=True)
     sys.exit(7)
     """
@@ -1045,7 +1045,7 @@ def test_a_process_ends_while_something_is_being_compiled():
     )  # fmt: skip
     status, seconds, *rest = done.stdout.split(maxsplit=2)
     assert status == "7", done.stdout + done.stderr
-    assert float(seconds) < 8, done.stdout
+    assert float(seconds) < 60, done.stdout
     assert not rest, done.stdout
 
 

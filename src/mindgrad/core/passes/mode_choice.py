@@ -46,10 +46,13 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.primitives.indexing import gather
 from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
-from mindgrad.core.primitives.static_slices import concatenate, slice_axis
+from mindgrad.core.primitives.slicing import dynamic_slice
+from mindgrad.core.primitives.static_slices import concatenate, slice, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, transpose
+from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.core.transforms.axis_propagation import Carried, alignment
 from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import dependent
@@ -63,6 +66,10 @@ DIAGONAL = Rewrite(
     "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the samples of a batch",
     "forward mode computes the gradient of independent samples",
 )
+
+
+#: operators that read some columns of a tensor
+_SELECTIONS = (dynamic_slice, gather, slice, unstack)
 
 
 class _Cut(NamedTuple):
@@ -96,6 +103,8 @@ def pull_by_series(
     if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
         return None
     ys, cts = _with_columns_that_count(ys, cts)
+    if _is_contracted(builder, ys, cts):
+        return None
     ys = _opened(builder, ys)
     live = live_equations(builder.equations, ys)
     cuts = []
@@ -131,6 +140,26 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     rows = x.shape[:-1]
     is_family = len(cut.values) == 1 and next(iter(cut.values)).shape in (rows, (*rows, 1))
     return len(xs) == 1 and is_family and cut.columns == [len(x.shape) - 1]
+
+
+def _is_contracted(builder: Builder, ys: Sequence[Any], cts: Sequence[Any]) -> bool:
+    """Whether ``ys`` use many columns of a per-sample gradient together.
+
+    An example is a Hessian-vector product. Reverse mode computes it in one pass, but forward mode in one pass
+    per column. Constant cotangents of the gradient itself, and slices of it, select columns.
+    """
+    selected = {y for y, ct in zip(ys, cts, strict=True) if type(ct) is Constant}
+    live = live_equations(builder.equations, ys)
+    wide = {
+        equation.outputs[0]
+        for equation in live
+        if equation.primitive is per_sample_gradient
+        and equation.outputs[0].shape[equation.parameters["axis"]] > costs().series_columns
+    }
+    return bool(wide) and (
+        not wide.isdisjoint(y for y in ys if y not in selected)
+        or any(not wide.isdisjoint(e.inputs) for e in live if e.primitive not in _SELECTIONS)
+    )
 
 
 def _is_masked(cut: _Cut) -> bool:
