@@ -1,4 +1,4 @@
-"""Check ``in_axes`` and ``out_axes`` of ``vmap``; find the batch axis of each leaf.
+"""Check ``in_axes`` and ``out_axes`` of ``vmap``, and find the axis of each leaf.
 
 Each of these arguments is one axis for all tensors, or a tuple, list, or dict with an entry for each item of
 a container. Entries may be nested like the containers. All errors are ``RuntimeError``, as in MindSpore.
@@ -92,7 +92,7 @@ def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int
     elif isinstance(axes, (tuple, list)):
         if len(axes) != len(parts):
             raise RuntimeError(
-                f"For 'vmap', '{name}' must contain one axis for each item of {path}, which is "
+                f"For 'vmap', '{name}' must have one entry for each item of a container: {path} is "
                 f"{_said(tree)}, but got {len(axes)} axes, {axes!r}."
             )
         below = list(axes)
