@@ -43,8 +43,8 @@ class Deferred:
     def _restore(self) -> BaseException | None:
         """Restore all handlers.
 
-        While they are restored, a handler may run and raise an exception. Then the remaining handlers are
-        restored, and the last exception is returned.
+        A handler may run while the handlers are being restored, and may raise an exception. In this case, the
+        remaining handlers are still restored, and the last exception is returned.
         """
         raised = None
         while self._handlers:

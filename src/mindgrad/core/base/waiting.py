@@ -40,7 +40,10 @@ _IN_WORK = 32
 
 
 class _Job:
-    """A call to run in a worker, its result or error, and a lock released at its end."""
+    """A call that a worker runs, with its result or error.
+
+    The lock ``ended`` is released at the end of the call.
+    """
 
     __slots__ = ("arguments", "ended", "error", "function", "result")
 
@@ -100,7 +103,7 @@ if hasattr(os, "register_at_fork"):
 def _wait_at_exit() -> None:
     """Wait for interrupted calls when the process exits.
 
-    If a worker returned to the interpreter after its end, the process would abort.
+    If a worker tried to run Python code after the interpreter has ended, the process would abort.
     """
     latest = time.monotonic() + _SECONDS_AT_EXIT
     for job in _abandoned:

@@ -120,7 +120,7 @@ def constant_block() -> ConstantBlock:
 
 
 class executing:
-    """Replace the open scopes and the deferred call of this thread in a block.
+    """Context manager that replaces this thread's open scopes and deferred call.
 
     Args:
         scopes: the open scopes, outermost first. Scopes that are opened in the block are added to this list.
@@ -184,7 +184,7 @@ class opened(Generic[S]):
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """Return a copy of ``tensor`` that later ``x[0] = 1`` do not change."""
+    """Return a copy of ``tensor`` that later assignments ``x[0] = 1`` do not change."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -254,7 +254,7 @@ class Scope:
         restored: tensors from outside the scope that item assignment inside it changed. Each is stored with
             its old value and the source line of the first change. The line is ``None`` if only the object,
             but not its elements, changed. The tensors get their old values when the scope is closed.
-        runs: runs that an upper layer has recorded in the scope, or ``None``.
+        runs: storage of ``frontend.replayed_forward`` for the recorded runs in the scope, or ``None``.
         opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
 
@@ -281,16 +281,16 @@ class Scope:
         return list(found.values())
 
     def input(self, tensor: Tensor) -> Tensor:
-        """Create an input of this scope for ``tensor``, a value from outside the scope."""
-        raise RuntimeError("a scope is a Recorder or a GraphScope")
+        """Create an input of this scope that represents ``tensor``, a value from outside."""
+        raise RuntimeError("Scope.input is abstract. Use a Recorder or a GraphScope.")
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         """Apply ``primitive`` to ``tensors`` inside this scope."""
-        raise RuntimeError("a scope is a Recorder or a GraphScope")
+        raise RuntimeError("Scope.record is abstract. Use a Recorder or a GraphScope.")
 
     def lift(self, number: int) -> Tensor:
         """Return value ``number`` of this closed scope as a tensor of the outer scope."""
-        raise RuntimeError("only a Recorder has values")
+        raise RuntimeError("Scope.lift is abstract. Only a Recorder stores values.")
 
 
 class DeferredScope(Scope):
@@ -363,7 +363,7 @@ class GraphScope(Scope):
         self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
 
     def symbol(self, type: TensorType) -> Tensor:
-        """Create an input of the graph that represents no outside tensor, as a loop carry."""
+        """Create an input without a value from outside, such as a loop carry."""
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Atom) -> Tensor:
@@ -398,7 +398,7 @@ class GraphScope(Scope):
         return atom
 
     def close_program(self) -> None:
-        """If derivatives were taken in this scope, set ``opaque`` in the enclosing scope."""
+        """Set ``opaque`` in the enclosing scope if derivatives were taken in this scope."""
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
