@@ -95,7 +95,7 @@ class Order(Protocol):
 
 
 class Communication(Protocol):
-    """Compilation of graphs with collectives, which another package registers."""
+    """Protocol of the object that compiles graphs with collectives."""
 
     def mesh_of(self, graph: Any, device: Any) -> Mesh | None:
         """Return the ranks that run ``graph``; ``None`` if there is only one."""

@@ -81,7 +81,7 @@ class Inputs:
         self.tensors = [t for t in tensors if t is not None]
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
-        """Return the arguments of the call, with ``traced`` instead of ``tensors``."""
+        """Return all arguments of the call, in which ``traced`` replaces ``self.tensors``."""
         args = list(self._args)
         for position, part in zip(self._positions, self._filled(traced), strict=True):
             args[position] = part
@@ -96,7 +96,10 @@ class Inputs:
         return as_python(self._filled(tensors))
 
     def nested(self, parts: Sequence[Any]) -> tuple[Any, ...]:
-        """Return ``parts`` in the containers of the differentiated arguments, unconverted."""
+        """Return ``parts`` in the containers of the differentiated arguments.
+
+        Unlike :meth:`trees`, this method does not convert ``parts``, which may be containers.
+        """
         following = iter(parts)
         return unflatten(self._structure, [x if x is None else next(following) for x in self._leaves])
 
@@ -143,7 +146,7 @@ class Run(NamedTuple):
     outputs: list[Tensor]
 
     def result(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
-        """Return the pair (output, ``aux``), with ``tensors`` instead of recorded tensors."""
+        """Return the pair (output, ``aux``), in which ``tensors`` replace recorded tensors."""
         return as_python(self.recorded.result(tensors))
 
 
@@ -216,7 +219,7 @@ def is_real(x: Any) -> bool:
 
 
 def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
-    """Return the leaves of ``tree`` as tensors with the shapes and dtypes of ``like``.
+    """Convert the leaves of ``tree`` to tensors, and check that they match ``like``.
 
     Numbers and arrays in ``tree`` are converted to the dtype of the corresponding leaf of ``like``. ``name``
     is the name of ``tree`` in error messages.
@@ -250,6 +253,6 @@ def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
 
 
 def _listed(structure: Any, name: str) -> str:
-    """Return the paths of the first six leaves, such as ``x['a'], x['b']``."""
+    """Return the paths of the first leaves in ``structure``, such as ``x['a'], x['b']``."""
     listed = paths(structure, name)
     return ", ".join(listed[:6]) + ", ..." * (len(listed) > 6) if listed else "none"

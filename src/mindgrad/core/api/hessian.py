@@ -133,7 +133,7 @@ def hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequ
 def _whole(program: Graph, argnum: int) -> Graph:
     """Return a graph of the Hessian of ``program`` with respect to input ``argnum``.
 
-    The primitive ``control.lazy_hessian`` calls it if the whole matrix is needed.
+    The primitive ``control.lazy_hessian`` calls this function if the whole matrix is needed.
     """
     builder = Builder()
     with building(builder):
@@ -193,8 +193,8 @@ def _pulled(
 def generalized(count: int) -> Rule:
     """Return the rule for Gauss–Newton products Jᵀ ∇²ℓ J v of a model and a loss ℓ.
 
-    In a run to which the rule is applied, the outputs ``ys`` are: ``count`` results of the model, ``count``
-    inputs of the loss, which are copies of these results without a derivative, and the loss.
+    The outputs ``ys`` of the run must be, in this order, ``count`` results of the model, ``count`` inputs of
+    the loss, and the loss. The inputs of the loss are copies of the model results, but without a derivative.
     """
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:

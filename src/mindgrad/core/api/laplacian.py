@@ -111,10 +111,9 @@ def summed_directions(form: str, is_whole: bool = False) -> Rule:
     """Return a rule that sums second derivatives of the outputs over directions.
 
     Args:
-        form: the directions. ``"unit"``: the coordinate axes. ``"factor"``: the columns of the matrix that is
-            passed as an extra. Any other value: the coordinate axes, with coefficients that are passed as an
-            extra. A vector of coefficients weights each second derivative. A matrix pairs each axis with a
-            row.
+        form: the sum. ``"unit"``: Σ_d ∂²f/∂x_d². ``"factor"``: Σ_k D²f[b_k, b_k] for the columns b_k of the
+            matrix that is passed as an extra. Any other value: Σ_d w_d ∂²f/∂x_d² or Σ_de A_de ∂²f/∂x_d∂x_e,
+            if a vector w or a matrix A is passed as an extra.
         is_whole: whether to compute all directions at the same time, instead of in tiles.
     """
 

@@ -106,10 +106,7 @@ def _row(rows: Any, index: int) -> Any:
 
 @cache
 def last_derivative(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``derivative``, which emits only the highest derivative.
-
-    Its order is ``order``.
-    """
+    """Return the rule of ``derivative``: the derivative of order ``order`` only."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
         values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)

@@ -44,7 +44,8 @@ class CustomDerivative:
         function: the function. Its operators are not differentiated. Gradients with respect to values that it
             reads from outside, such as references, are zero.
         bprop: function that returns a tuple with one gradient per input of ``function``. In eager mode, it
-            may also return a list or a single gradient, and a gradient is summed to the shape of its input.
+            may also return a list or a single gradient, and gradients may have the shapes to which the inputs
+            were broadcast.
         name: name of the function in error messages.
 
     ``bprop`` is traced at every call of the function, so it reads the current state of Python objects. If a
@@ -361,7 +362,7 @@ def _takes(fn: Callable, arguments: Sequence[Tree]) -> bool:
 
 
 def _constant(value: Tree) -> Tree:
-    """Return a traced tensor without its gradient; return other values unchanged."""
+    """Stop the gradient of ``value`` if it is a traced tensor; else return it unchanged."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 

@@ -89,8 +89,8 @@ def finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # derivatives by a shortcut are not expanded yet, so a derivative in ``produced`` may be zero without
-    # being a constant. In this case, look for operators without a derivative
+    # the equations that a shortcut emits are not expanded yet, so ``produced`` does not show whether a
+    # derivative is zero. In this case, look for operators without a derivative rule
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -143,11 +143,11 @@ def _by_shortcut(
 def _improved(
     builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
 ) -> tuple[Builder, tuple[list[Any], ...]]:
-    """Rewrite a graph before differentiation; return a new builder and its atoms.
+    """Rewrite the graph in ``builder`` before it is differentiated.
 
-    ``groups`` contains the atoms (variables and constants) of the graph in ``builder`` that are needed
-    afterwards. A tensor in ``captured`` may be a broadcast of a smaller tensor. If the rewritten graph needs
-    only the smaller tensor, it replaces the broadcast in ``captured``.
+    Returns a builder with the new graph, and its atoms (variables and constants) that correspond to the atoms
+    in ``groups``. A tensor in ``captured`` may be a broadcast of a smaller tensor. If the rewritten graph
+    needs only the smaller tensor, it replaces the broadcast in ``captured``.
     """
 
     def improved(graph: Graph) -> Graph:

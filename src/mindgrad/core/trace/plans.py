@@ -1,6 +1,6 @@
-"""Plans of eager mode: derive a recording once, and reuse the derivative.
+"""Plans of eager mode: differentiate a recording once, and reuse the derivative.
 
-    plan(structure of a recording)(values) = transform(recording)
+    plan(structure of a recording)(values of the recording) = transform(recording)
 
 A recording consists of the operators that a function ran in eager mode, and of the values that they computed.
 Its *structure* is everything except the values. A plan is the list of operators that compute a derivative.
@@ -161,7 +161,7 @@ class Plan:
             slots[position] = values[number]
         del values
         for position, index in self.given:
-            slots[position] = extras[index].host_array()  # type: ignore[union-attr]  # it is not zero
+            slots[position] = extras[index].host_array()  # type: ignore[union-attr]  # a zero extra has no slot
         if is_checking_kernels():
             with np.errstate(all="ignore"):
                 for step, source in zip_longest(self.steps, self.sources):

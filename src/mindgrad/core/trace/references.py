@@ -110,7 +110,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """Record the previous value of each reference that is assigned in this context."""
+    """Context manager that records the previous value of each assigned reference."""
     opened = Journal()
     _local.journals.append(opened)
     try:
