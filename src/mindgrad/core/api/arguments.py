@@ -146,7 +146,7 @@ class Run(NamedTuple):
     outputs: list[Tensor]
 
     def result(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
-        """Return the pair (output, ``aux``), in which ``tensors`` replace recorded tensors."""
+        """Return the pair (output, ``aux``); ``tensors`` replace the recorded tensors."""
         return as_python(self.recorded.result(tensors))
 
 
@@ -253,6 +253,6 @@ def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
 
 
 def _listed(structure: Any, name: str) -> str:
-    """Return the paths of the first leaves in ``structure``, such as ``x['a'], x['b']``."""
+    """Return the paths of the first leaves of ``structure``, such as ``x[0], x[1]``."""
     listed = paths(structure, name)
     return ", ".join(listed[:6]) + ", ..." * (len(listed) > 6) if listed else "none"

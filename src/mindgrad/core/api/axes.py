@@ -34,7 +34,7 @@ def thawed(axes: object) -> Any:
 
 
 def check_axes(name: str, axes: object) -> None:
-    """Raise ``RuntimeError`` if ``axes`` is empty or contains a value that is not an axis.
+    """Raise ``RuntimeError`` if ``axes`` is empty or has an entry that is not an axis.
 
     An axis is an int, or ``None`` for a value that all batch elements share.
     """

@@ -148,7 +148,7 @@ def _traced(
     dynamic: Sequence[Tensor | None],
     operands: Sequence[Tensor],
 ) -> _Program:
-    """Trace ``function`` with symbols (tensors without values) instead of ``operands``."""
+    """Trace ``function`` with symbols, tensors without values, as ``operands``."""
     written: list[Any] = []
 
     def run(*symbols: Tensor) -> Any:

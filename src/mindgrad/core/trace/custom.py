@@ -362,7 +362,7 @@ def _takes(fn: Callable, arguments: Sequence[Tree]) -> bool:
 
 
 def _constant(value: Tree) -> Tree:
-    """Stop the gradient of ``value`` if it is a traced tensor; else return it unchanged."""
+    """Stop the gradient of a traced tensor; return other values unchanged."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
