@@ -23,7 +23,8 @@ __all__ = [
 ]  # fmt: skip
 
 _TESTED = ((3, 11), (3, 12), (3, 13))
-#: whether the interpreter is a tested version of CPython. Builds without the global lock are not tested
+#: whether the interpreter is a tested version of CPython. Builds without the global interpreter lock are not
+#: tested
 IS_KNOWN = (
     sys.implementation.name == "cpython"
     and sys.version_info[:2] in _TESTED

@@ -181,7 +181,7 @@ class Attributed:
 def pullback_lines() -> Iterator[None]:
     """Mark the source lines of operators in this context as part of a derivative rule.
 
-    The derivative rule is user-defined. Error messages then show that its line computes a derivative.
+    The user has written the derivative rule. :class:`Line` stores the mark as ``is_pullback``.
     """
     attribute = _thread.attribute
 

@@ -15,9 +15,9 @@ __all__ = ["Deferred"]
 class Deferred:
     """Context manager that defers signal handlers to the end of its block.
 
-    For example, new values of all references are stored in such a block. An exception of a Ctrl-C handler in
-    the middle would leave old and new values. Only the main thread runs signal handlers, so the class has no
-    effect in other threads.
+    For example, new values of all references are stored in such a block. If a Ctrl-C handler raised an
+    exception in the middle, some references would have old values and others new values. Only the main thread
+    runs signal handlers, so the class has no effect in other threads.
     """
 
     __slots__ = ("_arrived", "_handlers")

@@ -87,7 +87,7 @@ _idle: list[_Worker] = []
 #: jobs for which the main thread has stopped waiting, because a signal handler raised an exception
 _abandoned: list[_Job] = []
 
-#: for each compiled function that may take long and may still run: its first result
+#: first result of each compiled function that may take long and may still be running
 _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
 #: whether a result in ``_long`` was deleted before it was computed. Its compiled function may then still run
 _is_long_unseen = False

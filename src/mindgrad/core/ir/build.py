@@ -134,7 +134,7 @@ def _is_equal(a: Array, b: Array) -> bool:
 
 
 class Builder:
-    """Collects and simplifies the equations of one graph."""
+    """The equations of a graph that is being built; they are simplified when emitted."""
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
@@ -193,8 +193,8 @@ class Builder:
         """Return a constant that this builder already has, if it equals ``constant``.
 
         Small constants are compared by value. A large constant is compared only with the previous constant of
-        its type. This merges values that are computed from captured data alone, because each read of such a
-        value creates a new array.
+        its type. This is enough to merge a value that was computed from captured data and is read repeatedly,
+        because each read creates a new array.
         """
         representative = self._constants.get(constant.key)
         if representative is None:
@@ -232,8 +232,8 @@ class Builder:
     ) -> Results:
         """Emit an equation that applies ``primitive``, and return its result.
 
-        If ``counterparts`` is given, the results have the types of these variables, and the type rule is not
-        called. They are the results of the same operator on operands of the same types.
+        ``counterparts`` are the results of the same operator on other operands of the same types. If they are
+        given, the new results have their types, and the type rule is not called.
         """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])

@@ -85,21 +85,21 @@ class Costs(NamedTuple):
     #: a sum of at least this many second derivatives is computed in one pass (a forward Laplacian)
     collapsed_directions: int = 3
 
-    # Sums over the first axes: decision 0019. A *halved* sum adds the second half of its terms to the first
-    # half, and repeats this with the result (pairwise summation).
+    # Sums over the first axes: decision 0019. *Pairwise summation* adds the second half of the terms to the
+    # first half, and repeats this with the result.
 
-    #: a sum over the first axes is halved only if its number of terms is in this range
+    #: a sum over the first axes uses pairwise summation only if its number of terms is in this range
     halved_terms: range = range(16, 129)
-    #: a sum over the first axes is halved only if its result has at least this many elements
+    #: a sum over the first axes uses pairwise summation only if its result has at least this many elements
     halved_width: int = 1024
-    #: If other axes precede the summed axes, a sum is halved only if it has at least this many terms. In
-    #: addition, the axes after the summed axes must have at least this many elements together
+    #: If other axes precede the summed axes, pairwise summation is used only if the sum has at least this
+    #: many terms. In addition, the axes after the summed axes must have at least this many elements together
     halved_inner: int = 64
-    #: if more sums of a graph than this could be halved, none is halved, because XLA compiles halved sums
-    #: slowly (decision 0029)
+    #: if pairwise summation would speed up more sums of a graph than this, no sum uses it, because XLA
+    #: compiles it slowly (decision 0029)
     halved_sums: int = 24
-    #: if other axes precede the summed axes, a sum is halved only if the number of elements of its operand is
-    #: in this range
+    #: if other axes precede the summed axes, pairwise summation is used only if the number of elements of the
+    #: operand is in this range
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
 
     # Tiles of a batch: decision 0019. A tile is a group of samples. A loop computes one tile per iteration,
@@ -113,8 +113,8 @@ class Costs(NamedTuple):
     #: the batch axis of a batch that is not tiled is moved to the end only if the results of its matrix
     #: products have on average at most this many elements per sample
     tiled_features: int = 64
-    #: a batch is tiled only if the results of its matrix products have more bytes in total than this. Above
-    #: this size, glibc requests the memory from the operating system in every call
+    #: a batch is computed in tiles only if the results of its matrix products have more bytes in total than
+    #: this. Above this size, glibc requests the memory from the operating system in every call
     whole_bytes: int = 30 << 20
     #: target size of a tile: bytes of the results of all matrix products for the samples of the tile
     tile_bytes: int = 18 << 20
@@ -124,13 +124,16 @@ class Costs(NamedTuple):
     #: target number of bytes of the largest stack in one tile, for a graph with fewer than ``stack_products``
     #: matrix products of stacks. A smaller tile would not contain enough work for two threads
     lone_stack_tile_bytes: int = 8 << 20
-    #: stacks are tiled only if the largest stack has at least this many times ``stack_tile_bytes``
+    #: stacks of tangents are tiled only if the largest stack has at least this many times
+    #: ``stack_tile_bytes``
     stack_tiles: int = 8
-    #: stacks are tiled only if the largest stack has at least this many times the bytes of the batch itself
+    #: stacks of tangents are tiled only if the largest stack has at least this many times the bytes of the
+    #: batch itself
     stack_width: int = 48
-    #: a graph with at least this many matrix products of stacks gets small tiles (``stack_tile_bytes``)
+    #: a graph with at least this many matrix products of stacks of tangents gets small tiles
+    #: (``stack_tile_bytes``)
     stack_products: int = 3
-    #: stacks are tiled only if this results in at least this many tiles
+    #: stacks of tangents are tiled only if the number of tiles is at least this
     fewest_tiles: int = 4
     #: weights of at most this many bytes are assumed to stay in the processor cache from one tile to the
     #: next. With larger weights, tiles are larger
@@ -146,8 +149,8 @@ class Costs(NamedTuple):
     #: the cotangent of a constant of a scan is computed after the loop only if it has at least this many
     #: times the elements that each iteration must then stack
     stacked_part: int = 4
-    #: to decide whether a residual is cheap to recompute, at most this many values are visited; if this is
-    #: not enough, the residual is stacked
+    #: the search for the values from which a residual can be recomputed visits at most this many values. If
+    #: it would need more, the residual is stored
     rematerialized_equations: int = 64
     #: if a scan would stack more bytes of residuals than this, also consider recomputing some of them
     residual_bytes: int = 8 << 20
@@ -157,12 +160,12 @@ class Costs(NamedTuple):
     #: while a value in a chunk has more than ``block_elements`` elements, the chunk is halved, but not below
     #: this number of iterations
     joint_block_iterations: int = 32
-    #: target number of elements of the largest value in a chunk, for all its iterations together
+    #: target number of elements of the largest value in a chunk, for all iterations of the chunk together
     block_elements: int = 1024
-    #: maximum number of iterations in a chunk, for a loop inside another loop
+    #: maximum number of iterations whose residuals are computed together, for a loop inside another loop
     joint_inner_iterations: int = 16
-    #: maximum number of elements of a value in a chunk, for all its iterations together. In larger chunks,
-    #: the padding of the last chunk takes too much time
+    #: maximum number of elements of a value in a chunk, for all iterations of the chunk together. In larger
+    #: chunks, the padding of the last chunk takes too much time
     joint_elements: int = 4096
     #: if a chunk would have fewer iterations than this, reverse mode processes the iterations one by one
     fewest_joint_iterations: int = 8
@@ -268,7 +271,7 @@ class Costs(NamedTuple):
     #: ``kernel_saves_few`` applies to reductions of at most this many terms
     few_terms: int = 32
     #: ``kernel_saves_narrow`` applies to reductions for which the axes after the reduced axes have fewer
-    #: elements than this
+    #: elements than this together
     narrow_results: int = 8
     #: ``kernel_saves_wide`` applies to reductions over the first axes whose result has more bytes than this
     wide_bytes: int = 1 << 16

@@ -185,8 +185,10 @@ def promote(a: DType, b: DType) -> DType:
 def promote_scalar(dtype: DType, scalar: bool | int | float | complex) -> DType:
     """Return the element type of an operation on a tensor and a Python number.
 
-    A number of the same category does not change the type: ``float16 + 1.5`` is float16. A number of a higher
-    category does: ``int32 + 1.5`` is float32.
+    The categories are bool < integers < float < complex. A number of the same or a lower category does not
+    change
+    the type: ``float16 + 1.5`` is float16. A number of a higher category changes it: ``int32 + 1.5`` is
+        float32.
     """
     if isinstance(scalar, (bool, np.bool_)):
         return dtype

@@ -306,7 +306,7 @@ class Graph:
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
         #: cache of results that were computed from this graph (``ir.memo``)
-        self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # each key has its type
+        self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # the type depends on the key
         if Graph.verifier is not None:
             Graph.verifier(self)
 

@@ -43,7 +43,7 @@ Labels = tuple[int, ...]
 
 
 class IndexMap(NamedTuple):
-    """The index map of one equation.
+    """The index map of one equation: which axes of operands and results correspond.
 
     Attributes:
         operands: for each operand, the labels of its axes.

@@ -68,7 +68,7 @@ class _Local(threading.local):
         #: the deferred eager call that records the operators of this thread; ``None`` if operators are not
         #: deferred
         self.deferral: Deferral | None = None
-        #: the derivative treats values as constants if their scope is nested at most this deep
+        #: derivatives treat values as constants if their scope is nested at most this deep
         #: (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
@@ -196,7 +196,7 @@ def lifted(tensor: Tensor) -> Tensor:
 
     A differentiated function may store a value in a list or an attribute instead of returning it. If the
     value is used after the derivative is complete, it becomes an ordinary tensor. If an outer scope is still
-    open, the value may depend on tensors of this scope, so it becomes a tensor of this scope.
+    open, the value may depend on tensors of the outer scope, so it becomes a tensor of the outer scope.
     """
     scope = tensor._scope
     if scope is None:
@@ -314,7 +314,7 @@ class DeferredScope(Scope):
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         # executed if a function is compiled inside a gradient call, for operators whose operands are all
         # created outside the function
-        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # the call runs
+        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # not None during the call
 
 
 class GraphScope(Scope):
@@ -414,7 +414,8 @@ class BodyScope(GraphScope):
     """Scope of a loop body or branch that is being traced.
 
     Attributes:
-        changed: tensors from outside that item assignment in the body has changed, with their old values.
+        changed: tensors from outside the body that item assignment in the body has changed, with their old
+            values.
     """
 
     __slots__ = ("changed",)
