@@ -187,7 +187,7 @@ def _points_are_mixed(owner: str, x: Any, equation: Any) -> str:
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (
         f"For '{owner}', each output value must depend on one point only, but for an input of shape "
-        f"{x.shape}, points are mixed by '{equation.primitive.name}'{location}, as batch normalization does "
-        f"in training. Apply '{owner}' to the function of one point, and map it over the points: "
+        f"{x.shape}, '{equation.primitive.name}' combines several points{location}, as batch normalization "
+        f"does in training. Apply '{owner}' to the function of one point, and map it over the points: "
         f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
     )

@@ -105,13 +105,13 @@ class Costs(NamedTuple):
     # Tiles of a batch: decision 0019. A tile is a group of samples. A loop computes one tile per iteration,
     # so that intermediate values fit into the processor cache.
 
-    #: the batch axis is moved to the end, and the batch may be tiled, only if it has at least this many
-    #: samples
+    #: the batch axis is moved to the end, and the batch may be computed in tiles, only if it has at least
+    #: this many samples
     tiled_rows: int = 1024
     #: the batch axis is moved to the end only if at least this many matrix products have a batch axis
     tiled_products: int = 8
-    #: the batch axis of a batch that is not tiled is moved to the end only if the results of its matrix
-    #: products have on average at most this many elements per sample
+    #: the batch axis of a batch that is computed in one piece is moved to the end only if the results of its
+    #: matrix products have on average at most this many elements per sample
     tiled_features: int = 64
     #: a batch is computed in tiles only if the results of its matrix products have more bytes in total than
     #: this. Above this size, glibc requests the memory from the operating system in every call
@@ -157,17 +157,19 @@ class Costs(NamedTuple):
     #: Reverse mode of a ``while`` loop computes the residuals of several iterations together (a *chunk*). A
     #: chunk has at most this many iterations
     joint_iterations: int = 128
-    #: while a value in a chunk has more than ``block_elements`` elements, the chunk is halved, but not below
-    #: this number of iterations
+    #: a chunk of loop iterations is halved while a value in it has more than ``block_elements`` elements, but
+    #: not below this number of iterations
     joint_block_iterations: int = 32
-    #: target number of elements of the largest value in a chunk, for all iterations of the chunk together
+    #: target number of elements of the largest value in a chunk of loop iterations, for all its iterations
+    #: together
     block_elements: int = 1024
     #: maximum number of iterations whose residuals are computed together, for a loop inside another loop
     joint_inner_iterations: int = 16
-    #: maximum number of elements of a value in a chunk, for all iterations of the chunk together. In larger
-    #: chunks, the padding of the last chunk takes too much time
+    #: maximum number of elements of a value in a chunk of loop iterations, for all its iterations together.
+    #: In larger chunks, the padding of the last chunk takes too much time
     joint_elements: int = 4096
-    #: if a chunk would have fewer iterations than this, reverse mode processes the iterations one by one
+    #: if a chunk of loop iterations would have fewer iterations than this, reverse mode processes the
+    #: iterations one by one
     fewest_joint_iterations: int = 8
     #: a loop saves carries of at most this many bytes in total for reverse mode, but it can always save
     #: ``fewest_slots`` carries
@@ -203,7 +205,7 @@ class Costs(NamedTuple):
     #: equations
     unrolled_equations: int = 3000
     #: a sparse function that reads its input through slices and gathers is differentiated with respect to
-    #: each tensor that it reads, if there are at most this many (``sparse.movement_split``)
+    #: each tensor that it reads, if it reads at most this many tensors (``sparse.movement_split``)
     single_parts: int = 100
     #: for a sparsity pattern with more nonzeros than this, only colorings that can be computed fast are tried
     single_entries: int = 10_000_000
@@ -249,13 +251,13 @@ class Costs(NamedTuple):
     inlined_elements: int = 1024
     #: a loop with more iterations than this is assumed to take longer than ``interrupted_seconds``
     long_loop_iterations: int = 100_000
-    #: assumed iteration count of a loop whose iteration count is unknown. With it, operators in the loop
-    #: count more than operators outside
+    #: assumed iteration count of a loop whose iteration count is unknown. Operators in
+    #: such a loop count more than operators outside it
     assumed_iterations: int = 100
     # A reduction is computed by a library kernel or by generated code. The next constants select one of them.
 
-    #: the library kernels of a compiled function are turned off if this saves more nanoseconds per call than
-    #: this
+    #: the library kernels of a compiled function are turned off if each call is then faster by more than this
+    #: many nanoseconds
     option_nanoseconds: float = 1000.0
     #: time that a library kernel saves, in nanoseconds per element, for a reduction of many terms. Negative
     #: times, as below, mean that the kernel is slower than generated code
