@@ -80,7 +80,7 @@ def _truth(x: object, name: str) -> Tensor:
 
 
 def _filled(number: complex, like: Tensor) -> Tensor:
-    """Return ``number`` as an operand of a pointwise primitive, like ``like``."""
+    """Return a tensor of the type of ``like`` whose elements all equal ``number``."""
     return scalar_tensor(number, like.type)
 
 

@@ -45,32 +45,38 @@ def _transformed(name: str, a: object, axes: Axis, inverse: bool, n: int | None 
 
 
 def fft(a: object, n: int | None = None, axis: int = -1) -> Any:
-    """Compute the Fourier transform along ``axis``."""
+    """Compute the Fourier transform along ``axis``.
+
+    The input is truncated or padded with zeros to ``n`` elements.
+    """
     return _transformed("fft", a, axis, False, n)
 
 
 def ifft(a: object, n: int | None = None, axis: int = -1) -> Any:
-    """Compute the inverse Fourier transform along ``axis``."""
+    """Compute the inverse Fourier transform along ``axis``.
+
+    The input is truncated or padded with zeros to ``n`` elements.
+    """
     return _transformed("ifft", a, axis, True, n)
 
 
 def fft2(a: object, axes: Sequence[int] = (-2, -1)) -> Any:
-    """Compute the Fourier transform along two axes."""
+    """Compute the Fourier transform along the two axes ``axes``."""
     return _transformed("fft2", a, axes, False)
 
 
 def ifft2(a: object, axes: Sequence[int] = (-2, -1)) -> Any:
-    """Compute the inverse Fourier transform along two axes."""
+    """Compute the inverse Fourier transform along the two axes ``axes``."""
     return _transformed("ifft2", a, axes, True)
 
 
 def fftn(a: object, axes: Axis = None) -> Any:
-    """Compute the Fourier transform along ``axes``."""
+    """Compute the Fourier transform along ``axes``; by default, all axes."""
     return _transformed("fftn", a, axes, False)
 
 
 def ifftn(a: object, axes: Axis = None) -> Any:
-    """Compute the inverse Fourier transform along ``axes``."""
+    """Compute the inverse Fourier transform along ``axes``; by default, all axes."""
     return _transformed("ifftn", a, axes, True)
 
 

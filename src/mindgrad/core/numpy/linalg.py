@@ -59,7 +59,10 @@ def cholesky(a: object) -> Any:
 
 
 def qr(a: object) -> Any:
-    """Compute orthonormal columns Q and an upper triangular R with ``a = Q @ R``."""
+    """Compute the QR decomposition ``a = Q @ R``, in which R is upper triangular.
+
+    The columns of Q are orthonormal.
+    """
     return applied(primitives.qr, _matrix(a, "qr"))
 
 
@@ -134,7 +137,7 @@ def multi_dot(arrays: Sequence[Any]) -> Any:
 
 
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Compute the norms of vectors or matrices along ``axis``, one axis or two axes.
+    """Compute vector norms along one axis, or matrix norms along two axes.
 
     For a vector norm, ``ord`` is a number or infinity (default: 2). For a matrix norm, ``ord`` is ``"fro"``
     (default), 1, 2, infinity, or ``"nuc"``.

@@ -157,7 +157,10 @@ def pad(array: Any, pad_width: Any, constant_values: Any = 0) -> Any:
 
 
 def diagonal(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return diagonal ``offset`` of the matrices in two axes, as the last axis."""
+    """Return diagonal ``offset`` of the matrices in axes ``axis1`` and ``axis2``.
+
+    The diagonal is along the last axis of the result.
+    """
     x = moveaxis(a, (axis1, axis2), (-2, -1))
     rows, columns = x.shape[-2:]
     count = builtins.max(builtins.min(rows + builtins.min(offset, 0), columns - builtins.max(offset, 0)), 0)
@@ -166,7 +169,7 @@ def diagonal(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def diag(v: object, k: int = 0) -> Any:
-    """Return diagonal ``k`` of a matrix, or a matrix with this diagonal ``v``."""
+    """Return diagonal ``k`` of a matrix, or a matrix with vector ``v`` as diagonal."""
     x = operand(v, "diag")
     if x.ndim != 1:
         return diagonal(x, k)
