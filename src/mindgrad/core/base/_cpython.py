@@ -141,7 +141,7 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 
 
 def byte_code(code: CodeType) -> bytes:
-    """Return the instructions of a function, which are compared with another function.
+    """Return the instructions of a function, so that two functions can be compared.
 
     Tested on CPython 3.11 to 3.13. Fallback: none, because the instructions are only compared.
     """

@@ -136,7 +136,7 @@ _thread = _Thread()
 
 
 class Located:
-    """Attribute the operators that a block applies to the line ``source``.
+    """Context manager that attributes operators in its block to the line ``source``.
 
     For example, ``source`` is the line of an earlier call, or of the operator whose derivative is computed.
     ``None`` means an unknown line. Only operators of the current thread are affected.

@@ -19,13 +19,13 @@ class DType:
     """One element type.
 
     Args:
-        name (str): MindSpore's printed name.
+        name (str): the name that MindSpore prints.
         identifier (str): name of the constant, such as ``"float32"``.
         storage (numpy.dtype or type): the NumPy dtype that stores it.
         kind (str): ``"bool"``, ``"int"``, ``"uint"``, ``"float"``, or ``"complex"``.
 
     Attributes:
-        name: MindSpore's printed name, e.g. ``"Float32"``.
+        name: the name that MindSpore prints, such as ``"Float32"``.
         numpy: the NumPy dtype that stores it.
         kind: one of ``"bool" | "int" | "uint" | "float" | "complex"``.
         is_float: whether the type is a real floating-point type.

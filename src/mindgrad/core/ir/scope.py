@@ -52,7 +52,8 @@ LEFT_BEHIND = (
 )
 
 
-#: a level, and the function that converts values up to this level to constants (:func:`hold_constant`)
+#: pair of a level, and a function that converts values of scopes up to this level to constants
+#: (:func:`hold_constant`)
 ConstantBlock = tuple[int, Callable[[Tensor], Tensor] | None]
 
 
@@ -274,7 +275,7 @@ class Scope:
         self.opaque = False
 
     def still_rebound(self) -> list[Tensor]:
-        """Return the existing tensors in ``rebound`` that have a value of this scope."""
+        """Return tensors in ``rebound`` that exist and still have a value of this scope."""
         if not self.rebound:
             return []
         found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
@@ -321,7 +322,8 @@ class GraphScope(Scope):
     """Scope that emits equations into a builder. Its tensors have no values.
 
     Args:
-        values_are_inputs: whether an array from outside becomes an input; otherwise it becomes a constant.
+        values_are_inputs: whether the value of a tensor from outside becomes an input of the graph.
+            Otherwise, it becomes a constant.
 
     Attributes:
         captures: pairs of an input variable and the tensor from outside that it represents.
