@@ -232,7 +232,7 @@ def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
     expected, form = flatten(like)
     if differences(form, structure):
         raise TypeError(
-            f"For '{owner}', the structure of {name} must have the leaves {_listed(form, name)}, but it has "
+            f"For '{owner}', {name} must have the leaves {_listed(form, name)}, but it has the leaves "
             f"{_listed(structure, name)}."
         )
     tensors = []

@@ -76,7 +76,7 @@ def _check_points(run: Run) -> None:
         raise TypeError("For 'laplacian', the points and the output must be real floating-point tensors.")
     if not x.ndim or not x.shape[-1]:
         raise ValueError(
-            f"For 'laplacian', the last axis of the points must hold coordinates, but got shape {x.shape}."
+            f"For 'laplacian', the last axis of the points must contain coordinates, but got shape {x.shape}."
         )
     for y in run.outputs:
         if y.shape[: x.ndim - 1] != x.shape[:-1]:

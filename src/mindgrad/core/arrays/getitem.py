@@ -213,7 +213,7 @@ def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
     if offset < 0 or any(n not in (1, m) for n, m in zip(own, shape[offset:], strict=True)):
         raise ValueError(
             f"For '{_WRITE}', a value of shape {value.shape} does not broadcast to the shape {shape} of "
-            f"the part that is written."
+            f"the elements to which it is assigned."
         )
     return broadcast(_reshaped(value, own), shape)
 
@@ -279,8 +279,8 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
             return None
         raise RuntimeError(
             f"For '{_WRITE}', the value has shape {value.shape}, but the number of True elements of the "
-            "mask is not known at compile time. The value must be a number, or broadcast without the masked "
-            "axes. Use ops.where(mask, value, x)."
+            "mask is not known at compile time. The value must be a number, or a tensor without an "
+            "axis for these elements. Otherwise, use ops.where(mask, value, x)."
         )
     # ``value`` has one axis of size 1 for the true elements. Replace this axis by the axes of the mask.
     value = _fitted(value, (*basic[: subscript.front], 1, *behind))

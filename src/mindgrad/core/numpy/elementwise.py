@@ -367,7 +367,8 @@ def where(condition: object, x: object = None, y: object = None) -> Any:
     """Select elements of ``x`` where ``condition`` is true, and of ``y`` elsewhere."""
     if x is None or y is None:
         raise TypeError(
-            "For 'where', x and y must be given, because the shape of a result must not depend on values."
+            "For 'where', x and y must be given, because the shape of where(condition) would depend on the "
+            "values of the condition."
         )
     x, y = promoted("where", x, y)
     condition, x, y = broadcast_together("where", _truth(condition, "where"), x, y)

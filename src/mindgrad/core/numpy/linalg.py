@@ -149,7 +149,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     if len(axes) == 1:
         return _of_vector(x, ord, axes[0], keepdims)
     if len(axes) > 2:
-        raise ValueError(f"For 'norm', ord={ord!r} needs one or two axes, but there are {len(axes)}.")
+        raise ValueError(f"For 'norm', ord={ord!r} needs one or two axes, but got {len(axes)}. Set 'axis'.")
     matrices = moveaxis(x, axes, (-2, -1))
     if ord in (2, "nuc"):
         norms = (max if ord == 2 else sum)(svdvals(matrices), -1)

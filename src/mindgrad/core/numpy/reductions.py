@@ -41,10 +41,10 @@ def axes_of(name: str, axis: Axis, rank: int) -> tuple[int, ...]:
     listed = range(rank) if axis is None else [axis] if isinstance(axis, int) else list(axis)
     for number in listed:
         if not -rank <= number < rank:
-            raise ValueError(f"For '{name}', axis {number} is out of bounds for {rank} axes.")
+            raise ValueError(f"For '{name}', axis {number} is out of bounds for a tensor with {rank} axes.")
     axes = tuple([number % rank for number in listed])
     if len(set(axes)) < len(axes):
-        raise ValueError(f"For '{name}', the axes {axis} are not distinct.")
+        raise ValueError(f"For '{name}', the axes must be distinct, but got {axis}.")
     return axes
 
 

@@ -58,7 +58,10 @@ def reshape(a: object, shape: Shape) -> Any:
     if -1 in sizes:
         known_size = math.prod(n for n in sizes if n != -1)
         if not known_size or x.size % known_size or sizes.count(-1) > 1:
-            raise ValueError(f"For 'reshape', a tensor of shape {x.shape} cannot have shape {sizes}.")
+            raise ValueError(
+                f"For 'reshape', a tensor of shape {x.shape} cannot be reshaped to {sizes}: the number of "
+                "elements must not change, and at most one size may be −1."
+            )
         sizes = tuple([x.size // known_size if n == -1 else n for n in sizes])
     return applied(structural.reshape, x, shape=sizes)
 
@@ -114,7 +117,8 @@ def squeeze(a: object, axis: Axis = None) -> Any:
     axes = [k for k, n in enumerate(x.shape) if n == 1] if axis is None else axes_of("squeeze", axis, x.ndim)
     if builtins.any(x.shape[k] != 1 for k in axes):
         raise ValueError(
-            f"For 'squeeze', only axes of size 1 can be removed, but shape {x.shape} has axis {axis}."
+            f"For 'squeeze', only axes of size 1 can be removed, but the shape is {x.shape} and the axis is "
+            f"{axis}."
         )
     return reshape(x, [n for k, n in enumerate(x.shape) if k not in axes])
 
@@ -208,7 +212,10 @@ def split(ary: object, indices_or_sections: int | Sequence[int], axis: int = 0) 
     x = operand(ary, "split")
     count = x.shape[axis]
     if isinstance(indices_or_sections, int) and count % indices_or_sections:
-        raise ValueError(f"For 'split', size {count} is not a multiple of {indices_or_sections}.")
+        raise ValueError(
+            f"For 'split', the axis has size {count}, which is not a multiple of {indices_or_sections}. Use "
+            "array_split for parts of different sizes."
+        )
     return array_split(x, indices_or_sections, axis)
 
 

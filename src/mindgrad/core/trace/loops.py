@@ -193,8 +193,8 @@ def _length(scanned: _Tree, length: int | None) -> int:
         sizes.add(operator.index(length))
     if len(sizes) != 1 or None in sizes:
         raise ValueError(
-            "For 'scan', axis 0 of each tensor in xs must have the same size, which must equal length, but "
-            f"got sizes {sorted(map(str, sizes))}."
+            "For 'scan', each tensor in xs must have the same size along axis 0, which is the length of the "
+            f"scan, but got sizes {sorted(map(str, sizes))}."
         )
     (count,) = sizes
     return int(count)  # type: ignore[arg-type]
