@@ -235,7 +235,7 @@ def test_condition_on_a_traced_tensor_raises():
         ),
         (lambda: grad(lambda x: x)(np.arange(3)), TypeError, "a tensor of dtype Int64"),
         (lambda: grad(lambda x: x, 1)(1.0), ValueError, "called with 1 positional arguments"),
-        (lambda: grad(lambda x, y: x, (0, 0))(1.0, 1.0), ValueError, "each argument once"),
+        (lambda: grad(lambda x, y: x, (0, 0))(1.0, 1.0), ValueError, "no duplicates"),
         (lambda: grad(lambda x: x, "x")(1.0), TypeError, "argnums must be an int"),
         (lambda: grad(3)(1.0), TypeError, "must be a function"),
         (lambda: grad(lambda x: x, has_aux=True)(1.0), TypeError, r"must return a pair \(output, aux\)"),

@@ -1,14 +1,14 @@
-"""The differentiation engine. It imports nothing from the other packages of mindgrad.
+"""The differentiation engine of mindgrad. It does not import the other packages.
 
     from mindgrad.core import grad, jit, vmap, numpy as np
 
-The names below are imported when they are first used, because the upper packages import modules of the core,
-but not its public functions (``docs/core.md``).
+Each public name is imported when it is first used. Other packages import single modules of the core, so they
+do not pay for the import of its public functions (``docs/core.md``).
 """
 
 from importlib import import_module as _import_module
 
-#: module -> public names
+#: maps each module to the public names that it defines
 _NAMES = {
     "mindgrad.core.api.grad": ("grad", "value_and_grad"),
     "mindgrad.core.api.hessian": ("hessian", "hvp"),
@@ -49,7 +49,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "numpy" or name in _MODULE_OF:
-        numpy = _import_module("mindgrad.core.numpy")  # tensors get their operators
+        numpy = _import_module("mindgrad.core.numpy")  # attaches operators such as + to Tensor
         if name == "numpy":
             return numpy
         value = globals()[name] = getattr(_import_module(_MODULE_OF[name]), name)

@@ -1,6 +1,7 @@
-"""Import every primitive, so that ``ir.primitive.REGISTRY`` is complete.
+"""Import all modules with primitives, to complete ``ir.primitive.REGISTRY``.
 
-The other modules of the core import only the primitives that they use.
+``import mindgrad`` imports this module. The other modules of the core import only the primitives that they
+use.
 """
 
 from mindgrad.core.control import (  # noqa: F401

@@ -1,1 +1,1 @@
-"""Derivatives of Python functions of tensors."""
+"""Functions that differentiate, batch, and compile Python functions of tensors."""

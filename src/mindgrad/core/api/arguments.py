@@ -1,7 +1,8 @@
-"""Inputs and outputs of differentiated functions: trees of tensors and floats.
+"""Convert arguments and results of differentiated functions to lists of tensors.
 
-A float input has double precision and, like a Python number, does not change the dtype of a tensor with which
-it is combined. Its derivative is a float.
+Arguments and results may be nested containers. The entries that are not containers are called *leaves*. A
+float leaf becomes a float64 scalar. Like a Python number, it does not change the dtype of a tensor with which
+it is combined. Its derivative is a Python float.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["Inputs", "Run", "is_real", "like_tree", "positions_of", "recorded_ru
 
 
 def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[int]:
-    """Return ``argnums`` as nonnegative positions of ``count`` arguments."""
+    """Convert ``argnums`` to a list of nonnegative indices of ``count`` arguments."""
     numbers = [argnums] if isinstance(argnums, int) else list(argnums)
     if any(isinstance(k, bool) or not isinstance(k, int) for k in numbers):
         raise TypeError(f"For '{owner}', argnums must be an int or a tuple of ints, but got {argnums!r}.")
@@ -32,12 +33,14 @@ def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[i
         )
     positions = [k % count for k in numbers]
     if not numbers or len(set(positions)) < len(positions):
-        raise ValueError(f"For '{owner}', argnums must name each argument once, but got {argnums!r}.")
+        raise ValueError(
+            f"For '{owner}', argnums must contain at least one index and no duplicates, but got {argnums!r}."
+        )
     return positions
 
 
 def tensor_of(leaf: Any) -> Tensor | None:
-    """Convert a leaf to a tensor; return ``None`` if it has no derivative."""
+    """Convert a float or complex leaf to a tensor; return ``None`` for other types."""
     if isinstance(leaf, Tensor):
         tensor = references.read(leaf) if leaf.is_parameter else leaf
     elif isinstance(leaf, (float, np.floating)) and not isinstance(leaf, np.ndarray):
@@ -50,18 +53,19 @@ def tensor_of(leaf: Any) -> Tensor | None:
 
 
 class Inputs:
-    """The differentiated inputs of one call.
+    """The arguments of one call with respect to which a function is differentiated.
 
     Args:
         owner: name of the public function, such as ``"grad"``, for error messages.
-        args: the arguments of the differentiated function.
+        args: all positional arguments of the call.
         positions: indices of the differentiated arguments.
 
     Attributes:
-        tensors: one tensor for each differentiated leaf. A float is a :class:`Number`.
+        tensors: one tensor for each leaf of the differentiated arguments, without leaves that are ``None``. A
+            float leaf becomes a :class:`Number`.
 
     Raises:
-        TypeError: If a leaf other than ``None`` is neither a floating-point tensor nor a float.
+        TypeError: If a leaf other than ``None`` is not a floating-point or complex tensor or number.
     """
 
     __slots__ = ("_args", "_leaves", "_positions", "_structure", "tensors")
@@ -77,23 +81,30 @@ class Inputs:
         self.tensors = [t for t in tensors if t is not None]
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
-        """Return all arguments of the function, with ``traced`` instead of ``tensors``."""
+        """Return all arguments of the call, in which ``traced`` replaces ``self.tensors``."""
         args = list(self._args)
         for position, part in zip(self._positions, self._filled(traced), strict=True):
             args[position] = part
         return args
 
     def trees(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
-        """Return one container for each differentiated argument, filled with ``tensors``."""
+        """Return ``tensors`` in the containers of the differentiated arguments.
+
+        ``tensors`` contains one derivative for each element of ``self.tensors``. Derivatives of floats are
+        returned as floats, except inside a trace.
+        """
         return as_python(self._filled(tensors))
 
     def nested(self, parts: Sequence[Any]) -> tuple[Any, ...]:
-        """Return one container for each differentiated argument, filled with ``parts``."""
+        """Return ``parts`` in the containers of the differentiated arguments.
+
+        Unlike :meth:`trees`, this method does not convert ``parts``, which may be containers.
+        """
         following = iter(parts)
         return unflatten(self._structure, [x if x is None else next(following) for x in self._leaves])
 
     def values(self) -> tuple[Any, ...]:
-        """Return the differentiated arguments, with arrays converted to tensors."""
+        """Return the differentiated arguments; arrays and floats are converted to tensors."""
         return self._filled(self.tensors)
 
     def _filled(self, tensors: Sequence[Any]) -> Any:
@@ -107,7 +118,11 @@ def _typed(tensor: Tensor, like: Tensor) -> Tensor:
 
 
 def _without_derivative(owner: str, leaf: Any, path: str, positions: Sequence[int]) -> str:
-    """Describe a leaf that cannot be differentiated."""
+    """Return the error message for a differentiated argument that has no derivative.
+
+    ``leaf`` is the entry without a derivative, and ``path`` its path in the tuple of differentiated
+    arguments.
+    """
     index, _, subpath = path[1:].partition("]")
     kind = f"a tensor of dtype {leaf.dtype}" if hasattr(leaf, "dtype") else f"of type {type(leaf).__name__}"
     fix = f"Pass {float(leaf)!r}" if type(leaf) is int else "Pass floats or floating-point tensors"
@@ -118,12 +133,12 @@ def _without_derivative(owner: str, leaf: Any, path: str, positions: Sequence[in
 
 
 class Run(NamedTuple):
-    """One recorded run of a function.
+    """The recording of one run of a differentiated function.
 
     Attributes:
-        inputs: the differentiated inputs.
-        recorded: the recording. Its result is the pair of output and ``aux``.
-        outputs: the tensors of the output, in the scope of the recording.
+        inputs: the differentiated arguments.
+        recorded: the recording. The recorded function returns the pair (output, ``aux``).
+        outputs: the tensors in the output. They belong to the scope of the recording.
     """
 
     inputs: Inputs
@@ -131,7 +146,7 @@ class Run(NamedTuple):
     outputs: list[Tensor]
 
     def result(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
-        """Return output and ``aux`` as tensors of the enclosing scope."""
+        """Return the pair (output, ``aux``); ``tensors`` replace the recorded tensors."""
         return as_python(self.recorded.result(tensors))
 
 
@@ -144,18 +159,21 @@ def recorded_run(
     has_aux: bool = False,
     accept: Callable[[str, Any], None] | None = None,
 ) -> Run:
-    """Run ``function`` in a scope that records its operators.
+    """Run ``function``, and record its operators for differentiation.
 
     Args:
         owner: name of the public function, such as ``"grad"``, for error messages.
         function: the function to differentiate.
-        args, kwargs: its arguments.
-        argnums: the differentiated positional arguments.
-        has_aux: whether ``function`` returns a pair of output and data that are not differentiated.
-        accept: function that checks the output, and raises an error.
+        args, kwargs: the arguments of ``function``.
+        argnums: index or indices of the differentiated positional arguments.
+        has_aux: whether ``function`` returns a pair ``(output, aux)``, in which ``aux`` is not
+            differentiated.
+        accept: function of ``owner`` and the output that raises an error if the output is not supported.
 
     Raises:
-        TypeError: If an input or a leaf of the output is neither a tensor nor a number.
+        TypeError: If ``function`` is not callable, a differentiated argument has no derivative, or a leaf of
+            the output is neither a tensor nor a number.
+        ValueError: If ``argnums`` is out of range.
     """
     if not callable(function):
         raise TypeError(f"For '{owner}', the first argument must be a function, but got {function!r}.")
@@ -182,7 +200,7 @@ def recorded_run(
 
 
 def _output(owner: str, leaf: Any) -> Any:
-    """Convert a leaf of the output to a tensor."""
+    """Convert a leaf of the output to a tensor; return ``None`` unchanged."""
     if isinstance(leaf, Tensor):
         return leaf
     if leaf is None:
@@ -201,19 +219,20 @@ def is_real(x: Any) -> bool:
 
 
 def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
-    """Return the tensors of ``tree``, which must have the structure of ``like``.
+    """Convert the leaves of ``tree`` to tensors, and check that they match ``like``.
 
-    Numbers in ``tree`` are converted to the dtype of their counterpart.
+    Numbers and arrays in ``tree`` are converted to the dtype of the corresponding leaf of ``like``. ``name``
+    is the name of ``tree`` in error messages.
 
     Raises:
-        TypeError: If structures differ.
+        TypeError: If the containers differ, or a tensor has a different dtype.
         ValueError: If shapes differ.
     """
     leaves, structure = flatten(tree)
     expected, form = flatten(like)
     if differences(form, structure):
         raise TypeError(
-            f"For '{owner}', the structure of {name} must have the leaves {_listed(form, name)}, but it has "
+            f"For '{owner}', {name} must have the leaves {_listed(form, name)}, but it has the leaves "
             f"{_listed(structure, name)}."
         )
     tensors = []
@@ -234,6 +253,6 @@ def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
 
 
 def _listed(structure: Any, name: str) -> str:
-    """Return the first leaves of a structure, such as ``x['a'], x['b']``."""
+    """Return the paths of the first leaves of ``structure``, such as ``x[0], x[1]``."""
     listed = paths(structure, name)
     return ", ".join(listed[:6]) + ", ..." * (len(listed) > 6) if listed else "none"

@@ -1,8 +1,7 @@
-"""Check and expand ``in_axes`` and ``out_axes``, the batch axes of ``vmap``.
+"""Check ``in_axes`` and ``out_axes`` of ``vmap``, and find the axis of each leaf.
 
-Both are prefixes of the structure of the arguments or results: one axis for all tensors of a container, or a
-tuple, list, or dict with an entry for each item of the container. Errors are ``RuntimeError``, as in
-MindSpore.
+Each of these arguments is one axis for all tensors, or a tuple, list, or dict with an entry for each item of
+a container. Entries may be nested like the containers. All errors are ``RuntimeError``, as in MindSpore.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ __all__ = ["check_axes", "frozen", "leaf_axes", "mapped", "position", "size_of",
 
 
 def frozen(axes: object) -> Hashable:
-    """Convert lists and dicts in ``axes`` to tuples, to use them as a cache key."""
+    """Convert lists and dicts in ``axes`` to tuples, so that it can be a cache key."""
     if isinstance(axes, dict):
         return (dict, *[(name, frozen(each)) for name, each in axes.items()])
     if isinstance(axes, (tuple, list)):
@@ -35,7 +34,10 @@ def thawed(axes: object) -> Any:
 
 
 def check_axes(name: str, axes: object) -> None:
-    """Raise ``RuntimeError`` unless ``axes`` contains ints and ``None`` only."""
+    """Raise ``RuntimeError`` if ``axes`` is empty or has an entry that is not an axis.
+
+    An axis is an int, or ``None`` for a value that all batch elements share.
+    """
     if isinstance(axes, (tuple, list, dict)):
         if not axes:
             raise RuntimeError(
@@ -52,7 +54,7 @@ def check_axes(name: str, axes: object) -> None:
 
 
 def mapped(axes: object) -> bool:
-    """Return whether ``axes`` contains a batch axis, not only ``None``."""
+    """Return whether ``axes`` contains at least one axis that is not ``None``."""
     if isinstance(axes, (tuple, list, dict)):
         return any(map(mapped, axes.values() if isinstance(axes, dict) else axes))
     return axes is not None
@@ -61,8 +63,14 @@ def mapped(axes: object) -> bool:
 def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int | None]]:
     """Return the path and axis of each leaf of ``tree``, in the order of ``flatten``.
 
+    Args:
+        name: ``"in_axes"`` or ``"out_axes"``, for error messages.
+        axes: one axis, or nested axes.
+        tree: the argument or result to which ``axes`` belong.
+        path: description of ``tree``, such as ``"argument 0"``, with which the paths begin.
+
     Raises:
-        RuntimeError: If the structure of ``axes`` does not match ``tree``.
+        RuntimeError: If the nesting of ``axes`` does not match ``tree``.
     """
     parts = _parts(tree, path)
     if parts is None:
@@ -84,7 +92,7 @@ def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int
     elif isinstance(axes, (tuple, list)):
         if len(axes) != len(parts):
             raise RuntimeError(
-                f"For 'vmap', the length of '{name}' must be the number of parts: {path} is "
+                f"For 'vmap', '{name}' must have one entry for each item of a container: {path} is "
                 f"{_said(tree)}, but got {len(axes)} axes, {axes!r}."
             )
         below = list(axes)
@@ -98,7 +106,7 @@ def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int
 
 
 def _parts(tree: object, path: str) -> list[tuple[str, Any]] | None:
-    """Return the children of ``tree`` with their paths, or ``None`` for a leaf."""
+    """Return pairs (path, item) for the items of a container, or ``None`` for a leaf."""
     if isinstance(tree, dict):
         return [(f"{path}[{key!r}]", child) for key, child in tree.items()]
     if isinstance(tree, (tuple, list)):
@@ -118,7 +126,9 @@ def _said(tree: object) -> str:
 
 
 def position(name: str, label: str, axis: int, rank: int, shape: object) -> int:
-    """Return ``axis`` as a nonnegative index.
+    """Convert ``axis``, which may be negative, to an index from 0 to ``rank`` − 1.
+
+    ``name``, ``label``, and ``shape`` describe the tensor in error messages.
 
     Raises:
         RuntimeError: If ``axis`` is out of bounds.
@@ -138,12 +148,15 @@ def size_of(
 ) -> tuple[int, list[int | None]]:
     """Return the number of batch elements, and the batch axis of each leaf.
 
-    The batch axis of a leaf that all batch elements share is ``None``. If the function is an ensemble of
-    ``ensemble_size`` functions, batch axes must have this size.
+    Args:
+        leaves: the leaves of the arguments.
+        axes: the path and axis of each leaf. The axis of a leaf that all batch elements share is ``None``.
+        ensemble_size: number of Cells, if ``vmap`` maps a list of Cells. All batch axes must then have this
+            size.
 
     Raises:
-        RuntimeError: If a batch axis is out of bounds or belongs to a number, batch sizes differ, or no
-            argument has a batch axis.
+        RuntimeError: If an axis is out of bounds or given for a number, batch sizes differ, or no argument
+            has a batch axis.
     """
     dimensions: list[int | None] = []
     mapped: list[tuple[str, int, Any]] = []

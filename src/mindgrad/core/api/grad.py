@@ -1,10 +1,10 @@
 """``grad`` and ``value_and_grad``: gradients of functions with a scalar output.
 
-    grad(f)(x) = ∇f(x)    is    trace, linearize, transpose, evaluate
+    grad(f)(x) = ∇f(x)
 
-The function runs once and its operators are recorded (``trace.record``). The recording is linearized and
-transposed (``transforms.rules``), and the result is evaluated. ``grad`` can be nested to any order, and works
-inside ``jit`` and ``vmap``.
+The function runs once, and its operators are recorded (``trace.record``). A rule then linearizes and
+transposes the recording (``transforms.rules.reverse_rule``), and the resulting operators compute the
+gradient. ``grad`` can be nested to any order, and works inside ``jit`` and ``vmap``.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def grad(
     Args:
         function: function with a scalar output. Its differentiated arguments are floating-point Tensors,
             floats, NumPy arrays, or containers of them.
-        argnums: the positional argument, or the arguments, to differentiate with respect to. Default: ``0``.
+        argnums: index, or tuple of indices, of the differentiated positional arguments. Default: ``0``.
         has_aux: whether ``function`` returns a pair ``(output, aux)``. Only the output is differentiated.
             Default: ``False``.
 
     Returns:
-        Callable: function of the same arguments. It returns the gradient, in the structure of the
-        differentiated argument, or a tuple of gradients if ``argnums`` is a sequence. With ``has_aux``, it
+        Callable: function of the same arguments. If ``argnums`` is an int, it returns the gradient in the
+        structure of the differentiated argument, and otherwise a tuple of gradients. With ``has_aux``, it
         returns ``(gradient, aux)``. For a complex input, the gradient is ∂/∂Re + i ∂/∂Im.
 
     Raises:
         TypeError: If the output is not a real scalar, or a differentiated argument has no derivative.
-        ValueError: If ``argnums`` does not name positional arguments of the call.
+        ValueError: If ``argnums`` is not an index, or tuple of indices, of positional arguments.
 
     >>> from mindgrad.core import grad
     >>> grad(lambda x: x * x * x)(2.0)
@@ -63,7 +63,7 @@ def value_and_grad(
 
     Args:
         function: function with a scalar output, as for :func:`grad`.
-        argnums: the positional argument, or the arguments, to differentiate with respect to. Default: ``0``.
+        argnums: index, or tuple of indices, of the differentiated positional arguments. Default: ``0``.
         has_aux: whether ``function`` returns a pair ``(output, aux)``. Default: ``False``.
 
     Returns:
@@ -72,7 +72,7 @@ def value_and_grad(
 
     Raises:
         TypeError: If the output is not a real scalar, or a differentiated argument has no derivative.
-        ValueError: If ``argnums`` does not name positional arguments of the call.
+        ValueError: If ``argnums`` is not an index, or tuple of indices, of positional arguments.
 
     >>> from mindgrad.core import value_and_grad
     >>> value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
@@ -102,7 +102,7 @@ def _value_and_grad(
 
 
 def _check_scalar(owner: str, output: object) -> None:
-    """Raise ``TypeError`` unless ``output`` is a real scalar."""
+    """Raise ``TypeError`` if ``output`` is not a real scalar."""
     leaves, _ = flatten(output)
     if len(leaves) != 1 or leaves[0] is not output:
         raise TypeError(

@@ -1,14 +1,15 @@
-"""``hessian`` and ``hvp``: second derivatives, and products with them.
+"""``hessian`` and ``hvp``: Hessians, and products of a Hessian with a vector.
 
     hessian(f)(x) = ∇²f(x)        hvp(f)(x, v) = ∇²f(x) v
 
-The Hessian is the forward-mode Jacobian of the reverse-mode Jacobian. Products do not form a matrix: forward
-over reverse mode costs a small multiple of the function. The Gauss–Newton matrix Jᵀ ∇²ℓ J is the Hessian of
-ℓ ∘ f without the second derivatives of f.
+``hessian`` computes the forward-mode Jacobian of the reverse-mode Jacobian. ``hvp`` applies forward mode to
+the gradient, so it does not form the matrix, and costs a small multiple of one evaluation of ``f``. The
+Gauss–Newton matrix of a loss ℓ and a model f with Jacobian J is Jᵀ ∇²ℓ J: the Hessian of ℓ ∘ f without the
+second derivatives of f.
 
-The functions below the public ones are rules: functions of (builder, xs, ys, vectors) that emit derivatives,
-for ``record.transformed``. Each rule transforms a complete graph. Therefore the graph of the gradient is
-finished before a rule differentiates it again.
+The other functions are *rules* for ``trace.record.transformed``. ``rule(builder, xs, ys, vectors)`` emits
+derivatives of ``ys`` with respect to ``xs``. A rule differentiates a complete graph. Therefore, a rule that
+differentiates a gradient first builds the graph of the gradient.
 """
 
 from __future__ import annotations
@@ -49,16 +50,17 @@ def hessian(
 
     Args:
         function: function of floating-point Tensors, floats, NumPy arrays, or containers of them.
-        argnums: the positional argument, or the arguments, to differentiate with respect to. Default: ``0``.
+        argnums: index, or tuple of indices, of the differentiated positional arguments. Default: ``0``.
         has_aux: whether ``function`` returns a pair ``(output, aux)``. Default: ``False``.
 
     Returns:
         Callable: function of the same arguments. It returns a tensor of shape ``(*output.shape,
-        *input.shape, *input.shape)``. For containers, the Hessian is nested by output, input, and input.
+        *input.shape, *input.shape)``. If the output or the inputs are containers, the Hessian is a container
+        that is indexed as ``hessian[output][input][input]``. With ``has_aux``, it returns ``(hessian, aux)``.
 
     Raises:
         TypeError: If a differentiated argument has no derivative.
-        ValueError: If ``argnums`` does not name positional arguments of the call.
+        ValueError: If ``argnums`` is not an index, or tuple of indices, of positional arguments.
 
     >>> from mindgrad.core import hessian, numpy as np
     >>> print(hessian(lambda x: np.sum(x * x * x))(np.array([1.0, 2.0])))
@@ -88,7 +90,9 @@ def hessian(
 def hvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> Any:
-    """Compute the Hessian–vector product in forward over reverse mode.
+    """Compute the product of the Hessian of ``function`` and a vector.
+
+    The product is the derivative of the gradient along ``tangents`` (forward over reverse mode).
 
     Args:
         function: function with a scalar output.
@@ -129,7 +133,7 @@ def hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequ
 def _whole(program: Graph, argnum: int) -> Graph:
     """Return a graph of the Hessian of ``program`` with respect to input ``argnum``.
 
-    ``control.lazy_hessian`` calls it to expand its equation.
+    The primitive ``control.lazy_hessian`` calls this function if the whole matrix is needed.
     """
     builder = Builder()
     with building(builder):
@@ -139,10 +143,10 @@ def _whole(program: Graph, argnum: int) -> Graph:
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
-    """Emit the Hessian as one ``lazy_hessian`` equation, which is expanded later.
+    """Emit the Hessian as a single ``lazy_hessian`` equation, which is expanded later.
 
-    If only its trace or diagonal is used, a rewrite replaces the equation by cheaper derivatives. Returns
-    ``None`` if the graph is not a function of one vector.
+    If only the trace or the diagonal of the Hessian is used, a rewrite replaces the equation by cheaper
+    derivatives. Returns ``None`` if the graph is not a function of one vector.
     """
     decomposition = extract_function_of_vector(builder, xs, ys)
     if decomposition is None:
@@ -156,7 +160,10 @@ SHORTCUTS[hessian_rule] = _deferred
 
 @cache
 def _along(rule: Rule) -> Rule:
-    """Return the rule that applies ``rule`` to the gradient, with the vectors ``vs``."""
+    """Return a rule that differentiates the gradient of ``ys`` with ``rule``.
+
+    The vectors of the returned rule are passed to ``rule``.
+    """
 
     def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         graph, needed = between(builder, xs, ys)
@@ -184,24 +191,25 @@ def _pulled(
 
 @cache
 def generalized(count: int) -> Rule:
-    """Return the rule of Gauss–Newton products, for runs of a model and its loss.
+    """Return the rule for Gauss–Newton products Jᵀ ∇²ℓ J v of a model and a loss ℓ.
 
-    The outputs ``ys`` of such a run are ``count`` results of the model, ``count`` inputs of the loss, which
-    are copies of these results without a derivative, and the loss.
+    The outputs ``ys`` of the run must be, in this order, ``count`` results of the model, ``count`` inputs of
+    the loss, and the loss. The inputs of the loss are copies of the model results, but without a derivative.
     """
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
-        # a model output that occurs twice is one variable of the loss, and a constant output has no tangent
+        # Map each input of the loss to the model output and its tangent. Two equal model outputs are a single
+        # input of the loss. An input that is a constant is left out, because its tangent is zero
         moving = {
             s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
         }
         loss, others = between(builder, list(moving), losses)
         curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(moving))
-        # evaluate ∇²ℓ at the model outputs instead of their detached copies, so that the product can be
-        # differentiated again
+        # evaluate ∇²ℓ at the model outputs instead of the copies without a derivative, so that the product
+        # can be differentiated again
         at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
         curved = builder.inline(curvature, [*others, *at, *along])
         cotangent_of = dict(zip(moving, curved, strict=True))

@@ -1,6 +1,9 @@
-"""``jacobian``, ``jacfwd``, and ``jacrev``: whole Jacobians in one pass.
+"""``jacobian``, ``jacfwd``, and ``jacrev``: complete Jacobians.
 
-jacrev(f)[i] = J_fᵀ eᵢ, stacked over outputs        jacfwd(f)[…, j] = J_f eⱼ, stacked over inputs
+    jacrev(f)(x)[i] = J_f(x)ᵀ eᵢ        jacfwd(f)(x)[…, j] = J_f(x) eⱼ
+
+``jacrev`` computes one row for each output element. ``jacfwd`` computes one column for each input element.
+All rows or columns are computed in one batch.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in forward mode.
 
-    Args and results are described at :func:`jacobian`. Forward mode is efficient for few input elements.
+    The arguments and results are the same as for :func:`jacobian`. Forward mode is cheaper if the inputs have
+    fewer elements than the outputs.
 
     >>> from mindgrad.core import jacfwd, numpy as np
     >>> print(jacfwd(lambda t: np.sin(t * np.array([0.0, 1.0])))(0.0))
@@ -39,7 +43,8 @@ def jacrev(
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in reverse mode.
 
-    Args and results are described at :func:`jacobian`. Reverse mode is efficient for few output elements.
+    The arguments and results are the same as for :func:`jacobian`. Reverse mode is cheaper if the outputs
+    have fewer elements than the inputs.
 
     >>> from mindgrad.core import jacrev, numpy as np
     >>> print(jacrev(lambda x: x * x)(np.array([1.0, 2.0])))
@@ -52,21 +57,24 @@ def jacrev(
 def jacobian(
     function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian in the cheaper mode.
+    """Return a function that computes the Jacobian of ``function``.
+
+    The Jacobian is computed in forward mode if the inputs have at most as many elements as the outputs, or an
+    output is complex, and otherwise in reverse mode.
 
     Args:
         function: function of floating-point Tensors, floats, NumPy arrays, or containers of them.
-        argnums: the positional argument, or the arguments, to differentiate with respect to. Default: ``0``.
+        argnums: index, or tuple of indices, of the differentiated positional arguments. Default: ``0``.
         has_aux: whether ``function`` returns a pair ``(output, aux)``. Default: ``False``.
 
     Returns:
         Callable: function of the same arguments. It returns a tensor of shape ``(*output.shape,
-        *input.shape)``. For containers, the Jacobian is nested by output and then by input. With ``has_aux``,
-        it returns ``(jacobian, aux)``.
+        *input.shape)``. If the output or the inputs are containers, the Jacobian is a container that is
+        indexed as ``jacobian[output][input]``. With ``has_aux``, it returns ``(jacobian, aux)``.
 
     Raises:
         TypeError: If a differentiated argument has no derivative.
-        ValueError: If ``argnums`` does not name positional arguments of the call.
+        ValueError: If ``argnums`` is not an index, or tuple of indices, of positional arguments.
 
     >>> from mindgrad.core import jacobian, numpy as np
     >>> print(jacobian(lambda x: x[1:] * x[:-1])(np.array([1.0, 2.0, 4.0])))
@@ -100,13 +108,13 @@ def _parts(run: Run, blocks: Sequence[Tensor]) -> list[Sequence[Tensor]]:
 
 
 def arranged(run: Run, blocks: Sequence[Any], argnums: int | Sequence[int]) -> Any:
-    """Arrange one block for each input like the differentiated arguments."""
+    """Return ``blocks``, one for each input, in the containers of the inputs."""
     trees = run.inputs.nested(blocks)
     return trees[0] if isinstance(argnums, int) else trees
 
 
 def blocks_of(run: Run, output: object, rows: Sequence[Any]) -> Any:
-    """Arrange ``rows``, one for each output tensor, in the structure of ``output``."""
+    """Return ``rows``, one for each output tensor, in the containers of ``output``."""
     leaves, structure = flatten(output)
     following = iter(rows)
     return as_python(unflatten(structure, [x if x is None else next(following) for x in leaves]))

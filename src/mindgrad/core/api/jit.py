@@ -1,10 +1,11 @@
-"""``jit``: trace a function once for each type of its arguments.
+"""``jit``: compile a function once for each combination of argument types.
 
     jit(f)(x) = f(x)
 
-A call looks up its graph by the structure of the arguments, the types of tensors, arrays, and floats, and
-the values of all other arguments, which are *static*. Inside a trace or a derivative, the graph is applied
-operator by operator, so ``jit`` can be nested with ``grad`` and ``vmap`` in any order.
+The first call traces the function to a graph and compiles the graph. Later calls with the same cache key
+reuse it. The cache key contains the nesting of the arguments, the types of tensors, arrays, and floats, and
+the values of all other arguments, which are called *static*. Inside another trace or a derivative, the
+operators of the graph are recorded, so ``jit`` can be nested with ``grad`` and ``vmap`` in any order.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ __all__ = ["jit"]
 
 
 class _Program(NamedTuple):
-    """A traced function.
+    """A traced and compiled function.
 
     Attributes:
-        graph: graph of the dynamic arguments and the captured references, in the order of ``inputs``.
-        inputs: for each input of ``graph``, the index of a dynamic argument, or the captured tensor.
-        leaves: leaves of the pair (result, values of the written references). A tensor stands for the next
-            output of ``graph``.
-        structure: container structure of this pair.
+        graph: the graph. Its inputs are the dynamic (not static) arguments and the captured references.
+        inputs: for each input of ``graph``, the index of a dynamic argument, or the captured reference.
+        leaves: the flattened pair (result, new values of the written references). A tensor in this list is a
+            placeholder for the next output of ``graph``.
+        structure: the nesting of the pair, to which ``leaves`` are unflattened.
         written: references that the function writes.
-        run: the compiled graph.
+        run: the compiled graph, as a function of arrays.
     """
 
     graph: Graph
@@ -60,20 +61,21 @@ def jit(
 
     Tensors, NumPy arrays, floats, and complex numbers in the arguments are inputs of the graph. Ints,
     Booleans, strings, ``None``, and other hashable objects are static: the function is traced again for each
-    new value. The function must be pure. Values that it reads from outside are constants of the graph, except
-    references (``trace.references``).
+    new value. The function must be pure. Global variables and attributes that it reads are constants of the
+    graph, except references: tensors whose stored value may change (``trace.references``).
 
     Args:
         function: function of containers of tensors and numbers.
-        static_argnums: positional arguments that are static. Default: ``()``.
-        static_argnames: keyword arguments that are static. Default: ``()``.
+        static_argnums: index, or tuple of indices, of the static positional arguments. Default: ``()``.
+        static_argnames: name, or tuple of names, of the static keyword arguments. Default: ``()``.
 
     Returns:
         Callable: function of the same arguments and with the same results.
 
     Raises:
         TypeError: In a call, if a static argument is not hashable.
-        CompileError: In a call, if the function needs the value of a tensor, such as the condition of ``if``.
+        CompileError: In a call, if the function needs the value of a tensor, such as for the condition of
+            ``if``.
 
     >>> from mindgrad.core import jit, numpy as np
     >>> print(jit(lambda x: np.sum(x * x))(np.array([1.0, 2.0])))
@@ -109,7 +111,10 @@ def jit(
 
 
 def _static_leaves(args: Any, kwargs: dict[str, Any], fixed: set[int], names: Sequence[str]) -> list[bool]:
-    """Return for each leaf of the arguments whether it belongs to a static argument."""
+    """Return, for each leaf of the arguments, whether it belongs to a static argument.
+
+    ``fixed`` and ``names`` are the indices and the names of the static arguments.
+    """
     return [
         is_static
         for tree, is_static in [
@@ -121,7 +126,7 @@ def _static_leaves(args: Any, kwargs: dict[str, Any], fixed: set[int], names: Se
 
 
 def _dynamic(leaf: Any) -> Tensor | None:
-    """Convert a leaf to an input of the graph; return ``None`` for a static value."""
+    """Convert an argument leaf to a graph input; return ``None`` if it is static."""
     if isinstance(leaf, Tensor):
         return lifted(references.read(leaf))
     if isinstance(leaf, np.ndarray):
@@ -143,7 +148,7 @@ def _traced(
     dynamic: Sequence[Tensor | None],
     operands: Sequence[Tensor],
 ) -> _Program:
-    """Trace ``function`` on symbols instead of the tensors ``operands``."""
+    """Trace ``function`` with symbols, tensors without values, as ``operands``."""
     written: list[Any] = []
 
     def run(*symbols: Tensor) -> Any:
@@ -167,7 +172,7 @@ def _traced(
 
 
 def _applied(program: _Program, given: Sequence[Tensor]) -> Any:
-    """Run a traced function, or record its operators in the enclosing function."""
+    """Run ``program``; inside a trace or a derivative, record its operators instead."""
     operands = [given[x] if isinstance(x, int) else lifted(references.read(x)) for x in program.inputs]
     if open_scopes() or current_deferral() is not None:
         outputs = inline_here(program.graph, operands)
@@ -185,6 +190,6 @@ def _applied(program: _Program, given: Sequence[Tensor]) -> Any:
 
 
 def _array(tensor: Tensor) -> Any:
-    """Return the array of ``tensor`` without a copy between host and device."""
+    """Return the array of ``tensor``, without a copy between host and device."""
     array = resolved(tensor._array)
     return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array

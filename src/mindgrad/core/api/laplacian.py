@@ -1,13 +1,13 @@
-"""``laplacian``: differential operators in one collapsed pass.
+"""``laplacian`` and other sums of second derivatives over directions.
 
     laplacian(f)(x) = Σ_d ∂²f/∂x_d²
 
-``x`` has shape ``(…, D)``: the last axis holds the coordinates of a point, the leading axes count the points.
-Each point has a separate value. Second derivatives are summed over the directions while they are computed
-(``transforms.forward_laplacian``). This costs about D + 2 evaluations of the function, without a Hessian.
+``x`` has shape ``(…, D)``: the last axis contains the coordinates of a point, and the leading axes index the
+points. ``f`` computes a value for each point. Second derivatives are added while they are computed
+(``transforms.forward_laplacian``), so no Hessian is stored. The cost is about D + 2 evaluations of ``f``.
 
-The functions below the public one are rules: functions of (builder, xs, ys, extras) that emit derivatives,
-for ``record.transformed``.
+The functions below ``laplacian`` are *rules* for ``trace.record.transformed``: ``rule(builder, xs, ys,
+extras)`` emits derivatives of ``ys`` with respect to ``xs``.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ def laplacian(function: Callable[..., Any], argnums: int = 0) -> Callable[..., A
     """Return a function that computes the Laplacian ``Σ_d ∂²f/∂x_d²`` of ``function``.
 
     Args:
-        function: function of points. It maps a tensor of shape ``(…, D)`` to a tensor of shape ``(…)``,
-            ``(…, 1)``, or ``(…, K)`` for K functions. Leading axes count the points.
-        argnums: the positional argument that contains the points. Default: ``0``.
+        function: function of points. It maps a tensor of shape ``(…, D)``, whose leading axes index the
+            points, to a tensor of shape ``(…)``, ``(…, 1)``, or ``(…, K)`` for K values per point.
+        argnums: index of the positional argument that contains the points. Default: ``0``.
 
     Returns:
         Callable: function of the same arguments. It returns the Laplacian at each point.
 
     Raises:
         TypeError: If the points or the output are not real floating-point tensors.
-        ValueError: If the output has no value for each point, or a value depends on several points.
+        ValueError: If the output does not have a value for each point, or a value depends on several points.
 
     >>> from mindgrad.core import laplacian, numpy as np
     >>> print(laplacian(lambda x: np.sum(x**3, -1))(np.array([[1.0, 2.0], [0.0, 1.0]])))
@@ -76,24 +76,24 @@ def _check_points(run: Run) -> None:
         raise TypeError("For 'laplacian', the points and the output must be real floating-point tensors.")
     if not x.ndim or not x.shape[-1]:
         raise ValueError(
-            f"For 'laplacian', the last axis of the points must hold coordinates, but got shape {x.shape}."
+            f"For 'laplacian', the last axis of the points must contain coordinates, but got shape {x.shape}."
         )
     for y in run.outputs:
         if y.shape[: x.ndim - 1] != x.shape[:-1]:
             raise ValueError(
-                f"For 'laplacian', the function must return a value for each point: for points of shape "
-                f"{x.shape}, a tensor of shape {x.shape[:-1]}, but got {y.shape}."
+                f"For 'laplacian', the function must return a value for each point. For points of shape "
+                f"{x.shape}, its output must have shape {x.shape[:-1]}, but it has shape {y.shape}."
             )
 
 
 def _as_directions(matrix: Any, axis: int) -> Any:
-    """Move the columns (``axis`` −1) or rows (−2) of matrices to the first axis."""
+    """Move the columns (axis −1) or rows (axis −2) of matrices to the first axis."""
     return moved(matrix, len(matrix.shape) + axis, 0)
 
 
 @lru_cache(maxsize=64)
 def on_points(owner: str, rule: Rule) -> Rule:
-    """Return ``rule`` with a check that outputs of different points are independent."""
+    """Return ``rule`` with a check that each output depends on one point only."""
 
     def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         for x in xs:
@@ -108,10 +108,13 @@ def on_points(owner: str, rule: Rule) -> Rule:
 
 @lru_cache(maxsize=8)
 def summed_directions(form: str, is_whole: bool = False) -> Rule:
-    """Return the rule that sums second derivatives over directions.
+    """Return a rule that sums second derivatives of the outputs over directions.
 
-    ``form`` selects the directions. ``"unit"``: the coordinate axes. ``"factor"``: the columns of the factor.
-    Otherwise: the coordinate axes, weighted by the diagonal or paired with rows of the coefficient matrix.
+    Args:
+        form: the sum. ``"unit"``: Σ_d ∂²f/∂x_d². ``"factor"``: Σ_k D²f[b_k, b_k] for the columns b_k of the
+            matrix that is passed as an extra. Any other value: Σ_d w_d ∂²f/∂x_d² or Σ_de A_de ∂²f/∂x_d∂x_e,
+            if a vector w or a matrix A is passed as an extra.
+        is_whole: whether to compute all directions at the same time, instead of in tiles.
     """
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
@@ -126,14 +129,14 @@ def summed_directions(form: str, is_whole: bool = False) -> Rule:
 
 
 def _per_point(y: Any, x: Any) -> Any:
-    """Remove a trailing axis of size one, for outputs with one value per point."""
+    """Remove the trailing axis of size 1 of an output with one value per point."""
     lead = x.shape[:-1]
     return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
 
 
 @lru_cache(maxsize=64)
 def along_direction(order: int) -> Rule:
-    """Return the rule for the derivative of order ``order`` along one direction."""
+    """Return a rule that emits the derivative of order ``order`` along one direction."""
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         (x,), (v,) = xs, extras
@@ -159,7 +162,11 @@ def _directions(form: str, x: Any, operand: Any = None) -> Directions:
 
 
 def divergence_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-    """Compute Σ_d v_d · (J v_d), by default for the unit vectors v_d."""
+    """Emit the sum Σ_d v_d · (J v_d), such as the divergence of a vector field.
+
+    J is the Jacobian of ``ys`` with respect to ``xs``. The vectors v_d are the columns of the matrix
+    ``extras[0]``. By default, they are the unit vectors, for which the sum is the divergence.
+    """
     results = []
     for x in xs:
         rows = _as_directions(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
@@ -168,7 +175,7 @@ def divergence_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: 
         size = directions.shape[0]
         pushed, places = push_batch(graph, [*needed, directions], [*[None] * len(needed), 0], size)
         for y, t, at in zip(ys, pushed, places, strict=True):
-            if at is None:  # this output of ``fn`` does not depend on the input
+            if at is None:  # ``y`` does not depend on ``x``
                 results.append(zeros(y.type.with_shape(y.shape[:-1])))
                 continue
             results.append(reduce_sum(placed(size, t, at, 0) * directions, axes=(0, len(y.shape))))
@@ -180,7 +187,7 @@ def _points_are_mixed(owner: str, x: Any, equation: Any) -> str:
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (
         f"For '{owner}', each output value must depend on one point only, but for an input of shape "
-        f"{x.shape}, points are mixed by '{equation.primitive.name}'{location}, as batch normalization does "
-        f"in training. Apply '{owner}' to the function of one point, and map it over the points: "
+        f"{x.shape}, '{equation.primitive.name}' combines several points{location}, as batch normalization "
+        f"does in training. Apply '{owner}' to the function of one point, and map it over the points: "
         f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
     )

@@ -2,11 +2,11 @@
 
     f(x + s v) = Σ_k c_k sᵏ
 
-For order K, propagating Taylor series through the function (``transforms.taylor``) costs O(K²) evaluations
-of the function, while nested derivatives cost 2ᴷ. All operators, branches, and loops are supported.
+For order K, propagating Taylor series through the function (``transforms.taylor``) costs O(K²) evaluations of
+the function, whereas nested derivatives cost 2ᴷ. All operators, branches, and loops are supported.
 
-The functions below the public one are rules: functions of (builder, xs, ys, extras) that emit derivatives,
-for ``record.transformed``.
+The functions below ``taylor`` are *rules* for ``trace.record.transformed``: ``rule(builder, xs, ys, extras)``
+emits derivatives of ``ys`` with respect to ``xs``.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def taylor(function: Callable[..., Any], primals: Sequence[Any], tangents: Seque
 def _coefficients(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Sequence[Any]], order: int
 ) -> tuple[Sequence[Any], list[list[Any]]]:
-    """Return the values and Taylor coefficients 1, …, K of ``ys``.
+    """Return the values of ``ys``, and their Taylor coefficients from order 1.
 
-    ``series`` are the coefficients of ``xs``.
+    ``series`` contains, for each of ``xs``, its Taylor coefficients from order 1.
     """
     graph, needed = between(builder, xs, ys)
     active = range(len(needed), len(needed) + len(xs))
@@ -86,7 +86,10 @@ def _stacked(atoms: Sequence[Any]) -> Any:
 
 @cache
 def scaled_coefficients(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``jet``: derivatives are Taylor coefficients times k!."""
+    """Return the rule of ``jet``, which propagates derivatives of each order.
+
+    The Taylor coefficient of order k is the derivative of order k divided by k!.
+    """
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Any]) -> list[Any]:
         given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
@@ -103,7 +106,7 @@ def _row(rows: Any, index: int) -> Any:
 
 @cache
 def last_derivative(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``derivative``, which returns only the highest order."""
+    """Return the rule of ``derivative``: the derivative of order ``order`` only."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
         values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
@@ -114,7 +117,7 @@ def last_derivative(order: int) -> Callable[..., list[Any]]:
 
 @cache
 def along_line(order: int) -> Callable[..., list[Any]]:
-    """Return the rule of ``taylor``, for a curve that is a line."""
+    """Return the rule of ``taylor``: coefficients of f(x + s v) up to order ``order``."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
         series = [[v] for v in directions] or [[ones(x.type)] for x in xs]

@@ -2,7 +2,7 @@
 
     vjp(f, x)(ct) = J_f(x)ᵀ ct        jvp(f, x, t) = J_f(x) t        linearize(f, x)(t) = J_f(x) t
 
-The functions that ``vjp`` and ``linearize`` return can be called many times. ``f`` runs once.
+The functions that ``vjp`` and ``linearize`` return can be called many times, whereas ``f`` runs only once.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def vjp(function: Callable[..., Any], *primals: object, has_aux: bool = False) -
 
     Args:
         function: function of floating-point Tensors, floats, NumPy arrays, or containers of them.
-        *primals: the arguments of ``function``, all of which are differentiated.
+        *primals: the arguments of ``function``. All of them are differentiated.
         has_aux: whether ``function`` returns a pair ``(output, aux)``. Default: ``False``.
 
     Returns:
         tuple: ``(output, pullback)``, or ``(output, pullback, aux)`` with ``has_aux``. ``pullback`` is a
-        function of a cotangent with the structure of the output. It returns a tuple with one cotangent for
-        each argument.
+        function of a cotangent, which has the structure of the output. It returns a tuple with one cotangent
+        for each argument.
 
     Raises:
         TypeError: If an argument has no derivative, or the structure or dtype of a cotangent differs from the
@@ -93,12 +93,13 @@ def linearize(function: Callable[..., Any], *primals: object, has_aux: bool = Fa
 
     Args:
         function: function of floating-point Tensors, floats, NumPy arrays, or containers of them.
-        *primals: the arguments of ``function``, all of which are differentiated.
+        *primals: the arguments of ``function``. All of them are differentiated.
         has_aux: whether ``function`` returns a pair ``(output, aux)``. Default: ``False``.
 
     Returns:
         tuple: ``(output, pushforward)``, or ``(output, pushforward, aux)`` with ``has_aux``. ``pushforward``
-        is a function of one tangent for each argument. It returns the derivative along them.
+        is a function of one tangent for each argument. It returns the derivative of the output along these
+        tangents.
 
     Raises:
         TypeError: If an argument has no derivative, or the structure or dtype of a tangent differs from its
@@ -122,12 +123,12 @@ def linearize(function: Callable[..., Any], *primals: object, has_aux: bool = Fa
 
 
 def _outputs(run: Run) -> Any:
-    """Return the output of ``run``, as tensors of its scope."""
+    """Return the output of the recorded function; its tensors belong to the recording."""
     return run.recorded.result(run.recorded.outputs)[0]
 
 
 def _like_output(run: Run, tensors: Sequence[Tensor]) -> Any:
-    """Return ``tensors`` in the structure of the output of ``run``."""
+    """Return ``tensors`` in the containers of the output of ``run``."""
     leaves, structure = flatten(_outputs(run))
     following = iter(tensors)
     filled = [x if x is None else _typed(next(following), x) for x in leaves]

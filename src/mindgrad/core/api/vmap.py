@@ -2,8 +2,8 @@
 
     vmap(f)(x)[i] = f(x[i])
 
-The function is traced once for one element, and its graph is converted to a graph of the whole batch
-(``transforms.batch``).
+The function is traced once, on symbols for one batch element. Its graph is then converted to a graph of the
+whole batch (``transforms.batch``).
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
 
     Args:
         function: function of containers of tensors and numbers.
-        in_axes: the batch axis of each positional argument: an int, ``None`` for an argument that all
-            elements share, or a tuple with one entry for each argument. Entries may be nested like the
-            arguments. Keyword arguments are shared. Default: ``0``.
-        out_axes: the batch axis of the output, or a container of axes. Default: ``0``.
+        in_axes: the batch axis of each positional argument: an int, or ``None`` for an argument that all
+            batch elements share. It may also be a tuple with one entry for each argument, or containers of
+            axes that are nested like the arguments. Keyword arguments are always shared. Default: ``0``.
+        out_axes: the batch axis of the output, or a container of axes that is nested like the output.
+            Default: ``0``.
 
     Returns:
         Callable: function of the batched arguments.
 
     Raises:
-        RuntimeError: If no argument has a batch axis, sizes of batch axes differ, or an axis is out of
-            bounds. Also if ``function`` writes a reference.
+        RuntimeError: If no argument has a batch axis, batch sizes differ, an axis is out of bounds, or
+            ``function`` assigns a reference (a tensor whose stored value may change).
 
     >>> from mindgrad.core import vmap, numpy as np
     >>> x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0])
@@ -73,7 +74,8 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
             scope: Any = innermost()
             if scope.written:
                 raise RuntimeError(
-                    "For 'vmap', the function writes a reference, with a value for each element."
+                    "For 'vmap', the function assigns a reference, which would receive a different value for "
+                    "each batch element. Return the value instead."
                 )
             return result
 
@@ -94,12 +96,12 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
 
 
 def _axes_of(in_axes: Any, args: Sequence[Any]) -> list[tuple[str, int | None]]:
-    """Return the path and batch axis of each leaf of the arguments."""
+    """Return the path, such as ``argument 0['x']``, and the batch axis of each leaf."""
     axes = list(in_axes) if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
     if len(axes) != len(args):
         raise RuntimeError(
-            f"For 'vmap', the length of 'in_axes' must be the number of arguments, but it has {len(axes)} "
-            f"elements, {in_axes!r}, and the number of arguments is {len(args)}."
+            f"For 'vmap', the length of 'in_axes' must be the number of arguments. 'in_axes' has {len(axes)} "
+            f"entries, {in_axes!r}, but the number of arguments is {len(args)}."
         )
     return [
         each
@@ -115,7 +117,15 @@ def batched(
     size: int,
     out_axes: Sequence[tuple[str, int | None]],
 ) -> Graph:
-    """Convert ``graph`` to a graph of a batch, with output axes ``out_axes``."""
+    """Return ``graph``, a function of one batch element, as a graph of a whole batch.
+
+    Args:
+        graph: the graph of one element.
+        operands: the inputs of the returned graph.
+        axes: the batch axis of each operand; ``None`` if all elements share it.
+        size: the number of elements.
+        out_axes: pairs (path, batch axis) of the outputs.
+    """
     builder = Builder()
     with building(builder):
         inputs = [

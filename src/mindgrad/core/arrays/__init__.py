@@ -1,1 +1,1 @@
-"""Indexing of tensors: ``x[index]``, and copies with changed elements."""
+"""Indexing of tensors: ``x[index]``, and copies of tensors with changed elements."""

@@ -1,11 +1,12 @@
 """Indexing as in NumPy: ``x[index]`` and ``updated(x, index, value)``.
 
-A read consists of a slice, a reversal, and a reshape for the basic part of the index, and a gather for the
-advanced part (see ``core.arrays.subscript``). A write applies the inverse steps, which results in a new
-tensor. If several values are written to one index, the last one is stored.
+The *basic* entries of an index are ints, slices, ``None``, and ``...``; the *advanced* entries are integer
+tensors and masks. A read consists of a slice, a reversal, and a reshape for the basic entries, and a gather
+for the advanced entries (``core.arrays.subscript``). A write applies the inverse steps, and returns a new
+tensor. If several values are written to the same element, the last value is stored.
 
-A mask whose values are unknown at compile time can be written, as ``where``. If such a mask is read, the
-shape depends on the data, so an upper layer must represent the result.
+If the values of a mask are unknown at compile time, a write uses ``where``. The shape of a read would depend
+on these values, so the caller must pass a function that computes the read (``select`` of :func:`element`).
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], Any] | 
         x: input tensor.
         index: an int, slice, ``None``, ``...``, tensor, array or list of ints or Booleans, or a tuple of
             these.
-        select: function ``select(x, mask)`` that returns ``x[mask]`` for a mask whose values are unknown.
-            ``None``: such a mask raises an error.
+        select: function ``select(x, mask)`` that returns ``x[mask]`` for a mask whose values are unknown at
+            compile time. Default: ``None``, which raises an error for such a mask.
 
     Raises:
         IndexError: If an index is out of range and its value is known, there are too many indices, a mask
@@ -73,10 +74,10 @@ def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], Any] | 
     return _placed(read_at(part, subscript.columns, tuple(subscript.axes), _READ), subscript)
 
 
-#: primitives and their parameters, to be applied one after another
+#: list of pairs (primitive, parameters), which are applied one after another
 Steps = list[tuple[Primitive, dict[str, Any]]]
 
-# cache: (shape of the tensor, :func:`basic_key` of the index) -> steps that read the index
+#: maps (shape of the tensor, :func:`basic_key` of the index) to the steps that read the index
 _READS: dict[Any, Steps] = {}
 _READS_KEPT = 4096
 
@@ -88,7 +89,7 @@ def _read(x: Tensor, steps: Steps) -> Tensor:
 
 
 def _steps(shape: tuple[int, ...], subscript: Subscript) -> Steps:
-    """Return the primitives that read an index without an advanced part."""
+    """Return the primitives that read an index without advanced entries."""
     sliced, result = subscript.taken_shape(), subscript.basic_shape()
     steps: Steps = []
     if sliced != shape:
@@ -105,7 +106,7 @@ def _reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _part(x: Tensor, slots: list[Slot]) -> Tensor:
-    """Return the elements at ``slots``, in ascending order."""
+    """Return the elements that the slices ``slots`` select, in ascending order."""
     if all(count == size for (_, count, _), size in zip(slots, x.shape, strict=True)):
         return x
     return apply(static_slices.slice, x, **_bounds(slots))
@@ -120,7 +121,7 @@ def _bounds(slots: list[Slot]) -> dict[str, Any]:
 
 
 def _placed(x: Tensor, subscript: Subscript) -> Tensor:
-    """Move the axes of an advanced index from the front to their final position."""
+    """Move the axes of the advanced entries from the front to their final position."""
     basic = subscript.basic_shape()
     before = subscript.front - subscript.new_in_front
     rank = x.ndim - (len(subscript.middle) - len(subscript.axes))
@@ -139,12 +140,12 @@ def updated(x: object, index: object, value: object) -> Tensor:
 
     Args:
         x: input tensor.
-        index: index as in :func:`getitem`. The values of masks may be unknown at compile time.
+        index: an index as in :func:`element`. The values of a mask may be unknown at compile time.
         value: a tensor, array, number, or list that broadcasts to ``x[index]``. It is converted to the dtype
             of ``x``.
 
     Raises:
-        IndexError: In the same cases as :func:`getitem`.
+        IndexError: In the same cases as for :func:`element`.
         ValueError: If ``value`` does not broadcast to the shape of ``x[index]``.
         TypeError: If ``value`` is not a tensor or number, or is complex although ``x`` is real.
 
@@ -164,7 +165,7 @@ def updated(x: object, index: object, value: object) -> Tensor:
     if subscript.is_basic:
         return _put(x, subscript, _reshaped(value, subscript.taken_shape()))
     part = _reshaped(_part(x, subscript.slots), tuple(subscript.middle))
-    if subscript.reversed:  # the advanced index counts positions after the slice is reversed
+    if subscript.reversed:  # advanced entries index the elements after the reversal
         part = _flipped(part, subscript)
     part = write_at(part, subscript.columns, tuple(subscript.axes), _fronted(value, subscript), _WRITE)
     return _put_back(x, part, subscript)
@@ -178,7 +179,7 @@ def _flipped(part: Tensor, subscript: Subscript) -> Tensor:
 
 
 def _put_back(x: Tensor, part: Tensor, subscript: Subscript) -> Tensor:
-    """Replace the basic part of ``x`` by ``part``, whose shape is ``middle``."""
+    """Return ``x`` with ``part``, of shape ``subscript.middle``, as its basic part."""
     return _put(x, subscript, _reshaped(part, subscript.taken_shape()))
 
 
@@ -204,7 +205,7 @@ def _value(value: object, x: Tensor) -> Tensor:
 
 
 def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Broadcast ``value`` to ``shape``; drop superfluous leading axes of size 1."""
+    """Broadcast ``value`` to ``shape``; remove superfluous leading axes of size 1."""
     own = value.shape
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
@@ -212,13 +213,13 @@ def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
     if offset < 0 or any(n not in (1, m) for n, m in zip(own, shape[offset:], strict=True)):
         raise ValueError(
             f"For '{_WRITE}', a value of shape {value.shape} does not broadcast to the shape {shape} of "
-            f"the part that is written."
+            f"the elements to which it is assigned."
         )
     return broadcast(_reshaped(value, own), shape)
 
 
 def _fronted(value: Tensor, subscript: Subscript) -> Tensor:
-    """Invert ``_placed``: move the axes of an advanced index to the front."""
+    """Move the axes of the advanced entries to the front; inverts :func:`_placed`."""
     rest = len(subscript.middle) - len(subscript.axes)
     rank = value.ndim - rest - len(subscript.new)
     before = subscript.front - subscript.new_in_front
@@ -231,7 +232,7 @@ def _fronted(value: Tensor, subscript: Subscript) -> Tensor:
 
 
 def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
-    """Write ``value`` to the slots of the basic part of ``x``.
+    """Return ``x`` with ``value`` in the slices ``subscript.slots``.
 
     ``value`` has the same number of axes as ``x``.
     """
@@ -245,8 +246,8 @@ def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
     if all(step == 1 or count == 1 for _, count, step in slots):
         starts = [make_tensor(np.asarray(first, np.int32)) for first, _, _ in slots]
         return apply(slicing.dynamic_update_slice, x, value, *starts)
-    # For slices with steps: pad ``value`` to the shape of x with gaps between its elements. Then a mask of
-    # the written elements selects between the padded value and x.
+    # For slices with a step, pad ``value`` to the shape of x, with gaps between its elements. A mask of
+    # the written elements then selects between the padded value and x.
     strides = [step if count > 1 else 1 for _, count, step in slots]
     spans = [(count - 1) * step + 1 for (_, count, _), step in zip(slots, strides, strict=True)]
     low = tuple(first for first, _, _ in slots)
@@ -262,9 +263,10 @@ def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
 
 
 def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
-    """Write through one mask by ``where``, whose shape does not depend on the mask.
+    """Return ``x`` with ``value`` at the true elements of a mask, by ``where``.
 
-    Return ``None`` if ``value`` has one element for each true element of the mask, which must be counted.
+    Returns ``None`` if ``value`` has one element for each true element of the mask. In this case, the caller
+    must compute the indices of the true elements.
     """
     mask = subscript.mask if isinstance(subscript.mask, Tensor) else make_tensor(subscript.mask)
     basic = subscript.basic_shape()
@@ -277,10 +279,10 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
             return None
         raise RuntimeError(
             f"For '{_WRITE}', the value has shape {value.shape}, but the number of True elements of the "
-            "mask is not known at compile time. The value must be a number, or broadcast without the masked "
-            "axes. Use ops.where(mask, value, x)."
+            "mask is not known at compile time. The value must be a number, or a tensor without an "
+            "axis for these elements. Otherwise, use ops.where(mask, value, x)."
         )
-    # ``value`` has one axis of size 1 for the true elements. Replace it by the axes of the mask.
+    # ``value`` has one axis of size 1 for the true elements. Replace this axis by the axes of the mask.
     value = _fitted(value, (*basic[: subscript.front], 1, *behind))
     value = _fronted(value, subscript)
     count = mask.ndim

@@ -1,8 +1,9 @@
 """Index checks: make indices nonnegative, and reject out-of-range indices.
 
-An index with known values, which includes every index in eager mode, becomes a NumPy array. It is checked
-immediately, and arithmetic with it needs no operators. The values of other indices are unknown until the
-compiled function runs. Then an out-of-range index reads NaN (see ``primitives.indexing``) and writes nothing.
+In eager mode, and for constants of a compiled function, the values of an index are known. Such an index
+becomes a NumPy array. It is checked immediately, and arithmetic with it adds no operators to the graph. The
+values of other indices are unknown until the compiled function runs. If they are out of range, a read returns
+NaN (``primitives.indexing``) and a write has no effect.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ _INT32_MAX = np.iinfo(np.int32).max
 class OutOfRangeError(IndexError, RuntimeError):
     """An out-of-range index: an ``IndexError`` that is also a ``RuntimeError``.
 
-    Python raises ``IndexError`` and MindSpore's kernels raise ``RuntimeError``.
+    Programs may catch either type: Python raises ``IndexError``, and MindSpore's kernels raise
+    ``RuntimeError``.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
         return IndexError, self.args
 
 
-# show Python's exception name in tracebacks
+# tracebacks show the error as Python's IndexError
 OutOfRangeError.__name__ = OutOfRangeError.__qualname__ = "IndexError"
 OutOfRangeError.__module__ = "builtins"
 
@@ -53,9 +55,9 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
     Args:
         index: a tensor, array, or nested list of integers.
         size: number of elements along the axis.
-        operator: name of the operator for error messages.
-        axis: axis for error messages.
-        wraps: whether negative indices count from the end; otherwise they are errors.
+        operator: name of the operator in error messages.
+        axis: the axis in error messages.
+        wraps: whether negative indices count from the end. Otherwise, a negative index is an error.
 
     Raises:
         TypeError: If ``index`` does not consist of integers.
@@ -106,7 +108,9 @@ def _filled(number: int, like: Tensor) -> Tensor:
 
 
 def places_nd(indices: object, sizes: Sequence[int], operator: str) -> Tensor:
-    """Check nonnegative indices of shape (…, k) into k axes with ``sizes``.
+    """Check indices of shape (…, k), which select elements along k axes of ``sizes``.
+
+    Negative indices are out of range.
 
     Raises:
         TypeError: If the indices are not integers.
@@ -143,14 +147,14 @@ def side_by_side(columns: Sequence[Places], operator: str) -> Tensor:
 def read_at(x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], operator: str) -> Tensor:
     """Read the elements of ``x`` at the indices ``columns[k]`` along ``axes[k]``.
 
-    The shapes of the indices broadcast to b. The result has the shape (*b, *r), where r are the other axes of
-    ``x`` in order.
+    If the shapes of the indices broadcast to b, the result has shape (*b, *r), where r are the sizes of the
+    remaining axes of ``x``.
     """
     return apply(indexing.gather, x, side_by_side(columns, operator), axes=axes)
 
 
 def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
-    """Read elements along one axis, which the axes of ``index`` replace."""
+    """Read the elements at ``index`` along ``axis``; its axes replace ``axis``."""
     elements = read_at(x, [index], (axis,), "Gather")
     rank = len(index.shape)
     if axis == 0 or rank == 0:
@@ -162,13 +166,16 @@ def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
 def write_at(
     x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], updates: Tensor, operator: str
 ) -> Tensor:
-    """Write ``updates``, of shape (*b, *r), to elements that :func:`read_at` reads."""
+    """Return ``x`` with ``updates`` at the elements that :func:`read_at` would read."""
     indices = side_by_side(columns, operator)
     return apply(indexing.scatter_set, x, indices, updates, axes=axes, unique=_is_unique(indices, x, axes))
 
 
 def _is_unique(indices: Tensor, x: Tensor, axes: tuple[int, ...]) -> bool:
-    """Return whether indices are known to be distinct; check only in traced code."""
+    """Return whether the indices are known to be distinct.
+
+    In eager mode, the indices are not compared, and the result is false if there is more than one.
+    """
     if indices.size <= len(axes):
         return True
     values = known(indices)

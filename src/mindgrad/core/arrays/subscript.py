@@ -1,7 +1,7 @@
 """Resolve an index ``x[index]`` into slices and lookups, as NumPy does.
 
-An index has two parts. The *basic* part (ints, slices, ``None``, ``...``) is static: a slice, a reversal,
-and a reshape. The *advanced* part (integer tensors, masks) looks up positions along the remaining axes.
+An index has two parts. The *basic* part (ints, slices, ``None``, ``...``) is computed by a slice, a reversal,
+and a reshape. The *advanced* part (integer tensors and masks) looks up elements along the remaining axes.
 If the advanced entries are adjacent (an int counts as one of them), the axes that they create are at the
 position of the first entry. Otherwise, these axes come first.
 """
@@ -23,22 +23,23 @@ from mindgrad.core.trace.operands import broadcast_shapes, cast, operand
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 
-Slot = tuple[int, int, int]  # first index, number of indices, positive step
+Slot = tuple[int, int, int]  # (first index, number of indices, positive step)
 
 #: name of the operator in error messages
 OPERATOR = "getitem"
 
 
 class Subscript:
-    """An index resolved against a shape.
+    """An index of a tensor x, resolved into its basic and advanced parts.
 
     Attributes:
-        slots: for each axis of x, the slice of positions that the basic part selects.
-        reversed: axes whose positions are selected in reverse order.
-        middle: shape after the basic part: without the axes that ints select; a Boolean adds an axis.
-        new: positions of ``None`` in the result without the axes of the advanced part.
-        columns: the advanced part: positions along ``axes`` of ``middle``.
-        mask: the only entry of the advanced part, if it is a mask.
+        slots: for each axis of x, the slice that the basic part selects.
+        reversed: axes along which the slice is read in reverse order.
+        middle: shape after the basic part, without the axes of ints, and with an axis for each Boolean entry.
+        new: positions of the axes that ``None`` entries insert, in the result without the advanced axes.
+        axes, columns: the advanced part. ``columns[k]`` contains the indices along axis ``axes[k]`` of
+            ``middle``.
+        mask: the mask, if the advanced part consists of one mask.
         is_unknown: whether there is a mask whose values are unknown; such a mask has no ``columns``.
         front: number of result axes before the axes of the advanced part, including the axes of ``None``
             entries.
@@ -59,20 +60,20 @@ class Subscript:
 
     @property
     def is_basic(self) -> bool:
-        """Whether there is no advanced part."""
+        """Whether the index has no advanced part."""
         return not self.axes and not self.is_unknown
 
     @property
     def new_in_front(self) -> int:
-        """The number of axes from ``None`` entries before the axes of the advanced part."""
+        """The number of axes of ``None`` entries before the axes of the advanced part."""
         return sum(place < self.front for place in self.new)
 
     def taken_shape(self) -> tuple[int, ...]:
-        """Return the shape of the basic part, where each axis of x is still one axis."""
+        """Return the shape after the slices, before axes are removed or inserted."""
         return tuple(count for _, count, _ in self.slots)
 
     def basic_shape(self) -> tuple[int, ...]:
-        """Return the shape of the result without the advanced part's axes."""
+        """Return the shape of the result without the axes of the advanced part."""
         taken = set(self.axes)
         shape = [n for i, n in enumerate(self.middle) if i not in taken]
         for place in self.new:
@@ -80,7 +81,7 @@ class Subscript:
         return tuple(shape)
 
     def shape(self) -> tuple[int, ...]:
-        """Return the shape of the result."""
+        """Return the shape of ``x[index]``."""
         basic = self.basic_shape()
         if not self.axes:
             return basic
@@ -94,10 +95,10 @@ _BOUNDS = (int, type(None))
 
 
 def basic_key(index: Any) -> Any:
-    """Return a cache key of an index without advanced entries, else ``None``.
+    """Return a cache key of an index without advanced entries, or ``None``.
 
-    Entries must be ints, slices with bounds that are ints or ``None``, ``None``, and ``...``. Booleans, NumPy
-    integers, and tensors have no key, because they are equal to ints or convert to ints.
+    Entries must be ints, slices whose bounds are ints or ``None``, ``None``, and ``...``. Booleans, NumPy
+    integers, and tensors have no key, because they compare equal to ints or must first be converted to ints.
     """
     kind = type(index)
     if kind is int:
@@ -121,10 +122,9 @@ def basic_key(index: Any) -> Any:
 
 
 def _items(index: Any) -> list[Any]:
-    """Return the entries of an index: ints, slices, None, ..., or arrays.
+    """Return the entries of an index: ints, slices, ``None``, ``...``, and arrays.
 
-    As in MindSpore, a list is one array if all its entries are ints or Booleans; otherwise it acts as a
-    tuple.
+    As in MindSpore, a list of ints or Booleans is one array, and any other list is treated as a tuple.
     """
     is_tuple = type(index) is tuple or (
         type(index) is list and not all(isinstance(each, (int, np.integer, np.bool_)) for each in index)
@@ -155,7 +155,7 @@ def _array(array: np.ndarray) -> Any:
 
 
 def _listed(item: Any) -> Any:
-    """Convert a (nested) list of ints, Booleans and tensors to one array or tensor."""
+    """Convert a (nested) list of ints, Booleans, and tensors to one array or tensor."""
     rows = [_listed(element) if isinstance(element, (list, tuple)) else element for element in item]
     if any(isinstance(element, Tensor) and known(element) is None for element in rows):
         parts = [operand(element, OPERATOR) for element in rows]
@@ -174,7 +174,7 @@ def _listed(item: Any) -> Any:
 
 
 def stacked(parts: list[Tensor]) -> Tensor:
-    """Stack tensors along a new first axis, with the dtype of the first."""
+    """Stack tensors along a new first axis, with the dtype of the first tensor."""
     dtype = parts[0].dtype
     wide = [apply(structural.reshape, cast(part, dtype), shape=(1, *part.shape)) for part in parts]
     return wide[0] if len(wide) == 1 else apply(static_slices.concatenate, *wide, axis=0)
@@ -191,7 +191,7 @@ def _refused(item: object) -> Any:
 
 
 def resolve(index: object, shape: tuple[int, ...]) -> Subscript:
-    """Resolve ``index`` against ``shape``.
+    """Resolve an index of a tensor with shape ``shape`` into slices and lookups.
 
     Raises:
         IndexError: If a known index is out of range, there are too many indices, a mask does not match the
@@ -218,7 +218,7 @@ def resolve(index: object, shape: tuple[int, ...]) -> Subscript:
         items.append(Ellipsis)
     advanced = any(isinstance(item, (np.ndarray, Tensor)) for item in items)
     subscript = Subscript()
-    gaps, inside, lookups = 0, False, False  # number of separate groups of advanced entries, minus 1
+    gaps, inside, lookups = 0, False, False  # gaps: number of groups of adjacent advanced entries, minus 1
     axis = 0
     for item in items:
         if advanced and not (item is None or item is Ellipsis or isinstance(item, slice)):
@@ -246,7 +246,7 @@ def _axes_so_far(found: Subscript) -> int:
 
 
 def _consumes(item: Any) -> int:
-    """Return the number of axes of the tensor that an entry of the index addresses."""
+    """Return the number of tensor axes to which an entry of the index applies."""
     if item is None or item is Ellipsis:
         return 0
     return len(item.shape) if _is_mask(item) else 1
@@ -259,7 +259,10 @@ def _is_mask(item: object) -> bool:
 
 
 def _take(subscript: Subscript, item: object, axis: int, shape: tuple[int, ...], count: int) -> int:
-    """Add one entry of the index, starting at ``axis``; return the next axis."""
+    """Add one entry of the index to ``subscript``; return the axis of the next entry.
+
+    ``axis`` is the first axis of the entry, and ``count`` is the number of axes that ``...`` selects.
+    """
     if item is None:
         subscript.new.append(_axes_so_far(subscript))
         return axis
@@ -349,7 +352,7 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
 
 
 def unknown_mask_error(at: SourceLocation | None = None) -> NoReturn:
-    """Raise because the size of a result depends on an unknown mask."""
+    """Raise an error, because a result's size depends on a mask with unknown values."""
     refuse(
         f"For '{OPERATOR}', the number of elements that a mask selects depends on the values of the "
         "mask, which are not known at compile time",

@@ -1,1 +1,1 @@
-"""Shared parts of the core: trees, source locations, and error messages."""
+"""Foundations of the core: trees, source locations, and error messages."""

@@ -23,7 +23,8 @@ __all__ = [
 ]  # fmt: skip
 
 _TESTED = ((3, 11), (3, 12), (3, 13))
-#: whether the interpreter is a tested version of CPython. Builds without the global lock are not tested
+#: whether the interpreter is a tested version of CPython. Builds without the global interpreter lock are not
+#: tested
 IS_KNOWN = (
     sys.implementation.name == "cpython"
     and sys.version_info[:2] in _TESTED
@@ -43,10 +44,11 @@ _LISTED = max(_counts([object(), object()])) if IS_KNOWN else 0
 
 
 def unshared(objects: list[Any]) -> list[bool]:
-    """Return for each object whether only the list ``objects`` refers to it.
+    """Return, for each of ``objects``, whether only the list ``objects`` refers to it.
 
     The result is based on reference counts. Tested on CPython 3.11 to 3.13. Fallback: ``False`` for each
-    object, so arrays are copied before they are donated, and pending values are computed.
+    object. Arrays are then copied before compiled functions reuse their memory, and all pending values are
+    computed.
     """
     if not IS_KNOWN:
         return [False] * len(objects)
@@ -104,8 +106,8 @@ def set_thresholds(youngest: int, middle: int, oldest: int) -> None:
 def move_to_oldest_generation() -> None:
     """Move all objects to the oldest generation of the garbage collector.
 
-    The objects are frozen and unfrozen, which does not examine them. If the user has frozen objects or turned
-    the collector off, nothing happens. Tested on CPython 3.11 to 3.13. Fallback: nothing happens.
+    Freezing and unfreezing the objects moves them without examining them. If the user has frozen objects or
+    turned the collector off, nothing happens. Tested on CPython 3.11 to 3.13. Fallback: nothing happens.
     """
     if IS_KNOWN and gc.isenabled() and not gc.get_freeze_count():
         gc.freeze()
@@ -139,7 +141,7 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 
 
 def byte_code(code: CodeType) -> bytes:
-    """Return the instructions of a function, to compare them with another function.
+    """Return the instructions of a function, so that two functions can be compared.
 
     Tested on CPython 3.11 to 3.13. Fallback: none, because the instructions are only compared.
     """
@@ -163,7 +165,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _operands(code: CodeType, *instructions: str) -> list[Any]:
-    """List the operands of some instructions, without functions inside the code."""
+    """List the operands of the named ``instructions``, without inner functions."""
     return [step.argval for step in dis.get_instructions(code) if step.opname in instructions]
 
 
@@ -177,9 +179,10 @@ _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 
 @lru_cache(maxsize=4096)
 def global_names(code: CodeType) -> tuple[str, ...]:
-    """Return the global names that a function and the functions inside it load.
+    """Return the names of global variables that a function reads.
 
-    Tested on CPython 3.11 to 3.13. Fallback: all names of globals and attributes.
+    Names in inner functions are included. Tested on CPython 3.11 to 3.13. Fallback: all names of globals and
+    attributes in the code.
     """
     if not IS_KNOWN:
         return tuple(_all_names(code))
@@ -190,7 +193,8 @@ def global_names(code: CodeType) -> tuple[str, ...]:
 def names_read(code: CodeType) -> frozenset[str]:
     """Return the names of global variables and attributes that a function reads.
 
-    Tested on CPython 3.11 to 3.13. Fallback: all names of globals and attributes.
+    Names in inner functions are included. Tested on CPython 3.11 to 3.13. Fallback: all names of globals and
+    attributes in the code.
     """
     if not IS_KNOWN:
         return frozenset(_all_names(code))
@@ -199,9 +203,9 @@ def names_read(code: CodeType) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def defines_classes(code: CodeType) -> bool:
-    """Return whether a function, or a function in it, contains a ``class`` statement.
+    """Return whether a function contains a ``class`` statement.
 
-    Tested on CPython 3.11 to 3.13. Fallback: ``True``.
+    Inner functions are included. Tested on CPython 3.11 to 3.13. Fallback: ``True``.
     """
     return not IS_KNOWN or any(
         step.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for step in dis.get_instructions(inner)
@@ -210,10 +214,10 @@ def defines_classes(code: CodeType) -> bool:
 
 @lru_cache(maxsize=4096)
 def import_statements(code: CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the names that ``from module import name`` imports, with their module.
+    """Return (module, imported names) for each statement ``from module import name``.
 
-    The name of a relative module begins with dots. Tested on CPython 3.11 to 3.13. Fallback: all names of
-    the function, as modules and as names in them.
+    The name of a relative module begins with dots. Tested on CPython 3.11 to 3.13. Fallback: every name in
+    the code as a module, with all names in the code as imported names.
     """
     if not IS_KNOWN:
         every = tuple(_all_names(code))
@@ -229,19 +233,20 @@ def import_statements(code: CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]
 
 @lru_cache(maxsize=4096)
 def stored_names(code: CodeType) -> frozenset[str]:
-    """Return the variables of enclosing functions that a function itself assigns.
+    """Return the variables of enclosing functions that a function assigns.
 
-    Tested on CPython 3.11 to 3.13. Fallback: no names, so guards compare these variables, too.
+    Assignments in inner functions are not included. Tested on CPython 3.11 to 3.13. Fallback: no names, so
+    guards also compare the assigned variables.
     """
     return frozenset(_operands(code, "STORE_DEREF")) & {*code.co_freevars} if IS_KNOWN else frozenset()
 
 
 def assigned_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the outer variables and the globals that a function assigns.
+    """Return the outer variables and the global variables that a function assigns.
 
-    Outer variables belong to enclosing functions. Deletions count as assignments. Assignments in
-    functions inside it are included. Tested on CPython 3.11 to 3.13. Fallback: all variables of enclosing
-    functions, and all names.
+    Outer variables belong to enclosing functions. Deletions count as assignments, and assignments in inner
+    functions are included. Tested on CPython 3.11 to 3.13. Fallback: all variables of enclosing functions,
+    and all names.
     """
     if not IS_KNOWN:
         return frozenset(code.co_freevars), frozenset(_all_names(code))

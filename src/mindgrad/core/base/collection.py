@@ -1,4 +1,4 @@
-"""Restrictions of Python's garbage collector during tracing and importing.
+"""Restrict Python's garbage collector during tracing and importing.
 
 The graph of a large function consists of millions of objects that live until it is compiled. Whenever the
 number of objects grows by a quarter, Python's collector examines all of them and finds no garbage. For a
@@ -23,9 +23,9 @@ _NEVER = sys.maxsize >> 32
 
 
 class _Collector:
-    """The garbage collector of Python, whose collections code blocks can restrict.
+    """The garbage collector of Python, which ``with`` blocks can restrict.
 
-    If several threads or nested blocks restrict them at the same time, the strictest restriction applies. The
+    If several threads or nested blocks restrict it at the same time, the strictest restriction applies. The
     end of the last block restores the user's setting, unless the user has changed the thresholds in a block.
     """
 
@@ -35,7 +35,7 @@ class _Collector:
         self._before = self._during = thresholds()
 
     def restrict(self, generations: str) -> None:
-        """Start to collect only ``"young"`` objects, or no objects (``"none"``)."""
+        """Start collecting only ``"young"`` objects, or no objects (``"none"``)."""
         with self._lock:
             if not any(self._blocks.values()):
                 self._before = self._during = thresholds()
@@ -43,7 +43,7 @@ class _Collector:
             self._set()
 
     def release(self, generations: str) -> None:
-        """End the restriction that :meth:`restrict` started."""
+        """End a restriction that :meth:`restrict` started."""
         with self._lock:  # if the process was forked inside the block, the count is already 0
             self._blocks[generations] = max(0, self._blocks[generations] - 1)
             self._set()
@@ -58,7 +58,7 @@ class _Collector:
             set_thresholds(*self._during)
 
     def restored_in_child(self) -> None:
-        """Restore the user's setting in a forked process."""
+        """Restore the user's setting in a forked process, in which no block is running."""
         self._lock = threading.Lock()
         self._blocks = dict.fromkeys(self._blocks, 0)
         self._set()
@@ -70,7 +70,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _OnlyYoungGarbage:
-    """A context for tracing, in which the oldest generation is not collected."""
+    """Context manager for tracing, in which the oldest generation is not collected."""
 
     def __enter__(self) -> None:
         _collector.restrict("young")
@@ -80,9 +80,9 @@ class _OnlyYoungGarbage:
 
 
 class _NoGarbage:
-    """A context for imports, in which no garbage is collected.
+    """Context manager for imports, during which no garbage is collected.
 
-    At the end, all objects move to the oldest generation.
+    At the end, all objects are moved to the oldest generation.
     """
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""Check of keyword arguments, with a hint in the error message."""
+"""Check the names of keyword arguments, and suggest similar names in the error."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ _hint: Callable[[str, Sequence[str]], str] = _listed
 
 
 def explain_with(hint: Callable[[str, Sequence[str]], str]) -> None:
-    """Set the function that suggests a replacement for an unknown keyword.
+    """Set the function that suggests a replacement for an unknown keyword argument.
 
-    It receives the keyword and the names of the parameters, and returns the end of the error message.
+    It receives the name of the argument and the names of the parameters, and returns the end of the error
+    message.
     """
     global _hint
     _hint = hint
 
 
 def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str]) -> None:
-    """Check keyword arguments.
+    """Raise ``TypeError`` if a keyword argument is not a parameter.
 
     Args:
         owner: name of the function, for the message.

@@ -53,7 +53,7 @@ class Line(tuple):
 
     Attributes:
         cell: str, the path of the module whose code contains the line, or ``""``.
-        layer: str, the path of the innermost module that is running. The code of the line may have called it.
+        layer: str, the path of the innermost module that is running, which code on the line may have called.
         is_pullback: bool, whether the line is in a derivative rule that the user has written.
     """
 
@@ -62,7 +62,7 @@ class Line(tuple):
     is_pullback: bool = False
 
 
-#: the location of operators without a source line
+#: location of an operator whose source line is unknown
 NO_LINE = ("", 0)
 
 
@@ -136,7 +136,7 @@ _thread = _Thread()
 
 
 class Located:
-    """Attribute the operators that a block applies to the line ``source``.
+    """Context manager that attributes operators in its block to the line ``source``.
 
     For example, ``source`` is the line of an earlier call, or of the operator whose derivative is computed.
     ``None`` means an unknown line. Only operators of the current thread are affected.
@@ -160,9 +160,9 @@ class Located:
 
 
 class Attributed:
-    """A context in which ``attribute(frame)`` determines the source line of operators.
+    """Context manager in which a function determines the source line of operators.
 
-    The function returns ``(file, line)`` or a :class:`Line`. Only the current thread is affected.
+    ``attribute(frame)`` returns ``(file, line)`` or a :class:`Line`. Only the current thread is affected.
     """
 
     __slots__ = ("_attribute", "_before")
@@ -179,7 +179,10 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """A context that marks operators as part of a user-defined derivative rule."""
+    """Mark the source lines of operators in this context as part of a derivative rule.
+
+    The user has written the derivative rule. :class:`Line` stores the mark as ``is_pullback``.
+    """
     attribute = _thread.attribute
 
     def of_pullback(frame: FrameType) -> Line:
@@ -201,7 +204,7 @@ def located_source() -> tuple[Any] | None:
 class _Repeated(str):
     """A message that is equal to every other message with the same ``topic``.
 
-    Therefore Python's warning filters show only the first of these messages, even if their numbers differ.
+    Python's warning filters therefore show only the first message of a topic, even if the texts differ.
     """
 
     def __new__(cls, message: str, topic: str) -> _Repeated:

@@ -108,7 +108,7 @@ def _characters(text: str, column: int | None) -> int | None:
 def refuse_selections(values: Iterable[Any]) -> None:
     """Raise an error if a value is a selection ``x[mask]`` with an unknown mask.
 
-    The mask determines the shape of the selection, so the selection is not a tensor (``ops.selection``).
+    The shape of the selection depends on the mask, so the selection is not a tensor (``ops.selection``).
     """
     for value in values:
         if getattr(type(value), "is_selection", False):
@@ -211,7 +211,7 @@ def before_trimming(explain: Callable[[BaseException], None]) -> None:
 
 
 def trim(error: Exception) -> None:
-    """Add notes to an error, and remove mindgrad's frames from its traceback."""
+    """Add notes to ``error``, and remove mindgrad's frames from its traceback."""
     for explain in _explanations:
         explain(error)
     without_own_frames(error)

@@ -15,9 +15,9 @@ __all__ = ["Deferred"]
 class Deferred:
     """Context manager that defers signal handlers to the end of its block.
 
-    For example, new values of all references are stored in such a block. An exception of a Ctrl-C handler in
-    the middle would leave old and new values. Only the main thread runs signal handlers, so the class has no
-    effect in other threads.
+    For example, new values of all references are stored in such a block. If a Ctrl-C handler raised an
+    exception in the middle, some references would have old values and others new values. Only the main thread
+    runs signal handlers, so the class has no effect in other threads.
     """
 
     __slots__ = ("_arrived", "_handlers")
@@ -43,8 +43,8 @@ class Deferred:
     def _restore(self) -> BaseException | None:
         """Restore all handlers.
 
-        While they are restored, a handler may run and raise an exception. Then the remaining handlers are
-        restored, and the last exception is returned.
+        A handler may run while the handlers are being restored, and may raise an exception. In this case, the
+        remaining handlers are still restored, and the last exception is returned.
         """
         raised = None
         while self._handlers:

@@ -21,7 +21,7 @@ _loaded = time.time()
 
 
 def unchanged_source(packages: Sequence[str]) -> list[str] | None:
-    """List the source files of some subpackages, in order.
+    """List the source files of ``packages``, which are subpackages of mindgrad.
 
     Returns:
         The paths, or ``None`` if a subpackage has no source files, or if a file has changed since mindgrad

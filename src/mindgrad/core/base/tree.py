@@ -1,6 +1,6 @@
 """Pytrees: flatten nested Python containers to a list of leaves, and rebuild them.
 
-Tuples, named tuples, lists, dicts and dataclasses are containers. Everything else is a leaf, including
+Tuples, named tuples, lists, dicts, and dataclasses are containers. Everything else is a leaf, including
 ``None``. A rebuilt container has the original type: a ``defaultdict`` has the same factory, a dict the same
 order of keys, and a dataclass instance the same attributes. Rebuilding a dataclass does not call ``__init__``
 or ``__post_init__``, so it works for frozen classes and for fields with ``init=False``.
@@ -67,15 +67,15 @@ def _describe(tree: object, leaves: list) -> Any:
 
 @lru_cache(maxsize=1024)
 def is_record(kind: type) -> bool:
-    """Check whether ``flatten`` divides instances of ``kind`` into their attributes.
+    """Check whether ``flatten`` treats instances of ``kind`` as containers.
 
-    This holds if ``kind`` is a dataclass without a method ``construct``.
+    This is true for dataclasses. A dataclass with a method ``construct`` is a module, and therefore a leaf.
     """
     return dataclasses.is_dataclass(kind) and not hasattr(kind, "construct")
 
 
 def attributes_of(record: Any) -> dict[str, Any]:
-    """Return the attributes of a dataclass instance, fields first."""
+    """Return the attributes of a dataclass instance: fields first, then the others."""
     names = [field.name for field in dataclasses.fields(record)]
     # a dataclass field with init=False and without a default may be unset
     held = {name: getattr(record, name) for name in names if hasattr(record, name)}
@@ -89,7 +89,7 @@ def is_leaf(structure: object) -> bool:
 
 
 def unflatten(structure: Any, leaves: Sequence[object]) -> Any:
-    """Rebuild a tree from its structure and its leaves."""
+    """Rebuild a tree from its structure and the list of its leaves."""
     return _rebuild(structure, iter(leaves))
 
 
@@ -111,7 +111,7 @@ def _rebuild(structure: tuple, leaves: Iterator[object]) -> Any:
         return record_of(kind, dict(zip(names, items, strict=True)))
     mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
     for name, item in zip(names[len(names) - len(items) :], items, strict=True):
-        mapping[name] = item  # do not call kind(pairs): a Counter would count the pairs
+        mapping[name] = item  # do not call kind(pairs), because a Counter would count the pairs
     return mapping
 
 

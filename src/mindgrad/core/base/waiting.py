@@ -40,7 +40,10 @@ _IN_WORK = 32
 
 
 class _Job:
-    """A call to run in a worker, its result or error, and a lock released at its end."""
+    """A call that a worker runs, with its result or error.
+
+    The lock ``ended`` is released at the end of the call.
+    """
 
     __slots__ = ("arguments", "ended", "error", "function", "result")
 
@@ -84,7 +87,7 @@ _idle: list[_Worker] = []
 #: jobs for which the main thread has stopped waiting, because a signal handler raised an exception
 _abandoned: list[_Job] = []
 
-#: for each compiled function that may take long and may still run: its first result
+#: first result of each compiled function that may take long and may still be running
 _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
 #: whether a result in ``_long`` was deleted before it was computed. Its compiled function may then still run
 _is_long_unseen = False
@@ -100,7 +103,7 @@ if hasattr(os, "register_at_fork"):
 def _wait_at_exit() -> None:
     """Wait for interrupted calls when the process exits.
 
-    If a worker returned to the interpreter after its end, the process would abort.
+    If a worker tried to run Python code after the interpreter has ended, the process would abort.
     """
     latest = time.monotonic() + _SECONDS_AT_EXIT
     for job in _abandoned:

@@ -103,7 +103,10 @@ def array_of_object(data: object) -> Array:
 
 
 def is_other_array(data: object) -> bool:
-    """Return whether ``data`` is an array of another library than NumPy."""
+    """Return whether ``data`` is an array of a library, such as JAX or PyTorch.
+
+    Its class has the method ``__array__`` or ``__dlpack__``.
+    """
     kind = type(data)
     return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
 
@@ -179,7 +182,7 @@ def initialized(init: object, shape: int | Iterable[int] | None, dtype: object) 
 
 
 def tensor_element(data: Stored) -> object:
-    """Return the array of a tensor in a list, and any other element unchanged.
+    """Return the array of ``data`` if it is a tensor; return other elements unchanged.
 
     Raises:
         TypeError: If the tensor is being differentiated or compiled.
@@ -189,7 +192,7 @@ def tensor_element(data: Stored) -> object:
     current = data.value() if data.is_parameter else data
     if current.is_traced:
         raise TypeError(
-            "For 'Tensor', the input_data is a list that holds a tensor which is being differentiated or "
+            "For 'Tensor', the input_data is a list that contains a tensor that is being differentiated or "
             "compiled; its derivative would be lost. Join tensors with ops.stack instead."
         )
     return current.host_array()

@@ -1,4 +1,4 @@
-"""Cached properties of NumPy arrays, which are valid while nothing writes to them."""
+"""Cached properties of NumPy arrays, valid while nothing writes to the arrays."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mindgrad.core.ir.graph import is_finite
 
 __all__ = ["FEW", "HostArray", "facts_of", "is_infinite"]
 
-#: for an array of at most this many elements, no :class:`HostArray` is stored, because computing
-#: ``is_infinite`` in each call is faster
+#: for an array of at most this many elements, no :class:`HostArray` is stored, because checking the elements
+#: in each call is faster than looking up the stored property
 FEW = HOST.forgotten_elements
 
 
 class HostArray:
-    """Cached properties of a NumPy array, stored as long as the array lives.
+    """Cached properties of a NumPy array, stored as long as the array exists.
 
     They are valid only if nothing writes to the array.
 
@@ -26,7 +26,7 @@ class HostArray:
         reference: weak reference to the array.
         is_infinite: whether any element is infinite or NaN.
         moved: pair (copy of the array on a device, device); ``None`` if the array was never copied.
-        has_come: whether a compiled program has already received the array.
+        has_come: whether a compiled function has already received the array.
     """
 
     __slots__ = ("has_come", "is_infinite", "moved", "reference")

@@ -96,9 +96,10 @@ def building(builder: Builder) -> Iterator[Builder]:
 def is_tainted(
     primitive: Primitive, inputs: tuple[Atom, ...], parameters: Statics, passed: int | None = None
 ) -> int:
-    """Return the marks, a bit mask, of the results of ``primitive``.
+    """Return the marks of the results of ``primitive``, as a bit mask.
 
-    ``passed`` is the union of the inherited marks of the operands. Default: computed from ``inputs``.
+    A mark states, for example, that elements may be infinite (``ir.graph``). ``passed`` is the union of the
+    marks that the results inherit from the operands. Default: computed from ``inputs``.
     """
     taint: str | int | Rule = primitive.taint
     if callable(taint):
@@ -124,7 +125,7 @@ def pass_taint(old: Atom, new: Atom) -> None:
 
 
 def _is_equal(a: Array, b: Array) -> bool:
-    """Return whether two arrays are equal, byte by byte; false for large arrays."""
+    """Return whether two arrays are bitwise identical; ``False`` for large arrays."""
     if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
     if a.nbytes > _COPIED and a.ravel()[:_FOLD].tobytes() != b.ravel()[:_FOLD].tobytes():
@@ -133,7 +134,7 @@ def _is_equal(a: Array, b: Array) -> bool:
 
 
 class Builder:
-    """Collects and simplifies the equations of one graph."""
+    """The equations of a graph that is being built; they are simplified when emitted."""
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
@@ -146,10 +147,10 @@ class Builder:
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
-        #: cache of derivative graphs. The keys identify the differentiated graphs (``trace.record``)
+        #: cache of derivative graphs. The keys identify the differentiated graphs (``trace.graph_recording``)
         self.derived: dict[Hashable, tuple[Graph, Graph | None]] = {}
-        #: operands of all operators that the traced function called. Contains operands of operators that
-        #: constant folding or simplification has removed
+        #: operands of all operators that the traced function called, including operators that constant
+        #: folding or simplification has removed
         self.operands: set[Atom] = set()
         self._table: dict[Hashable, Results] = {}
         self._constants: dict[Hashable, Constant] = {}
@@ -185,15 +186,15 @@ class Builder:
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
     def constant(self, value: Array, type: TensorType | None = None) -> Constant:
-        """Return a constant with the given value, one object for equal constants."""
+        """Return a constant with the given value; equal constants are one object."""
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
         """Return a constant that this builder already has, if it equals ``constant``.
 
         Small constants are compared by value. A large constant is compared only with the previous constant of
-        its type. This merges values that are computed from captured data alone, because each read of such a
-        value creates a new array.
+        its type. This is enough to merge a value that was computed from captured data and is read repeatedly,
+        because each read creates a new array.
         """
         representative = self._constants.get(constant.key)
         if representative is None:
@@ -231,8 +232,8 @@ class Builder:
     ) -> Results:
         """Emit an equation that applies ``primitive``, and return its result.
 
-        If ``counterparts`` is given, the results have the types of these variables, and the type rule is not
-        called. They are the results of the same operator on operands of the same types.
+        ``counterparts`` are the results of the same operator on other operands of the same types. If they are
+        given, the new results have their types, and the type rule is not called.
         """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
@@ -358,7 +359,7 @@ class Builder:
     # -- dependence on the inputs of a derivative ---------------------------------------------------
 
     def differentiate(self, inputs: Iterable[Atom]) -> None:
-        """Start to build a derivative with respect to ``inputs``."""
+        """Start building a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}

@@ -42,5 +42,5 @@ class constants_below:
 
 
 def is_constant(scope: Scope) -> bool:
-    """Return whether reads of tensors of ``scope`` cause no warning at present."""
+    """Return whether Python code may now read tensors of ``scope`` without a warning."""
     return scope.level <= _local.level

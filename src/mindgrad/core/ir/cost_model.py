@@ -27,7 +27,7 @@ class Costs(NamedTuple):
     #: floating-point operations of the original order
     reordered_part: float = 0.8
     #: ``(a - b) @ c`` is computed as a single product with a contracted axis longer by 1, if the contracted
-    #: axis has one of these sizes, and ``a`` or ``b`` is equal for all samples
+    #: axis has one of these sizes, and ``a`` or ``b`` is the same for all samples
     merged_columns: range = range(8, 25)
     #: an operand of a matrix product is rewritten only if it has at least this many elements. A difference is
     #: split into its terms, and a broadcast is replaced by the array that it repeats
@@ -70,51 +70,51 @@ class Costs(NamedTuple):
     stencil_outputs: int = 16
 
     # Choice between forward and reverse mode: decision 0012.
-    #: a gradient with respect to at most this many input dimensions is always computed by forward mode, with
-    #: one pass per dimension
+    #: a gradient with respect to at most this many input elements is always computed in forward mode, with
+    #: one pass per element
     series_columns: int = 4
     #: forward mode is considered for a gradient only if it differentiates with respect to at most this many
     #: tensors
     series_inputs: int = 16
-    #: forward mode is considered for a gradient per sample only if each sample has at most this many input
-    #: dimensions
+    #: forward mode is considered for per-sample gradients only if each sample has at most this many input
+    #: elements
     gradient_columns: int = 128
-    #: forward mode is considered for a gradient per sample only if equations × input dimensions is at most
-    #: this number, because forward mode repeats the equations for each dimension
+    #: forward mode is considered for per-sample gradients only if the number of equations times the number of
+    #: input elements is at most this, because forward mode repeats the equations for each input element
     gradient_equations: int = 2048
     #: a sum of at least this many second derivatives is computed in one pass (a forward Laplacian)
     collapsed_directions: int = 3
 
-    # Sums over the first axes: decision 0019. A *halved* sum adds the second half of its terms to the first
-    # half, and repeats this with the result (pairwise summation).
+    # Sums over the first axes: decision 0019. *Pairwise summation* adds the second half of the terms to the
+    # first half, and repeats this with the result.
 
-    #: a sum over the first axes is halved only if its number of terms is in this range
+    #: a sum over the first axes uses pairwise summation only if its number of terms is in this range
     halved_terms: range = range(16, 129)
-    #: a sum over the first axes is halved only if its result has at least this many elements
+    #: a sum over the first axes uses pairwise summation only if its result has at least this many elements
     halved_width: int = 1024
-    #: If other axes precede the summed axes, a sum is halved only if it has at least this many terms. In
-    #: addition, the axes after the summed axes must have at least this many elements together
+    #: If other axes precede the summed axes, pairwise summation is used only if the sum has at least this
+    #: many terms. In addition, the axes after the summed axes must have at least this many elements together
     halved_inner: int = 64
-    #: if halving would speed up more sums of a graph than this, no sum is halved, because XLA compiles halved
-    #: sums slowly (decision 0029)
+    #: if pairwise summation would speed up more sums of a graph than this, no sum uses it, because XLA
+    #: compiles it slowly (decision 0029)
     halved_sums: int = 24
-    #: if other axes precede the summed axes, a sum is halved only if the number of elements of its operand is
-    #: in this range
+    #: if other axes precede the summed axes, pairwise summation is used only if the number of elements of the
+    #: operand is in this range
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
 
     # Tiles of a batch: decision 0019. A tile is a group of samples. A loop computes one tile per iteration,
     # so that intermediate values fit into the processor cache.
 
-    #: the batch axis is moved to the end, and the batch may be tiled, only if it has at least this many
-    #: samples
+    #: the batch axis is moved to the end, and the batch may be computed in tiles, only if it has at least
+    #: this many samples
     tiled_rows: int = 1024
     #: the batch axis is moved to the end only if at least this many matrix products have a batch axis
     tiled_products: int = 8
-    #: the batch axis of a batch that is not tiled is moved to the end only if the results of its matrix
-    #: products have on average at most this many elements per sample
+    #: the batch axis of a batch that is computed in one piece is moved to the end only if the results of its
+    #: matrix products have on average at most this many elements per sample
     tiled_features: int = 64
-    #: a batch is tiled only if the results of its matrix products have more bytes in total than this. Above
-    #: this size, glibc requests the memory from the operating system in every call
+    #: a batch is computed in tiles only if the results of its matrix products have more bytes in total than
+    #: this. Above this size, glibc requests the memory from the operating system in every call
     whole_bytes: int = 30 << 20
     #: target size of a tile: bytes of the results of all matrix products for the samples of the tile
     tile_bytes: int = 18 << 20
@@ -122,15 +122,18 @@ class Costs(NamedTuple):
     #: of bytes of the largest stack in one tile
     stack_tile_bytes: int = 1 << 18
     #: target number of bytes of the largest stack in one tile, for a graph with fewer than ``stack_products``
-    #: matrix products of stacks. A small tile with so little work cannot occupy two threads
+    #: matrix products of stacks. A smaller tile would not contain enough work for two threads
     lone_stack_tile_bytes: int = 8 << 20
-    #: stacks are tiled only if the largest stack has at least this many times ``stack_tile_bytes``
+    #: stacks of tangents are tiled only if the largest stack has at least this many times
+    #: ``stack_tile_bytes``
     stack_tiles: int = 8
-    #: stacks are tiled only if the largest stack has at least this many times the bytes of the batch itself
+    #: stacks of tangents are tiled only if the largest stack has at least this many times the bytes of the
+    #: batch itself
     stack_width: int = 48
-    #: a graph with at least this many matrix products of stacks gets small tiles (``stack_tile_bytes``)
+    #: a graph with at least this many matrix products of stacks of tangents gets small tiles
+    #: (``stack_tile_bytes``)
     stack_products: int = 3
-    #: stacks are tiled only if this results in at least this many tiles
+    #: stacks of tangents are tiled only if the number of tiles is at least this
     fewest_tiles: int = 4
     #: weights of at most this many bytes are assumed to stay in the processor cache from one tile to the
     #: next. With larger weights, tiles are larger
@@ -146,28 +149,30 @@ class Costs(NamedTuple):
     #: the cotangent of a constant of a scan is computed after the loop only if it has at least this many
     #: times the elements that each iteration must then stack
     stacked_part: int = 4
-    #: to decide whether a residual is cheap to recompute, at most this many values are visited; if this is
-    #: not enough, the residual is stacked
+    #: the search for the values from which a residual can be recomputed visits at most this many values. If
+    #: it would need more, the residual is stored
     rematerialized_equations: int = 64
     #: if a scan would stack more bytes of residuals than this, also consider recomputing some of them
     residual_bytes: int = 8 << 20
     #: Reverse mode of a ``while`` loop computes the residuals of several iterations together (a *chunk*). A
     #: chunk has at most this many iterations
     joint_iterations: int = 128
-    #: while a value in a chunk has more than ``block_elements`` elements, the chunk is halved, but not below
-    #: this number of iterations
+    #: a chunk of loop iterations is halved while a value in it has more than ``block_elements`` elements, but
+    #: not below this number of iterations
     joint_block_iterations: int = 32
-    #: target number of elements of the largest value in a chunk, for all its iterations together
+    #: target number of elements of the largest value in a chunk of loop iterations, for all its iterations
+    #: together
     block_elements: int = 1024
-    #: maximum number of iterations in a chunk, for a loop inside another loop
+    #: maximum number of iterations whose residuals are computed together, for a loop inside another loop
     joint_inner_iterations: int = 16
-    #: maximum number of elements of a value in a chunk, for all its iterations together. In larger chunks,
-    #: the padding of the last chunk takes too much time
+    #: maximum number of elements of a value in a chunk of loop iterations, for all its iterations together.
+    #: In larger chunks, the padding of the last chunk takes too much time
     joint_elements: int = 4096
-    #: if a chunk would have fewer iterations than this, reverse mode processes the iterations one by one
+    #: if a chunk of loop iterations would have fewer iterations than this, reverse mode processes the
+    #: iterations one by one
     fewest_joint_iterations: int = 8
-    #: the carries that a loop saves for reverse mode have at most this many bytes together, but a loop can
-    #: always save ``fewest_slots`` carries
+    #: a loop saves carries of at most this many bytes in total for reverse mode, but it can always save
+    #: ``fewest_slots`` carries
     slot_bytes: int = 1 << 18
     #: a loop can save this many carries for reverse mode, even if they have more than ``slot_bytes`` bytes
     fewest_slots: int = 16
@@ -175,8 +180,8 @@ class Costs(NamedTuple):
     #: iteration of the outer loop
     inner_slots: int = 64
     #: The first carries of a ``while`` loop are saved one by one only if a carry has at least this many
-    #: bytes. A loop over smaller values is one piece of machine code, and running it again is faster than
-    #: saving
+    #: bytes. A loop over smaller values is compiled to one piece of machine code, and running it again is
+    #: faster than saving its carries
     saved_carry_bytes: int = 1 << 10
     #: A *shield* replaces infinite factors of a product by zero, so that 0 · ∞ is 0. A loop with at least
     #: this many shields per iteration first runs without them, and runs again with them if a result is not
@@ -190,7 +195,7 @@ class Costs(NamedTuple):
     #: a Python loop with fewer iterations than this is always unrolled: XLA compiles a scan in about the time
     #: of three unrolled iterations
     scan_iterations: int = 4
-    #: for ``scan_equations``, a library routine such as a matrix product counts as this many operators
+    #: a library routine, such as a matrix product, counts as this many operators for ``scan_equations``
     library_call_equations: int = 8
 
     # Sparse derivatives: decision 0008. One tangent computes all columns of a Jacobian that have the same
@@ -200,15 +205,15 @@ class Costs(NamedTuple):
     #: equations
     unrolled_equations: int = 3000
     #: a sparse function that reads its input through slices and gathers is differentiated with respect to
-    #: each tensor that it reads, if there are at most this many (``sparse.movement_split``)
+    #: each tensor that it reads, if it reads at most this many tensors (``sparse.movement_split``)
     single_parts: int = 100
     #: for a sparsity pattern with more nonzeros than this, only colorings that can be computed fast are tried
     single_entries: int = 10_000_000
     #: A matrix whose pattern is too dense for coloring is computed densely. If it has more entries than this,
     #: it raises ``ValueError`` instead
     dense_entries: int = 100_000_000
-    #: if forward mode needs at most this many colors, and at most as many as the fullest row has nonzeros, no
-    #: other strategy is tried
+    #: no other strategy is tried if forward mode needs at most this many colors, and no more colors than the
+    #: fullest row has nonzeros
     few_colors: int = 8
     #: if a sparsity pattern would have more nonzeros than this, it is not computed, and the matrix is
     #: computed densely
@@ -226,7 +231,7 @@ class Costs(NamedTuple):
     #: a periodic coloring is tried only if the distances between the nonzeros of a row have at most this many
     #: distinct values
     coloring_steps: int = 2048
-    #: the search for a periodic coloring is given up if it needs more integer products than this
+    #: the search for a periodic coloring ends without a result if it needs more integer products than this
     coloring_products: int = 40_000_000
     #: a value with several uses is computed once into a separate array only if it has more elements than this
     #: (``sparse.color_seeds``)
@@ -239,20 +244,20 @@ class Costs(NamedTuple):
     parallel_entries: int = 4
 
     # Compilation: decision 0011.
-    #: several messages between processes are combined into one only if it has at most this many bytes
+    #: messages between processes are combined only if the combined message has at most this many bytes
     message_bytes: int = 1 << 25
     #: a constant with more elements than this is passed to the compiled function as an operand; a smaller one
     #: is part of the compiled code
     inlined_elements: int = 1024
     #: a loop with more iterations than this is assumed to take longer than ``interrupted_seconds``
     long_loop_iterations: int = 100_000
-    #: assumed iteration count of a loop whose iteration count is unknown. With it, operators in the loop
-    #: count more than operators outside
+    #: assumed iteration count of a loop whose iteration count is unknown. Operators in
+    #: such a loop count more than operators outside it
     assumed_iterations: int = 100
-    # A library kernel or generated code can compute a reduction. The next constants decide between them.
+    # A reduction is computed by a library kernel or by generated code. The next constants select one of them.
 
-    #: the library kernels of a compiled function are turned off if this saves more nanoseconds per call than
-    #: this
+    #: the library kernels of a compiled function are turned off if each call is then faster by more than this
+    #: many nanoseconds
     option_nanoseconds: float = 1000.0
     #: time that a library kernel saves, in nanoseconds per element, for a reduction of many terms. Negative
     #: times, as below, mean that the kernel is slower than generated code
@@ -268,7 +273,7 @@ class Costs(NamedTuple):
     #: ``kernel_saves_few`` applies to reductions of at most this many terms
     few_terms: int = 32
     #: ``kernel_saves_narrow`` applies to reductions for which the axes after the reduced axes have fewer
-    #: elements than this
+    #: elements than this together
     narrow_results: int = 8
     #: ``kernel_saves_wide`` applies to reductions over the first axes whose result has more bytes than this
     wide_bytes: int = 1 << 16
@@ -286,11 +291,11 @@ class HostCosts(NamedTuple):
     compiling_seconds: float = 0.05
     #: JAX is imported as soon as all eager calls of a thread have taken this many seconds in total
     importing_seconds: float = 0.1
-    #: while the code for a kind of call is being compiled, a call waits for it at most this many times the
-    #: duration of the shortest call of this kind
+    #: maximum time that a call waits for the compilation of its kind of call, as a multiple of the duration
+    #: of the shortest call of this kind
     waiting_calls: float = 16.0
-    #: a kind of call is never compiled if this many calls applied other operators than the recorded call, and
-    #: no two of them applied the same operators
+    #: a kind of call is never compiled if this many of its calls applied different operators from the
+    #: recorded call, and no two of these calls applied the same operators
     divergences: int = 6
     #: if Python code reads the same intermediate value in this many calls, the computation of this value is
     #: compiled
@@ -312,8 +317,8 @@ class HostCosts(NamedTuple):
     #: an array with at most this many elements is passed to a compiled function as a NumPy array when it is
     #: first used; a larger array is copied to the device
     handed_elements: int = 16384
-    #: for an array with at most this many elements, whether it is finite is computed in each call, because
-    #: this is faster than a lookup of a stored property
+    #: for an array with at most this many elements, each call checks whether all elements are finite, because
+    #: this is faster than looking up a stored answer
     forgotten_elements: int = 16
     #: the elements of an array may become constants of a compiled function only if it has at most this many
     #: bytes
@@ -321,7 +326,8 @@ class HostCosts(NamedTuple):
     #: an input with at most this many elements is compared by value in each call. The compiled function
     #: treats it as a constant until its value changes
     compared_elements: int = 16
-    #: NumPy copies this many elements in about the time in which it creates a view. Smaller arrays are copied
+    #: NumPy copies this many elements in about the time that it takes to create a view. Smaller arrays are
+    #: copied
     copied_elements: int = 4096
     #: Compiled functions pad an axis of dynamic size to a *capacity*, a power of two. This constant is the
     #: smallest capacity
@@ -358,5 +364,5 @@ def costs() -> Costs:
 
 
 def is_one_cpu() -> bool:
-    """Whether functions run on a single CPU, as rewrites for CPU caches require."""
+    """Return whether functions run on one CPU, for which some rewrites are tuned."""
     return settings.options["device_target"] == "CPU" and not is_divided()

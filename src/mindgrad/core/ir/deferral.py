@@ -1,9 +1,10 @@
 """The protocol between the core and an executor that runs operators later.
 
-Without a deferral, an operator outside compiled functions runs immediately. An upper layer may pass a
-:class:`Deferral` to :func:`~mindgrad.core.ir.scope.defer_to`. Operators of this thread are then sent to it,
-and it may return tensors whose arrays are :class:`~mindgrad.core.ir.pending.PendingArray`. While a graph is
-traced, the deferral receives no operators.
+By default, an operator outside compiled functions runs immediately. Another package may pass a
+:class:`Deferral` to :func:`~mindgrad.core.ir.scope.defer_to`. The deferral then receives the operators of
+this thread, and may return tensors whose arrays are not computed yet
+(:class:`~mindgrad.core.ir.pending.PendingArray`). While a graph is traced, the deferral receives no
+operators.
 """
 
 from __future__ import annotations
@@ -21,22 +22,25 @@ __all__ = ["Deferral"]
 
 
 class Deferral(Protocol):
-    """An executor of the operators of one thread."""
+    """Protocol of an executor that receives the operators of one thread."""
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-        """Return the result of an operator, or a tuple of results."""
+        """Receive an operator; return its result, or a tuple of results."""
 
     def requested(self, pending: PendingArray) -> Any:
-        """Compute and return the array of a pending value, which Python reads."""
+        """Compute and return the array of ``pending``, because Python code reads it."""
 
     def new_scope(self) -> Scope:
-        """Create the scope of a function that is differentiated."""
+        """Create the scope of a function that will be differentiated."""
 
     def opens(self, scope: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Start to record a differentiated function of ``tensors``; return its inputs."""
+        """Start recording a function that will be differentiated.
+
+        Returns the inputs of the recording, which represent ``tensors``.
+        """
 
     def closes(self, scope: Any) -> None:
-        """Stop to record the differentiated function."""
+        """Stop recording the function in ``scope``."""
 
     def returns(self, scope: Any, recorded: Any) -> None:
         """Receive the recording (``trace.record.Recorded``) whose scope is ``scope``."""
@@ -54,7 +58,7 @@ class Deferral(Protocol):
         *,
         is_last: bool = False,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """Transform a recording to a derivative, as ``trace.record.finish`` does."""
+        """Transform a recording into a derivative, as ``trace.record.finish`` does."""
 
     def lifted(self, tensor: Tensor) -> Tensor:
         """Return a value of a finished recording as a value of the open recordings."""
@@ -63,7 +67,7 @@ class Deferral(Protocol):
         """Return a value of the deferred call as a constant for its derivatives."""
 
     def stores(self, reference: Tensor) -> None:
-        """Prepare for a new stored value of a reference."""
+        """Receive a reference whose stored value is about to be replaced."""
 
     def recording(self, scope: Any) -> tuple[Any, list[Tensor]] | None:
         """Return the scope and inputs of the recording whose scope is ``scope``."""

@@ -19,13 +19,13 @@ class DType:
     """One element type.
 
     Args:
-        name (str): MindSpore's printed name.
+        name (str): the name that MindSpore prints.
         identifier (str): name of the constant, such as ``"float32"``.
         storage (numpy.dtype or type): the NumPy dtype that stores it.
         kind (str): ``"bool"``, ``"int"``, ``"uint"``, ``"float"``, or ``"complex"``.
 
     Attributes:
-        name: MindSpore's printed name, e.g. ``"Float32"``.
+        name: the name that MindSpore prints, such as ``"Float32"``.
         numpy: the NumPy dtype that stores it.
         kind: one of ``"bool" | "int" | "uint" | "float" | "complex"``.
         is_float: whether the type is a real floating-point type.
@@ -185,8 +185,10 @@ def promote(a: DType, b: DType) -> DType:
 def promote_scalar(dtype: DType, scalar: bool | int | float | complex) -> DType:
     """Return the element type of an operation on a tensor and a Python number.
 
-    A number of the same category does not change the type: ``float16 + 1.5`` is float16. A number of a higher
-    category does: ``int32 + 1.5`` is float32.
+    The categories are bool < integers < float < complex. A number of the same or a lower category does not
+    change
+    the type: ``float16 + 1.5`` is float16. A number of a higher category changes it: ``int32 + 1.5`` is
+        float32.
     """
     if isinstance(scalar, (bool, np.bool_)):
         return dtype

@@ -72,7 +72,10 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Apply ``graph`` to ``tensors`` in the innermost scope."""
+    """Apply ``graph`` to ``tensors`` in the innermost scope.
+
+    If this scope traces a graph, the equations of ``graph`` are emitted into the traced graph.
+    """
     scope = innermost()
     if not isinstance(scope, GraphScope):
         return inline(graph, tensors)

@@ -80,7 +80,7 @@ APPLY: dict[str, Rule] = {}
 
 
 class _Arithmetic:
-    """Base class of the two atoms, with Python's operators."""
+    """Base class of variables and constants, with Python's arithmetic operators."""
 
     __slots__ = ()
     type: TensorType
@@ -140,7 +140,7 @@ class _Arithmetic:
 
 @final
 class Variable(_Arithmetic):
-    """A value defined by an equation, or an input of its graph.
+    """A value that an equation defines, or an input of a graph.
 
     Attributes:
         linear: whether the value depends on a tangent. The builder stores linear equations separately.
@@ -196,7 +196,7 @@ class Constant(_Arithmetic):
         return np.broadcast_to(self.value, self.type.shape)
 
     def smallest(self) -> Array:
-        """Return the value with size 1 along each axis that repeats one element."""
+        """Return the value with size 1 along each axis on which all elements are repeated."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
         return np.ascontiguousarray(value[index]) if value.size else value
@@ -306,7 +306,7 @@ class Graph:
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
         #: cache of results that were computed from this graph (``ir.memo``)
-        self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # each key has its type
+        self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # the type depends on the key
         if Graph.verifier is not None:
             Graph.verifier(self)
 
@@ -370,7 +370,7 @@ def _interned(value: object) -> object:
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Atom]) -> list[Equation]:
-    """Return the equations on which ``outputs`` depend, and equations with effects."""
+    """Return the equations that ``outputs`` need, and equations with side effects."""
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
     for equation in reversed(equations):
@@ -431,7 +431,7 @@ def without_effects(graph: Graph) -> Graph:
 
 
 def silent(parameters: Statics) -> Statics:
-    """Remove side effects (:func:`without_effects`) from graphs in ``parameters``."""
+    """Return ``parameters`` with all side effects removed from their graphs."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 
 

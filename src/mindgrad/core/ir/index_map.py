@@ -43,7 +43,7 @@ Labels = tuple[int, ...]
 
 
 class IndexMap(NamedTuple):
-    """The index map of one equation.
+    """The index map of one equation: which axes of operands and results correspond.
 
     Attributes:
         operands: for each operand, the labels of its axes.
@@ -113,7 +113,7 @@ class Axes:
         raise NotImplementedError
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
-        """Return how to apply the operator to operands with the axes in ``new``.
+        """Return how to apply the operator to operands with reordered axes.
 
         Returns ``None`` if the operator does not support these axes.
 
@@ -124,7 +124,9 @@ class Axes:
         return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
     def preferred(self, axes: IndexMap, parameters: Statics) -> tuple[Labels, ...] | None:
-        """Return the order of operand axes for which CPU kernels are fast, or ``None``.
+        """Return, for each operand, the axis order that is fastest on CPUs.
+
+        Returns ``None`` if no order is preferred.
 
         Args:
             axes: the index map of the equation.
@@ -166,9 +168,10 @@ def index_map(equation: Equation) -> IndexMap | None:
 
 
 def repetition(atom: Atom) -> tuple[Atom, Labels] | None:
-    """Return the value that ``atom`` broadcasts, and the positions of its axes.
+    """Return the value that ``atom`` broadcasts, and where its axes are in ``atom``.
 
-    Returns ``None`` if ``atom`` does not repeat a value along new axes.
+    The second result contains, for each axis of the value, the corresponding axis of ``atom``. Returns
+    ``None`` if ``atom`` does not repeat a value along new axes.
 
     >>> from mindgrad.core.ir.build import Builder, building
     >>> from mindgrad.core.ir.types import tensor_type
@@ -211,7 +214,7 @@ def relabeled(
     results: Sequence[Labels],
     sizes: Mapping[int, int] | None = None,
 ) -> Relabeling | None:
-    """Return how to apply the operator of ``equation`` to operands with other axes.
+    """Return how to apply the operator of ``equation`` to reordered operands.
 
     Args:
         equation: the equation.

@@ -187,7 +187,7 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
 def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Stored]) -> None:
     """Run the steps of :func:`compacted`, and free arrays after their last use.
 
-    ``dead`` contains, for each step, the slots to empty after it.
+    ``dead`` contains, for each step, the slots whose arrays are freed after the step.
     """
     for step, emptied in zip(steps, dead, strict=True):
         run_compact((step,), slots)
@@ -200,7 +200,7 @@ def _no_arrays(_: list[Stored]) -> tuple[()]:
 
 
 def run_compact(steps: Sequence[tuple], slots: list[Stored]) -> None:
-    """Run the steps of :func:`compacted`; the caller wraps it in :func:`silently`."""
+    """Run the steps of :func:`compacted`. Call this function with :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:
             computed = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])

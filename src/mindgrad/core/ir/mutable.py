@@ -16,7 +16,7 @@ from mindgrad.core.base.tree import attributes_of, is_record, record_of
 from mindgrad.core.ir.constant_arguments import is_constant
 from mindgrad.core.ir.tensor import Tensor
 
-Marked: TypeAlias = Any  # type: ignore[explicit-any]  # a copy of a subclass of the class of the argument
+Marked: TypeAlias = Any  # type: ignore[explicit-any]  # an instance of a subclass of the argument's class
 
 __all__ = ["MutableFloat", "MutableInt", "MutableScalar", "is_mutable", "mutable", "plain_kind"]
 

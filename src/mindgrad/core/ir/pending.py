@@ -28,7 +28,7 @@ class PendingArray:
         number: index of the array among the values of the deferred call.
         type: element type and shape of the array.
         value: the computed array; ``None`` before it has been computed.
-        shadow: the tensor that has this value if the operators of the call were executed one by one instead
+        shadow: the tensor with the same value, if the operators of the call were executed one by one instead
             of deferred; otherwise ``None``.
     """
 

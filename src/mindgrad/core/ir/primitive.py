@@ -85,7 +85,7 @@ REGISTRY: dict[str, Primitive] = _Registry()
 
 
 class Effects(NamedTuple):
-    """What a run of an operator does besides computing its results.
+    """Side effects of an operator.
 
     Attributes:
         observable: whether the operator has an observable side effect such as printing. It is then never
@@ -125,8 +125,8 @@ class InnerGraphs(NamedTuple):
     """How an operator uses its inner graphs.
 
     Attributes:
-        run: whether the operator runs its inner graphs. If not, only its derivative runs them, and their
-            effects.
+        run: whether the operator runs its inner graphs. If not, only its derivative runs them, and only then
+            do their side effects occur.
         replaceable: whether rewrites may replace the inner graphs by equivalent graphs.
         by_user: whether the user defined the derivative.
         programs: ``programs(equation, iterations)`` returns an
@@ -135,8 +135,8 @@ class InnerGraphs(NamedTuple):
             parameter contains this graph.
         paths: ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each
             operand: smoothly, or only through a piecewise constant operator (``transforms.zero_gradients``).
-            ``after`` states how they depend on each result. Without this rule, the dependence on all operands
-            is the dependence on the results.
+            ``after`` states how these outputs depend on each result of the operator. Without this rule, they
+            are assumed to depend on every operand as they depend on the results.
     """
 
     run: bool = True
@@ -154,8 +154,8 @@ class Lazy(NamedTuple):
         expand: ``expand(**parameters)`` returns the graph.
         closed: whether the derivative of the operator is again an equation of the same operator, as for
             Taylor coefficients.
-        passage: ``passage(equation)`` returns a function ``(operand, result, axis)`` of two positions and an
-            axis of the operand. It returns the axis of the result that carries this axis
+        passage: ``passage(equation)`` returns a function of ``(operand, result, axis)``. It maps an axis of
+            the operand with index ``operand`` to the corresponding axis of the result with index ``result``
             (``transforms.axis_propagation``).
     """
 
@@ -164,7 +164,7 @@ class Lazy(NamedTuple):
     passage: rules.Rule | None = None
 
 
-#: most operators have no effects
+#: value of ``effects`` for operators without side effects
 PURE = Effects()
 _NO_IDENTITIES = Algebra()
 _ALL_RUN = InnerGraphs()

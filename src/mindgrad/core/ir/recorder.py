@@ -1,4 +1,4 @@
-"""Recorders: scopes of eager gradients, which run each operator and record it."""
+"""Recorders: scopes of eager gradients, which run and record each operator."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _new_tensor = Tensor.__new__
 class Recorder(Scope):
     """Scope that runs each operator immediately and records it.
 
-    Every value has a number, its index in ``values``.
+    Every value has a number, which is its index in ``values``.
 
     Attributes:
         values: the arrays of all operands and results of the recorded operators.
         entries: for each recorded operator, a tuple of the primitive, the numbers of its operands, the items
             of its parameters, the number of its first result, and the count of results.
         leaves: pairs (number, tensor) of the values that were computed outside the recording.
-        marks: dict from the number of a value to its marks (``ir.graph``), except the marks that follow from
+        marks: maps the number of a value to its marks (``ir.graph``), without the marks that follow from
             the ``taint`` rules of operators.
     """
 
@@ -42,7 +42,7 @@ class Recorder(Scope):
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
-        # inlines `Scope.__init__` for speed, because each call of a gradient function creates a recorder
+        # `Scope.__init__`, inlined for speed, because each call of a gradient function creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Stored] = []
@@ -75,7 +75,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """Return the number of ``tensor`` in the recording; assign one to outside tensors."""
+        """Return the number of ``tensor``; assign a number to a tensor from outside."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -109,10 +109,10 @@ class Recorder(Scope):
         return tensor
 
     def handed_over(self) -> list[Stored]:
-        """Return all recorded values for a gradient, and drop large ones from this scope.
+        """Return all recorded values for a gradient, and keep only small ones here.
 
-        The gradient frees each value after its last use. If a removed value is needed later, :meth:`lift`
-        computes it again.
+        The gradient can then free each value after its last use. If a value that was not kept is needed
+        again, :meth:`lift` recomputes it.
         """
         values = self.values.copy()
         for primitive, _, _, first, count in self.entries:
@@ -124,14 +124,14 @@ class Recorder(Scope):
         return values
 
     def makers(self) -> dict[int, int]:
-        """Return a dict from the number of each result to the index of its operator."""
+        """Return a dict from the number of each result to the index of its entry."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:
-        """Return value ``number`` as a tensor of the enclosing scope.
+        """Return the value with number ``number`` as a tensor of the enclosing scope.
 
-        If the value depends on tensors of the enclosing scope, that scope records the operators that compute
-        it.
+        If the value depends on tensors of the enclosing scope, the operators that compute it are recorded
+        there.
         """
         if self._lifted is None:
             self._lifted = dict(self.leaves), self.makers()

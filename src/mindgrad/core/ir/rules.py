@@ -41,7 +41,7 @@ Operand: TypeAlias = "Atom | complex | Array | Element"
 Source: TypeAlias = "tuple[str, int] | SourceLocation | None"
 #: a tangent or cotangent; ``None`` means zero
 Tangent: TypeAlias = "Atom | None"
-#: operands or results
+#: operands or results of an equation
 Atoms: TypeAlias = "Sequence[Atom]"
 #: tangents or cotangents of several values
 Tangents: TypeAlias = "Sequence[Tangent]"
@@ -54,18 +54,18 @@ Steps: TypeAlias = "Generator[tuple[Atom, int], Tangent, Tangent]"
 #: a value of user code: a tensor, a number, or a container of them
 Tree: TypeAlias = object
 #: a static parameter of an operator
-Static: TypeAlias = Any  # type: ignore[explicit-any]  # each type rule declares its types
+Static: TypeAlias = Any  # type: ignore[explicit-any]  # the type depends on the parameter
 #: the static parameters of an operator, by name
 Statics: TypeAlias = "dict[str, Static]"
 #: the result of an operator: an atom, array, or tensor; a tuple of them if the primitive is ``multiple``
-Results: TypeAlias = Any  # type: ignore[explicit-any]  # a field of the primitive selects the type
+Results: TypeAlias = Any  # type: ignore[explicit-any]  # the type depends on the primitive
 #: an array element as a Python number
-Scalar: TypeAlias = Any  # type: ignore[explicit-any]  # the dtype selects the type
+Scalar: TypeAlias = Any  # type: ignore[explicit-any]  # the type depends on the dtype
 #: the content of a tensor: an array of NumPy or of a device, a ``PendingArray``, or ``None``
-Stored: TypeAlias = Any  # type: ignore[explicit-any]  # comparisons of exact types choose between them
-#: propagation of sparsity patterns (``sparse.sparsity``), and a pattern, for rules below that package
-Propagation: TypeAlias = Any  # type: ignore[explicit-any]  # this layer does not import it
-Pattern: TypeAlias = Any  # type: ignore[explicit-any]  # as above
+Stored: TypeAlias = Any  # type: ignore[explicit-any]  # the type is checked when it matters
+#: a propagation of sparsity patterns, and a sparsity pattern (``sparse.sparsity``)
+Propagation: TypeAlias = Any  # type: ignore[explicit-any]  # ``core.ir`` does not import the package
+Pattern: TypeAlias = Any  # type: ignore[explicit-any]  # ``core.ir`` does not import the package
 #: ``transform(builder, xs, ys, extras)`` emits a derivative into ``builder`` and returns its results
 Transform: TypeAlias = (
     "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom]]"
@@ -77,7 +77,7 @@ Shortcut: TypeAlias = (
 
 
 class Rule(Protocol[P, R]):
-    """A rule of an operator, with any arguments."""
+    """A rule of an operator: a function of the operands and static parameters."""
 
     def __call__(self, *args: P.args, **parameters: P.kwargs) -> R: ...
 
@@ -93,19 +93,19 @@ Batch: TypeAlias = Rule
 
 
 class XlaKernel(Protocol[P, R]):
-    """Compute the results with XLA: ``xla(jax, *arrays, **parameters)``."""
+    """Rule that computes the results with XLA: ``xla(jax, *arrays, **parameters)``."""
 
     def __call__(self, jax: Module, /, *arrays: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class Jvp(Protocol[Y, T, P, R]):
-    """Return the tangents of the results: ``jvp(y, xs, ts, **parameters)``."""
+    """Rule that returns the tangents of the results: ``jvp(y, xs, ts, **parameters)``."""
 
     def __call__(self, y: Y, xs: Atoms, ts: Sequence[T], /, *args: P.args, **parameters: P.kwargs) -> R: ...
 
 
 class Transpose(Protocol[Y, P, R]):
-    """Return a cotangent for each operand: ``transpose(ct, *xs, **parameters)``."""
+    """Rule ``transpose(ct, *xs, **parameters)``: one cotangent for each operand."""
 
     def __call__(self, ct: Y, /, *xs: P.args, **parameters: P.kwargs) -> R: ...
 

@@ -52,7 +52,8 @@ LEFT_BEHIND = (
 )
 
 
-#: a level, and the function that converts values up to this level to constants (:func:`hold_constant`)
+#: pair of a level, and a function that converts values of scopes up to this level to constants
+#: (:func:`hold_constant`)
 ConstantBlock = tuple[int, Callable[[Tensor], Tensor] | None]
 
 
@@ -68,7 +69,7 @@ class _Local(threading.local):
         #: the deferred eager call that records the operators of this thread; ``None`` if operators are not
         #: deferred
         self.deferral: Deferral | None = None
-        #: the derivative treats values as constants if their scope is nested at most this deep
+        #: derivatives treat values as constants if their scope is nested at most this deep
         #: (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
@@ -120,7 +121,7 @@ def constant_block() -> ConstantBlock:
 
 
 class executing:
-    """Replace the open scopes and the deferred call of this thread in a block.
+    """Context manager that replaces this thread's open scopes and deferred call.
 
     Args:
         scopes: the open scopes, outermost first. Scopes that are opened in the block are added to this list.
@@ -184,7 +185,7 @@ class opened(Generic[S]):
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """Return a copy of ``tensor`` that later ``x[0] = 1`` do not change."""
+    """Return a copy of ``tensor`` that later assignments ``x[0] = 1`` do not change."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -196,7 +197,7 @@ def lifted(tensor: Tensor) -> Tensor:
 
     A differentiated function may store a value in a list or an attribute instead of returning it. If the
     value is used after the derivative is complete, it becomes an ordinary tensor. If an outer scope is still
-    open, the value may depend on tensors of this scope, so it becomes a tensor of this scope.
+    open, the value may depend on tensors of the outer scope, so it becomes a tensor of the outer scope.
     """
     scope = tensor._scope
     if scope is None:
@@ -254,7 +255,7 @@ class Scope:
         restored: tensors from outside the scope that item assignment inside it changed. Each is stored with
             its old value and the source line of the first change. The line is ``None`` if only the object,
             but not its elements, changed. The tensors get their old values when the scope is closed.
-        runs: runs that an upper layer has recorded in the scope, or ``None``.
+        runs: storage of ``frontend.replayed_forward`` for the recorded runs in the scope, or ``None``.
         opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
 
@@ -274,23 +275,23 @@ class Scope:
         self.opaque = False
 
     def still_rebound(self) -> list[Tensor]:
-        """Return the existing tensors in ``rebound`` that have a value of this scope."""
+        """Return tensors in ``rebound`` that exist and still have a value of this scope."""
         if not self.rebound:
             return []
         found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
         return list(found.values())
 
     def input(self, tensor: Tensor) -> Tensor:
-        """Create an input of this scope for ``tensor``, a value from outside the scope."""
-        raise RuntimeError("a scope is a Recorder or a GraphScope")
+        """Create an input of this scope that represents ``tensor``, a value from outside."""
+        raise RuntimeError("Scope.input is abstract. Use a Recorder or a GraphScope.")
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         """Apply ``primitive`` to ``tensors`` inside this scope."""
-        raise RuntimeError("a scope is a Recorder or a GraphScope")
+        raise RuntimeError("Scope.record is abstract. Use a Recorder or a GraphScope.")
 
     def lift(self, number: int) -> Tensor:
         """Return value ``number`` of this closed scope as a tensor of the outer scope."""
-        raise RuntimeError("only a Recorder has values")
+        raise RuntimeError("Scope.lift is abstract. Only a Recorder stores values.")
 
 
 class DeferredScope(Scope):
@@ -314,14 +315,15 @@ class DeferredScope(Scope):
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
         # executed if a function is compiled inside a gradient call, for operators whose operands are all
         # created outside the function
-        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # the call runs
+        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # not None during the call
 
 
 class GraphScope(Scope):
     """Scope that emits equations into a builder. Its tensors have no values.
 
     Args:
-        values_are_inputs: whether an array from outside becomes an input; otherwise it becomes a constant.
+        values_are_inputs: whether the value of a tensor from outside becomes an input of the graph.
+            Otherwise, it becomes a constant.
 
     Attributes:
         captures: pairs of an input variable and the tensor from outside that it represents.
@@ -363,7 +365,7 @@ class GraphScope(Scope):
         self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
 
     def symbol(self, type: TensorType) -> Tensor:
-        """Create an input of the graph that represents no outside tensor, as a loop carry."""
+        """Create an input without a value from outside, such as a loop carry."""
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Atom) -> Tensor:
@@ -398,7 +400,7 @@ class GraphScope(Scope):
         return atom
 
     def close_program(self) -> None:
-        """If derivatives were taken in this scope, set ``opaque`` in the enclosing scope."""
+        """Set ``opaque`` in the enclosing scope if derivatives were taken in this scope."""
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
@@ -414,7 +416,8 @@ class BodyScope(GraphScope):
     """Scope of a loop body or branch that is being traced.
 
     Attributes:
-        changed: tensors from outside that item assignment in the body has changed, with their old values.
+        changed: tensors from outside the body that item assignment in the body has changed, with their old
+            values.
     """
 
     __slots__ = ("changed",)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 __all__ = ["define", "get", "options", "store", "version"]
 
-Setting: TypeAlias = Any  # type: ignore[explicit-any]  # each option has its type
+Setting: TypeAlias = Any  # type: ignore[explicit-any]  # the type depends on the option
 
 #: maps names of options to values. Frequently executed code reads this dict directly; :func:`store` sets
 #: options

@@ -471,7 +471,7 @@ _marked: dict[int, tuple[Tensor, str, SourceLocation]] = {}
 
 
 def marked(number: int) -> tuple[Tensor, str, SourceLocation]:
-    """Return the tensor, the format, and the source line of placeholder ``number``."""
+    """Return the tensor, format, and source line of the placeholder with this number."""
     return _marked[number]
 
 
@@ -533,7 +533,7 @@ class Number(Tensor):
 
     def __rmul__(self, other: object) -> Tensor:
         self._refuse_length(other)
-        return super().__rmul__(other)  # type: ignore[misc, operator]  # as above
+        return super().__rmul__(other)  # type: ignore[misc, operator]  # TensorMembers is for type checkers
 
     @staticmethod
     def _refuse_length(other: object) -> None:

@@ -43,11 +43,11 @@ class TensorType:
         return str(self.dtype)
 
     def with_shape(self, shape: Shape) -> TensorType:
-        """Return the type with another shape."""
+        """Return the type with the same element type and shape ``shape``."""
         return tensor_type(self.dtype, shape)
 
     def with_dtype(self, dtype: DType) -> TensorType:
-        """Return the type with another element type."""
+        """Return the type with element type ``dtype`` and the same shape."""
         return tensor_type(dtype, self.shape)
 
 

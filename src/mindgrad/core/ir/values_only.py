@@ -13,7 +13,7 @@ __all__ = ["has_values_only", "known_value", "values_only"]
 
 
 def known_value(tensor: Tensor) -> Tensor:
-    """Return the value of ``tensor`` as a tensor that no derivative records."""
+    """Return the value of ``tensor`` as a constant for every derivative."""
     return make_tensor(tensor._array, tensor._type)
 
 
@@ -37,9 +37,9 @@ class values_only:
 
 
 def has_values_only() -> bool:
-    """Return whether operators called now use only values, and are not recorded.
+    """Return whether operators are currently computed without being recorded.
 
-    This holds if no scope is open, or if all open scopes are outside a :class:`values_only` block.
+    This is true if no scope is open, or if all open scopes are outside a :class:`values_only` block.
     """
     level, as_constant = constant_block()
     return not open_scopes() or (as_constant is known_value and len(open_scopes()) <= level)

@@ -35,12 +35,12 @@ class Work(NamedTuple):
 
     Attributes:
         kind: ``"free"``, ``"view"``, ``"move"``, ``"arithmetic"``, ``"root"``, ``"function"``, or
-            ``"library"``.
+            ``"library"``, as in the table above.
         flops: function from an equation to its number of arithmetic operations. ``None``: the kind determines
             this number.
         products: cost of one element of the result, as a number of multiplications.
-        is_shared: whether XLA computes the result only once if several loops use it. XLA computes other
-            pointwise results again in each loop.
+        is_shared: whether XLA computes the result only once if several loops use it. XLA recomputes other
+            pointwise results in each loop.
     """
 
     kind: str

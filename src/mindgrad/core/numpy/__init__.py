@@ -1,8 +1,8 @@
 """NumPy's functions on tensors: ``from mindgrad.core import numpy as np``.
 
 All functions are differentiable to any order where they are smooth, and work inside ``jit`` and ``vmap``.
-Tensors are immutable: use ``updated(x, index, value)`` instead of ``x[index] = value``. Element types are the
-types of :class:`mindgrad.core.ir.tensor.Tensor`: float32 for Python floats, unless a ``dtype`` is given.
+Tensors are immutable: use ``updated(x, index, value)`` instead of ``x[index] = value``. Python floats become
+float32, as in :class:`mindgrad.core.ir.tensor.Tensor`, unless a ``dtype`` is given.
 """
 
 from math import e, inf, nan, pi
@@ -29,7 +29,7 @@ from mindgrad.core.numpy import (
     fft,
     linalg,
     movement,
-    operators,  # noqa: F401 - attaches the operators of tensors
+    operators,  # noqa: F401 - attaches operators such as + to Tensor
     products,
     reductions,
     shapes,

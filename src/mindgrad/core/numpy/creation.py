@@ -1,4 +1,4 @@
-"""Creation of arrays."""
+"""Functions that create tensors: constants, ranges, grids, and conversions."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = [
 
 
 def array(object: object, dtype: object = None) -> Tensor:
-    """Convert numbers, nested lists, arrays, and tensors to a tensor."""
+    """Convert a number, nested list, array, or tensor to a tensor."""
     if isinstance(object, (builtins.bool, int, float, complex)):
         return Tensor(object, dtype)
     x = operand(object, "array")
-    if isinstance(object, Tensor) and type(x) is not Tensor:  # a traced number
+    if isinstance(object, Tensor) and type(x) is not Tensor:  # a traced Python number, which becomes a tensor
         x = make_tensor(x._array, x._type, x._scope, x._atom)
         return cast(x, Tensor(object.sample()).dtype if dtype is None else as_dtype(dtype))  # type: ignore[attr-defined]
     return x if dtype is None else cast(x, as_dtype(dtype))
@@ -49,22 +49,22 @@ def astype(x: object, dtype: object) -> Tensor:
 
 
 def copy(a: object) -> Tensor:
-    """Return ``a`` as a tensor. Tensors are immutable."""
+    """Return ``a`` as a tensor. Tensors are immutable, so a tensor is not copied."""
     return array(a)
 
 
 def full(shape: Shape, fill_value: object, dtype: object = None) -> Tensor:
-    """Create a tensor whose elements equal ``fill_value``."""
+    """Create a tensor by broadcasting ``fill_value`` to ``shape``."""
     return broadcast_to(array(fill_value, dtype), sizes_of(shape))
 
 
 def zeros(shape: Shape, dtype: object = float32) -> Tensor:
-    """Create a tensor of zeros; float32 by default."""
+    """Create a tensor of zeros. The default element type is float32."""
     return _filled(0, sizes_of(shape), dtype)
 
 
 def ones(shape: Shape, dtype: object = float32) -> Tensor:
-    """Create a tensor of ones; float32 by default."""
+    """Create a tensor of ones. The default element type is float32."""
     return _filled(1, sizes_of(shape), dtype)
 
 
@@ -77,13 +77,13 @@ def _filled(number: int, shape: tuple[int, ...], dtype: object) -> Tensor:
 
 
 def zeros_like(a: object, dtype: object = None) -> Tensor:
-    """Create zeros of the shape and element type of ``a``."""
+    """Create a tensor of zeros with the shape and element type of ``a``."""
     x = operand(a, "zeros_like")
     return _filled(0, x.shape, x.dtype if dtype is None else dtype)
 
 
 def ones_like(a: object, dtype: object = None) -> Tensor:
-    """Create ones of the shape and element type of ``a``."""
+    """Create a tensor of ones with the shape and element type of ``a``."""
     x = operand(a, "ones_like")
     return _filled(1, x.shape, x.dtype if dtype is None else dtype)
 
@@ -92,13 +92,17 @@ empty_like = zeros_like
 
 
 def full_like(a: object, fill_value: object, dtype: object = None) -> Tensor:
-    """Create a tensor like ``a`` whose elements equal ``fill_value``."""
+    """Broadcast ``fill_value`` to a tensor with the shape and element type of ``a``."""
     x = operand(a, "full_like")
     return full(x.shape, fill_value, x.dtype if dtype is None else dtype)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
-    """Create evenly spaced numbers; int64 for ints, float32 for floats."""
+    """Create numbers from ``start`` to ``stop`` in steps of ``step``.
+
+    ``stop`` is excluded. With one argument, the numbers are 0, 1, …. The default element type is int64 for
+    ints and float32 for floats.
+    """
     numbers = np.arange(start) if stop is None else np.arange(start, stop, step)
     return Tensor(numbers, _dtype_of(numbers, dtype))
 
@@ -108,7 +112,10 @@ def _dtype_of(numbers: np.ndarray, dtype: object) -> Any:
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Tensor:
-    """Create ``num`` evenly spaced numbers from ``start`` to ``stop``."""
+    """Create ``num`` evenly spaced numbers from ``start`` to ``stop``.
+
+    ``stop`` is included if ``endpoint`` is true.
+    """
     fractions = np.arange(num) / builtins.max(num - 1 if endpoint else num, 1)
     if not isinstance(start, Tensor) and not isinstance(stop, Tensor):
         return Tensor(start + (stop - start) * fractions, float32 if dtype is None else dtype)
@@ -120,17 +127,17 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype:
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None
 ) -> Tensor:
-    """Create ``num`` numbers from base^start to base^stop with constant ratios."""
+    """Create ``num`` numbers from base^start to base^stop with equidistant exponents."""
     return Tensor(np.logspace(start, stop, num, endpoint, base), float32 if dtype is None else dtype)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Tensor:
-    """Create ``num`` numbers from ``start`` to ``stop`` with constant ratios."""
+    """Create a geometric progression of ``num`` numbers from ``start`` to ``stop``."""
     return Tensor(np.geomspace(start, stop, num, endpoint), float32 if dtype is None else dtype)
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: object = float32) -> Tensor:
-    """Create a matrix with ones on diagonal ``k``, and zeros elsewhere."""
+    """Create an N × M matrix with ones on its ``k``-th diagonal and zeros elsewhere."""
     return Tensor(np.eye(N, M, k), dtype)
 
 
@@ -140,17 +147,23 @@ def identity(n: int, dtype: object = float32) -> Tensor:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: object = float32) -> Tensor:
-    """Create a matrix with ones at and below diagonal ``k``, and zeros elsewhere."""
+    """Create an N × M matrix with ones on and below its ``k``-th diagonal, else zeros."""
     return Tensor(np.tri(N, M, k), dtype)
 
 
 def indices(dimensions: Sequence[int], dtype: object = int64) -> Tensor:
-    """Create the indices of a grid, of shape ``(len(dimensions), *dimensions)``."""
+    """Create the index arrays of a grid with the shape ``dimensions``.
+
+    The result has shape ``(len(dimensions), *dimensions)``.
+    """
     return Tensor(np.indices(sizes_of(dimensions)), dtype)
 
 
 def meshgrid(*xi: object, indexing: str = "xy") -> list[Tensor]:
-    """Create coordinate arrays of the grid of 1-D arrays ``xi``."""
+    """Create the coordinate arrays of a grid, one for each of the 1-D arrays ``xi``.
+
+    With ``indexing="xy"``, the first two axes of the grid are exchanged.
+    """
     xs = [operand(x, "meshgrid") for x in xi]
     swapped = indexing == "xy" and len(xs) > 1
     order = [1, 0, *range(2, len(xs))] if swapped else list(range(len(xs)))

@@ -1,6 +1,6 @@
 """Elementwise functions: arithmetic, comparison, exponentials, rounding.
 
-Operands broadcast, and their element types are promoted (``core.trace.operands``).
+Operands are broadcast to one shape and promoted to one element type (``core.trace.operands``).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _truth(x: object, name: str) -> Tensor:
 
 
 def _filled(number: complex, like: Tensor) -> Tensor:
-    """Return ``number`` as an operand of a pointwise primitive, like ``like``."""
+    """Return a tensor of the type of ``like`` whose elements all equal ``number``."""
     return scalar_tensor(number, like.type)
 
 
@@ -137,7 +137,7 @@ def square(x: object) -> Any:
 
 
 def absolute(x: object) -> Any:
-    """Compute |x|; real for complex numbers."""
+    """Compute |x|, which is real also for complex x."""
     return applied(piecewise.abs, operand(x, "absolute"))
 
 
@@ -145,7 +145,7 @@ abs = fabs = absolute
 
 
 def sign(x: object) -> Any:
-    """Compute −1, 0, or 1 according to the sign of x."""
+    """Return −1, 0, or 1 according to the sign of x."""
     return applied(piecewise.sign, operand(x, "sign"))
 
 
@@ -227,10 +227,10 @@ rad2deg, deg2rad = degrees, radians
 
 
 def sinc(x: object) -> Any:
-    """Compute sin(πx) / (πx), and 1 at 0."""
+    """Compute sin(πx) / (πx), with the value 1 at x = 0."""
     x = inexact(operand(x, "sinc"))
     is_zero = equal(x, 0)
-    angle = multiply(where(is_zero, 1.0, x), math.pi)  # a second branch without division by zero
+    angle = multiply(where(is_zero, 1.0, x), math.pi)  # avoid 0 / 0, also in the derivative
     near = subtract(1.0, multiply(square(x), math.pi**2 / 6))
     return where(is_zero, near, divide(sin(angle), angle))
 
@@ -239,19 +239,19 @@ def sinc(x: object) -> Any:
 
 
 def real(val: object) -> Any:
-    """Return the real part."""
+    """Return the real part of each element."""
     x = operand(val, "real")
     return applied(complexes.real, x) if x.dtype.kind == "complex" else x
 
 
 def imag(val: object) -> Any:
-    """Return the imaginary part."""
+    """Return the imaginary part of each element."""
     x = operand(val, "imag")
     return applied(complexes.imag, x) if x.dtype.kind == "complex" else multiply(x, 0)
 
 
 def conjugate(x: object) -> Any:
-    """Return the complex conjugate."""
+    """Return the complex conjugate of each element."""
     x = operand(x, "conjugate")
     return applied(complexes.conj, x) if x.dtype.kind == "complex" else x
 
@@ -260,7 +260,7 @@ conj = conjugate
 
 
 def angle(z: object) -> Any:
-    """Compute the angle of a complex number, in radians."""
+    """Compute the angle of each complex number, in radians."""
     return arctan2(imag(z), real(z))
 
 
@@ -277,12 +277,14 @@ def _rounding(name: str, primitive: Primitive, meaning: str) -> Callable[[Any], 
 
 floor = _rounding("floor", piecewise.floor, "Round down.")
 ceil = _rounding("ceil", piecewise.ceil, "Round up.")
-trunc = _rounding("trunc", piecewise.trunc, "Round towards zero.")
-rint = _rounding("rint", piecewise.round, "Round to the nearest integer, and halves to even integers.")
+trunc = _rounding("trunc", piecewise.trunc, "Round toward zero.")
+rint = _rounding(
+    "rint", piecewise.round, "Round to the nearest integer; round halves to the nearest even integer."
+)
 
 
 def round(a: object, decimals: int = 0) -> Any:
-    """Round to ``decimals`` decimal places."""
+    """Round each element to ``decimals`` decimal places."""
     return rint(a) if not decimals else divide(rint(multiply(a, 10.0**decimals)), 10.0**decimals)
 
 
@@ -299,9 +301,11 @@ greater_equal = _binary("greater_equal", comparisons.greater_equal, "Compute x1 
 isnan = _unary("isnan", logic.isnan, "Return whether each element is NaN.")
 isinf = _unary("isinf", logic.isinf, "Return whether each element is infinite.")
 isfinite = _unary("isfinite", logic.isfinite, "Return whether each element is finite.")
-logical_and = _logical("logical_and", logic.logical_and, "Return whether both elements are nonzero.")
-logical_or = _logical("logical_or", logic.logical_or, "Return whether one of the elements is nonzero.")
-logical_xor = _logical("logical_xor", logic.logical_xor, "Return whether exactly one element is nonzero.")
+logical_and = _logical("logical_and", logic.logical_and, "Return whether x1 and x2 are both nonzero.")
+logical_or = _logical("logical_or", logic.logical_or, "Return whether x1 or x2 is nonzero.")
+logical_xor = _logical(
+    "logical_xor", logic.logical_xor, "Return whether exactly one of x1 and x2 is nonzero."
+)
 
 
 def logical_not(x: object) -> Any:
@@ -325,7 +329,7 @@ right_shift = _binary("right_shift", logic.shift_right, "Compute x1 >> x2.")
 
 
 def bitwise_not(x: object) -> Any:
-    """Compute ~x; the negation of Booleans."""
+    """Invert the bits of integers; negate Booleans."""
     x = operand(x, "bitwise_not")
     return applied(logic.logical_not if x.dtype is bool_ else logic.bitwise_not, x)
 
@@ -334,7 +338,7 @@ invert = bitwise_not
 
 
 def signbit(x: object) -> Any:
-    """Return whether each element is negative, also for −0."""
+    """Return whether each element has a negative sign, which includes −0."""
     x = operand(x, "signbit")
     below = less(x, 0)
     if not x.dtype.is_float:
@@ -364,7 +368,8 @@ def where(condition: object, x: object = None, y: object = None) -> Any:
     """Select elements of ``x`` where ``condition`` is true, and of ``y`` elsewhere."""
     if x is None or y is None:
         raise TypeError(
-            "For 'where', x and y must be given, because the shape of a result must not depend on values."
+            "For 'where', x and y must be given, because the shape of where(condition) would depend on the "
+            "values of the condition."
         )
     x, y = promoted("where", x, y)
     condition, x, y = broadcast_together("where", _truth(condition, "where"), x, y)
@@ -372,7 +377,10 @@ def where(condition: object, x: object = None, y: object = None) -> Any:
 
 
 def nan_to_num(x: object, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """Replace NaN and infinities; infinities by the largest numbers by default."""
+    """Replace NaN by ``nan``, and infinities by ``posinf`` and ``neginf``.
+
+    By default, infinities are replaced by the largest and lowest finite numbers of the element type.
+    """
     x = operand(x, "nan_to_num")
     if not x.dtype.is_inexact:
         return x

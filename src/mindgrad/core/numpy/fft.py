@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms. Results of float32 input are complex64."""
+"""Discrete Fourier transforms. If the input is float32, the result is complex64."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _complex(a: object, name: str) -> Tensor:
 
 
 def _sized(x: Tensor, n: int | None, axis: int) -> Tensor:
-    """Cut ``x`` to ``n`` elements along ``axis``, or add zeros."""
+    """Truncate ``x`` to ``n`` elements along ``axis``, or append zeros."""
     size = x.shape[axis]
     if n is None or n == size:
         return x
@@ -45,44 +45,50 @@ def _transformed(name: str, a: object, axes: Axis, inverse: bool, n: int | None 
 
 
 def fft(a: object, n: int | None = None, axis: int = -1) -> Any:
-    """Compute the Fourier transform along ``axis``."""
+    """Compute the Fourier transform along ``axis``.
+
+    The input is truncated or padded with zeros to ``n`` elements.
+    """
     return _transformed("fft", a, axis, False, n)
 
 
 def ifft(a: object, n: int | None = None, axis: int = -1) -> Any:
-    """Compute the inverse Fourier transform along ``axis``."""
+    """Compute the inverse Fourier transform along ``axis``.
+
+    The input is truncated or padded with zeros to ``n`` elements.
+    """
     return _transformed("ifft", a, axis, True, n)
 
 
 def fft2(a: object, axes: Sequence[int] = (-2, -1)) -> Any:
-    """Compute the Fourier transform along two axes."""
+    """Compute the Fourier transform along the two axes ``axes``."""
     return _transformed("fft2", a, axes, False)
 
 
 def ifft2(a: object, axes: Sequence[int] = (-2, -1)) -> Any:
-    """Compute the inverse Fourier transform along two axes."""
+    """Compute the inverse Fourier transform along the two axes ``axes``."""
     return _transformed("ifft2", a, axes, True)
 
 
 def fftn(a: object, axes: Axis = None) -> Any:
-    """Compute the Fourier transform along ``axes``."""
+    """Compute the Fourier transform along ``axes``; by default, all axes."""
     return _transformed("fftn", a, axes, False)
 
 
 def ifftn(a: object, axes: Axis = None) -> Any:
-    """Compute the inverse Fourier transform along ``axes``."""
+    """Compute the inverse Fourier transform along ``axes``; by default, all axes."""
     return _transformed("ifftn", a, axes, True)
 
 
 def rfft(a: object, n: int | None = None, axis: int = -1) -> Any:
-    """Compute the nonnegative frequencies of the Fourier transform of real numbers."""
+    """Compute the Fourier transform of real input, for nonnegative frequencies only."""
     x = inexact(operand(a, "rfft"))
     axis = axis_of("rfft", axis, x.ndim)
     return applied(fourier.rfft, _sized(x, n, axis), axis=axis)
 
 
 def irfft(a: object, n: int | None = None, axis: int = -1) -> Any:
-    """Invert :func:`rfft`; the result has ``n`` real numbers."""
+    """Invert :func:`rfft`. The result is real and has ``n`` elements along ``axis``."""
     x = _complex(a, "irfft")
     axis = axis_of("irfft", axis, x.ndim)
     n = 2 * (x.shape[axis] - 1) if n is None else n
@@ -90,17 +96,17 @@ def irfft(a: object, n: int | None = None, axis: int = -1) -> Any:
 
 
 def fftfreq(n: int, d: float = 1.0) -> Tensor:
-    """Return the frequencies of :func:`fft`."""
+    """Return the frequencies of :func:`fft` for ``n`` samples with spacing ``d``."""
     return array(np.fft.fftfreq(n, d), np.float32)
 
 
 def rfftfreq(n: int, d: float = 1.0) -> Tensor:
-    """Return the frequencies of :func:`rfft`."""
+    """Return the frequencies of :func:`rfft` for ``n`` samples with spacing ``d``."""
     return array(np.fft.rfftfreq(n, d), np.float32)
 
 
 def fftshift(x: object, axes: Axis = None) -> Any:
-    """Move the zero frequency to the center."""
+    """Move the zero frequency to the center of each of ``axes``."""
     x = operand(x, "fftshift")
     along = axes_of("fftshift", axes, x.ndim)
     return roll(x, [x.shape[k] // 2 for k in along], along)

@@ -1,4 +1,7 @@
-"""Linear algebra: systems, decompositions, eigenvalues, and norms. Leading axes are batch axes."""
+"""Linear algebra: linear systems, decompositions, eigenvalues, and norms.
+
+The last two axes of an operand contain matrices. Leading axes are batch axes.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,12 @@ def _matrix(a: object, name: str) -> Tensor:
 
 
 def inv(a: object) -> Any:
-    """Compute the inverse."""
+    """Compute the inverses of square matrices."""
     return applied(primitives.inverse, _matrix(a, "inv"))
 
 
 def solve(a: object, b: object) -> Any:
-    """Solve ``a @ x = b``."""
+    """Solve the linear system ``a @ x = b``."""
     a, b = promoted("solve", a, b, float_only=True)
     if b.ndim == 1:
         return squeeze(solve(a, expand_dims(b, -1)), -1)
@@ -41,47 +44,50 @@ def solve(a: object, b: object) -> Any:
 
 
 def det(a: object) -> Any:
-    """Compute the determinant."""
+    """Compute the determinants of square matrices."""
     return applied(determinant.det, _matrix(a, "det"))
 
 
 def slogdet(a: object) -> Any:
-    """Compute the sign and the logarithm of the absolute value of the determinant."""
+    """Compute the sign of the determinant, and the logarithm of its absolute value."""
     return applied(determinant.slogdet, _matrix(a, "slogdet"))
 
 
 def cholesky(a: object) -> Any:
-    """Compute the lower triangular L with ``a = L @ L.conj().T``."""
+    """Compute the lower triangular factor L with ``a = L @ L.conj().T``."""
     return applied(primitives.cholesky, _matrix(a, "cholesky"))
 
 
 def qr(a: object) -> Any:
-    """Compute the orthonormal Q and the upper triangular R with ``a = Q @ R``."""
+    """Compute the QR decomposition ``a = Q @ R``, in which R is upper triangular.
+
+    The columns of Q are orthonormal.
+    """
     return applied(primitives.qr, _matrix(a, "qr"))
 
 
 def eigh(a: object) -> Any:
-    """Compute the ascending eigenvalues, and eigenvectors, of a Hermitian matrix."""
+    """Compute the ascending eigenvalues, and the eigenvectors, of Hermitian matrices."""
     return applied(eigh_svd.eigh, _matrix(a, "eigh"))
 
 
 def eigvalsh(a: object) -> Any:
-    """Compute the eigenvalues of a Hermitian matrix, in ascending order."""
+    """Compute the eigenvalues of Hermitian matrices, in ascending order."""
     return applied(eigh_svd.eigvalsh, _matrix(a, "eigvalsh"))
 
 
 def eig(a: object) -> Any:
-    """Compute the complex eigenvalues and eigenvectors."""
+    """Compute the complex eigenvalues and eigenvectors of square matrices."""
     return applied(general_eig.eig, _matrix(a, "eig"))
 
 
 def eigvals(a: object) -> Any:
-    """Compute the complex eigenvalues."""
+    """Compute the complex eigenvalues of square matrices."""
     return applied(general_eig.eigvals, _matrix(a, "eigvals"))
 
 
 def svd(a: object) -> Any:
-    """Compute U, s, and Vᴴ with ``a = U @ diag(s) @ Vᴴ``, of the smaller size."""
+    """Compute the reduced singular value decomposition ``a = U @ diag(s) @ Vᴴ``."""
     return applied(eigh_svd.svd, _matrix(a, "svd"))
 
 
@@ -93,7 +99,7 @@ def svdvals(a: object) -> Any:
 def pinv(a: object, rcond: float = 1e-15) -> Any:
     """Compute the pseudoinverse.
 
-    Singular values below ``rcond`` times the largest count as zero.
+    Singular values below ``rcond`` times the largest singular value are treated as zero.
     """
     u, s, vh = svd(a)
     is_large = greater(s, max(s, -1, keepdims=True) * rcond)
@@ -106,12 +112,12 @@ def _adjoint(x: object) -> Any:
 
 
 def lstsq(a: object, b: object) -> Any:
-    """Compute the ``x`` of least norm that minimizes the norm of ``a @ x − b``."""
+    """Compute the ``x`` of smallest norm that minimizes the norm of ``a @ x − b``."""
     return dot(pinv(a), b)
 
 
 def matrix_power(a: object, n: int) -> Any:
-    """Compute the power ``n`` of a square matrix."""
+    """Compute the ``n``-th power of a square matrix; ``n`` may be negative."""
     x = _matrix(a, "matrix_power")
     x, n = (inv(x), -n) if n < 0 else (x, n)
     result = eye(x.shape[-1], dtype=x.dtype)
@@ -123,7 +129,7 @@ def matrix_power(a: object, n: int) -> Any:
 
 
 def multi_dot(arrays: Sequence[Any]) -> Any:
-    """Multiply matrices."""
+    """Multiply a sequence of matrices, from left to right."""
     product = arrays[0]
     for each in arrays[1:]:
         product = matmul(product, each)
@@ -131,10 +137,10 @@ def multi_dot(arrays: Sequence[Any]) -> Any:
 
 
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Compute the norm of vectors or matrices.
+    """Compute vector norms along one axis, or matrix norms along two axes.
 
-    ``ord`` of a vector is a number or infinity (default 2). For a matrix, it is ``"fro"`` (default), 1, 2,
-    infinity, or ``"nuc"``.
+    For a vector norm, ``ord`` is a number or infinity (default: 2). For a matrix norm, ``ord`` is ``"fro"``
+    (default), 1, 2, infinity, or ``"nuc"``.
     """
     x = _matrix(x, "norm")
     axes = axes_of("norm", axis, x.ndim)
@@ -143,7 +149,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     if len(axes) == 1:
         return _of_vector(x, ord, axes[0], keepdims)
     if len(axes) > 2:
-        raise ValueError(f"For 'norm', ord={ord!r} needs one or two axes, but there are {len(axes)}.")
+        raise ValueError(f"For 'norm', ord={ord!r} needs one or two axes, but got {len(axes)}. Set 'axis'.")
     matrices = moveaxis(x, axes, (-2, -1))
     if ord in (2, "nuc"):
         norms = (max if ord == 2 else sum)(svdvals(matrices), -1)
@@ -173,6 +179,6 @@ def _of_vector(x: object, ord: float, axis: int, keepdims: bool) -> Any:
 
 
 def cond(x: object) -> Any:
-    """Compute the ratio of the largest to the smallest singular value."""
+    """Compute the condition number: largest divided by smallest singular value."""
     s = svdvals(x)
     return divide(max(s, -1), min(s, -1))

@@ -1,4 +1,4 @@
-"""Functions that move, select, or combine neighboring elements."""
+"""Functions that reorder, select, repeat, pad, or interpolate elements."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def fliplr(m: object) -> Any:
 
 
 def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Rotate by 90 degrees ``k`` times, in the plane of two axes."""
+    """Rotate by 90 degrees, ``k`` times, in the plane of ``axes``."""
     x = operand(m, "rot90")
     for _ in range(k % 4):
         x = flip(swapaxes(x, *axes), axes[0])
@@ -67,7 +67,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 
 def roll(a: object, shift: int | Sequence[int], axis: Axis = None) -> Any:
-    """Shift elements cyclically along ``axis``."""
+    """Shift elements cyclically by ``shift`` positions along ``axis``."""
     x = operand(a, "roll")
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), x.shape)
@@ -79,7 +79,7 @@ def roll(a: object, shift: int | Sequence[int], axis: Axis = None) -> Any:
 
 
 def tile(A: Any, reps: Shape) -> Any:
-    """Repeat a tensor along its axes."""
+    """Repeat the whole tensor ``reps[k]`` times along each axis k."""
     x, counts = operand(A, "tile"), sizes_of(reps)
     rank = builtins.max(x.ndim, len(counts))
     x, counts = reshape(x, (1,) * (rank - x.ndim) + x.shape), (1,) * (rank - len(counts)) + counts
@@ -91,7 +91,7 @@ def tile(A: Any, reps: Shape) -> Any:
 
 
 def repeat(a: object, repeats: int | Sequence[int], axis: int | None = None) -> Any:
-    """Repeat elements along ``axis``."""
+    """Repeat each element ``repeats`` times along ``axis``."""
     x = operand(a, "repeat")
     if axis is None:
         x, axis = ravel(x), 0
@@ -99,7 +99,7 @@ def repeat(a: object, repeats: int | Sequence[int], axis: int | None = None) -> 
 
 
 def take(a: object, indices: object, axis: int | None = None) -> Any:
-    """Read elements at ``indices`` along ``axis``."""
+    """Read the elements at ``indices`` along ``axis``."""
     x = operand(a, "take")
     if axis is None:
         x, axis = ravel(x), 0
@@ -109,7 +109,7 @@ def take(a: object, indices: object, axis: int | None = None) -> Any:
 
 
 def take_along_axis(arr: object, indices: object, axis: int) -> Any:
-    """Read elements along ``axis`` at ``indices``, which has the axes of ``arr``."""
+    """Read elements along ``axis`` at ``indices``, which have as many axes as ``arr``."""
     x = operand(arr, "take_along_axis")
     return applied(indexing.gather, x, _coordinates(x, indices, axis), axes=tuple(range(x.ndim)))
 
@@ -123,7 +123,10 @@ def put_along_axis(arr: object, indices: object, values: object, axis: int) -> A
 
 
 def _coordinates(x: Tensor, indices: object, axis: int) -> Tensor:
-    """Return the coordinates of elements at ``indices`` along a new last axis."""
+    """Return all coordinates of the elements that ``indices`` select along ``axis``.
+
+    The last axis of the result contains one coordinate for each axis of ``x``.
+    """
     axis = axis_of("take_along_axis", axis, x.ndim)
     column = places(indices, x.shape[axis], "take_along_axis", axis)
     columns: list[Any] = []
@@ -143,7 +146,7 @@ def delete(arr: object, obj: int | Sequence[int], axis: int | None = None) -> An
 
 
 def pad(array: Any, pad_width: Any, constant_values: Any = 0) -> Any:
-    """Add ``constant_values`` before and after each axis."""
+    """Add ``pad_width`` elements with ``constant_values`` at both ends of each axis."""
     x = operand(array, "pad")
     widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
     low, high = (tuple([pair[k] for pair in widths]) for k in (0, 1))
@@ -154,7 +157,10 @@ def pad(array: Any, pad_width: Any, constant_values: Any = 0) -> Any:
 
 
 def diagonal(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return a diagonal along the last axis of the result."""
+    """Return diagonal ``offset`` of the matrices in axes ``axis1`` and ``axis2``.
+
+    The diagonal is along the last axis of the result.
+    """
     x = moveaxis(a, (axis1, axis2), (-2, -1))
     rows, columns = x.shape[-2:]
     count = builtins.max(builtins.min(rows + builtins.min(offset, 0), columns - builtins.max(offset, 0)), 0)
@@ -163,7 +169,7 @@ def diagonal(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def diag(v: object, k: int = 0) -> Any:
-    """Return a diagonal of a matrix, or a matrix with this diagonal."""
+    """Return diagonal ``k`` of a matrix, or a matrix with vector ``v`` as diagonal."""
     x = operand(v, "diag")
     if x.ndim != 1:
         return diagonal(x, k)
@@ -172,19 +178,19 @@ def diag(v: object, k: int = 0) -> Any:
 
 
 def tril(m: object, k: int = 0) -> Any:
-    """Replace the elements above diagonal ``k`` by zeros."""
+    """Replace the elements above diagonal ``k`` with zeros."""
     x = operand(m, "tril")
     return where(np.tri(x.shape[-2], x.shape[-1], k, bool), x, 0)
 
 
 def triu(m: object, k: int = 0) -> Any:
-    """Replace the elements below diagonal ``k`` by zeros."""
+    """Replace the elements below diagonal ``k`` with zeros."""
     x = operand(m, "triu")
     return where(np.tri(x.shape[-2], x.shape[-1], k - 1, bool), 0, x)
 
 
 def vander(x: object, N: int | None = None, increasing: bool = False) -> Any:
-    """Create the matrix of powers of ``x``, with ``N`` columns."""
+    """Create the matrix whose ``N`` columns are powers of ``x``."""
     x = operand(x, "vander")
     powers = [ones_like(x)]
     for _ in range((x.size if N is None else N) - 1):
@@ -193,7 +199,7 @@ def vander(x: object, N: int | None = None, increasing: bool = False) -> Any:
 
 
 def diff(a: object, n: int = 1, axis: int = -1) -> Any:
-    """Compute differences of neighbors along ``axis``, ``n`` times."""
+    """Compute differences of neighboring elements along ``axis``, ``n`` times."""
     x = operand(a, "diff")
     before = (slice(None),) * axis_of("diff", axis, x.ndim)
     for _ in range(n):
@@ -214,7 +220,10 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def interp(x: object, xp: object, fp: object) -> Any:
-    """Interpolate linearly between the points (xp, fp); ``xp`` must increase."""
+    """Evaluate the piecewise linear function through the points (xp, fp) at ``x``.
+
+    ``xp`` must increase. Outside the range of ``xp``, the function is constant.
+    """
     x, xp, fp = promoted("interp", x, xp, fp, float_only=True)
     count = sum(greater_equal(expand_dims(x, -1), xp), -1)
     left = clip(subtract(count, 1), 0, xp.size - 2)
@@ -224,5 +233,5 @@ def interp(x: object, xp: object, fp: object) -> Any:
 
 
 def stop_gradient(x: object) -> Any:
-    """Return ``x`` as a constant, with derivative zero."""
+    """Return ``x`` as a constant, whose derivative is zero."""
     return applied(structural.stop_gradient, operand(x, "stop_gradient"))

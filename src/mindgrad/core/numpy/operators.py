@@ -1,7 +1,7 @@
-"""Attach the operators of Python and a few methods of NumPy arrays to tensors.
+"""Attach Python operators, and a few methods of NumPy arrays, to tensors.
 
-Importing ``core.numpy`` makes ``x + y``, ``x @ y``, ``x[0]``, and ``x.sum()`` work. If ``mindgrad.ops`` is
-loaded, its operators and methods replace them.
+After ``core.numpy`` is imported, ``x + y``, ``x @ y``, ``x[0]``, and ``x.sum()`` work. If ``mindgrad.ops`` is
+loaded, its operators and methods are used instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mindgrad.core.trace.operands import operand
 
 __all__ = ["BINARY", "METHODS", "UNARY"]
 
-#: operators of two operands, whose reflected operators are named ``__r…__``
+#: binary operators. For example, ``add`` implements ``__add__``, and with exchanged operands ``__radd__``
 BINARY: dict[str, Callable[..., Any]] = {
     "add": elementwise.add,
     "sub": elementwise.subtract,
@@ -49,7 +49,7 @@ UNARY: dict[str, Callable[..., Any]] = {
     "iter": iterate,
     "round": elementwise.round,
 }
-#: methods and properties of NumPy arrays
+#: methods and properties of NumPy arrays that tensors also have
 METHODS: dict[str, Any] = {
     **{
         name: getattr(module, name)
@@ -74,7 +74,8 @@ METHODS: dict[str, Any] = {
 }  # fmt: skip
 
 
-#: types of operands; arrays of other libraries are operands too
+#: types of the second operand of an operator, besides arrays of other libraries. For other types, Python
+#: tries the method of the second operand
 _OPERANDS = (Tensor, bool, int, float, complex, np.ndarray, np.generic, list, tuple)
 
 
@@ -92,7 +93,7 @@ def _read(x: Tensor, index: object) -> Any:
 
 
 def _attach() -> None:
-    """Set the operators and methods, unless ``mindgrad.ops`` has set its own."""
+    """Attach the operators and methods, unless ``mindgrad.ops`` has attached its own."""
     if "__add__" in vars(Tensor):
         return
     for name, function in BINARY.items():

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def matmul(x1: object, x2: object) -> Any:
-    """Compute the matrix product; axes before the last two broadcast."""
+    """Compute the matrix product over the last two axes; leading axes broadcast."""
     a, b = promoted("matmul", x1, x2)
     return matmul_plan(a.shape, b.shape)((a, b), apply)
 
@@ -36,7 +36,7 @@ def einsum(subscripts: str, *operands: object) -> Any:
 def tensordot(a: object, b: object, axes: int | Sequence[Any] = 2) -> Any:
     """Sum products over the last axes of ``a`` and the first axes of ``b``.
 
-    ``axes`` is their number, or a pair of lists of axes.
+    ``axes`` is the number of these axes, or a pair of lists: the axes of ``a`` and the axes of ``b``.
     """
     x, y = promoted("tensordot", a, b)
     if isinstance(axes, int):
@@ -61,12 +61,12 @@ def dot(a: object, b: object) -> Any:
 
 
 def vdot(a: object, b: object) -> Any:
-    """Sum products of all elements, with the complex conjugate of ``a``."""
+    """Sum the products of all elements of the complex conjugate of ``a`` and of ``b``."""
     return matmul(ravel(conjugate(a)), ravel(b))
 
 
 def inner(a: object, b: object) -> Any:
-    """Sum products over the last axes."""
+    """Sum products over the last axes of ``a`` and ``b``."""
     x, y = operand(a, "inner"), operand(b, "inner")
     return tensordot(x, y, ([x.ndim - 1], [y.ndim - 1])) if x.ndim and y.ndim else multiply(x, y)
 
@@ -87,12 +87,12 @@ def kron(a: object, b: object) -> Any:
 
 
 def trace(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Sum a diagonal."""
+    """Sum the elements of diagonal ``offset``."""
     return sum(diagonal(a, offset, axis1, axis2), -1)
 
 
 def cross(a: object, b: object, axis: int = -1) -> Any:
-    """Compute the cross product of vectors of size 3 along ``axis``."""
+    """Compute the cross products of vectors of size 3 along ``axis``."""
     x, y = (moveaxis(v, axis, -1) for v in promoted("cross", a, b))
     if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise ValueError(
@@ -104,9 +104,9 @@ def cross(a: object, b: object, axis: int = -1) -> Any:
 
 
 def convolve(a: object, v: object, mode: str = "full") -> Any:
-    """Compute the convolution of 1-D tensors.
+    """Compute the convolution of two 1-D tensors.
 
-    ``mode`` is ``"full"``, ``"same"``, or ``"valid"``.
+    ``mode`` selects the part of the result as in NumPy: ``"full"``, ``"same"``, or ``"valid"``.
     """
     x, y = promoted("convolve", a, v)
     if x.size < y.size:

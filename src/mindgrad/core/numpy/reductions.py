@@ -1,4 +1,4 @@
-"""Reductions and cumulative functions along axes."""
+"""Reductions, such as sums and means, and cumulative functions along axes."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ Axis = int | Sequence[int] | None
 
 
 def axes_of(name: str, axis: Axis, rank: int) -> tuple[int, ...]:
-    """Return ``axis`` as a tuple of nonnegative axes; ``None`` means all axes."""
+    """Convert ``axis`` to a tuple of nonnegative axes; ``None`` means all axes."""
     listed = range(rank) if axis is None else [axis] if isinstance(axis, int) else list(axis)
     for number in listed:
         if not -rank <= number < rank:
-            raise ValueError(f"For '{name}', axis {number} is out of bounds for {rank} axes.")
+            raise ValueError(f"For '{name}', axis {number} is out of bounds for a tensor with {rank} axes.")
     axes = tuple([number % rank for number in listed])
     if len(set(axes)) < len(axes):
-        raise ValueError(f"For '{name}', the axes {axis} are not distinct.")
+        raise ValueError(f"For '{name}', the axes must be distinct, but got {axis}.")
     return axes
 
 
 def axis_of(name: str, axis: int, rank: int) -> int:
-    """Return ``axis`` as a nonnegative axis."""
+    """Convert ``axis``, which may be negative, to a nonnegative axis."""
     return axes_of(name, axis, rank)[0]
 
 
@@ -61,7 +61,7 @@ def _reduced(name: str, primitive: Primitive, x: Tensor, axis: Axis, keepdims: b
     return apply(reshape, result, shape=tuple([1 if k in axes else n for k, n in enumerate(x.shape)]))
 
 
-#: reductions that return their operand if there are no axes
+#: reductions that return their operand unchanged if no axis is reduced
 _SAME_WITHOUT_AXES = {reduction.reduce_max, reduction.reduce_min, reduction.reduce_all, reduction.reduce_any}
 
 
@@ -101,7 +101,7 @@ def all(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def any(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Return whether an element along ``axis`` is nonzero."""
+    """Return whether any element along ``axis`` is nonzero."""
     return _reduced("any", reduction.reduce_any, cast(operand(a, "any"), bool_), axis, keepdims)
 
 
@@ -129,7 +129,7 @@ def std(a: object, axis: Axis = None, dtype: object = None, ddof: int = 0, keepd
 
 
 def average(a: object, axis: Axis = None, weights: object = None, keepdims: bool = False) -> Any:
-    """Compute the weighted mean along ``axis``. The shape of ``weights`` broadcasts to the shape of ``a``."""
+    """Compute the mean along ``axis`` with ``weights``, which broadcast to ``a``."""
     if weights is None:
         return mean(a, axis, keepdims=keepdims)
     total = sum(multiply(weights, _ones_like(a)), axis, keepdims=keepdims)
@@ -157,27 +157,27 @@ def count_nonzero(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def nansum(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Sum the elements that are not NaN along ``axis``."""
+    """Sum the elements along ``axis``, without NaN."""
     return sum(where(isnan(a), 0, a), axis, keepdims=keepdims)
 
 
 def nanmean(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Compute the mean of the elements that are not NaN along ``axis``."""
+    """Compute the mean along ``axis``, without NaN."""
     return divide(nansum(a, axis, keepdims), sum(equal(a, a), axis, keepdims=keepdims))
 
 
 def nanmax(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Compute the largest element that is not NaN along ``axis``."""
+    """Compute the largest element along ``axis``, without NaN."""
     return max(where(isnan(a), -math.inf, a), axis, keepdims)
 
 
 def nanmin(a: object, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Compute the smallest element that is not NaN along ``axis``."""
+    """Compute the smallest element along ``axis``, without NaN."""
     return min(where(isnan(a), math.inf, a), axis, keepdims)
 
 
 def along(name: str, primitive: Primitive, a: object, axis: int | None, **parameters: object) -> Any:
-    """Apply a primitive along one axis; ``None`` means the flattened operand."""
+    """Apply ``primitive`` along one axis, or to the flattened ``a`` without ``axis``."""
     x = operand(a, name)
     if axis is None:
         x, axis = apply(reshape, x, shape=(x.size,)), 0
@@ -210,6 +210,6 @@ def allclose(a: object, b: object, rtol: float = 1e-05, atol: float = 1e-08, equ
 
 
 def array_equal(a1: object, a2: object) -> Any:
-    """Return whether two arrays have the same shape and elements."""
+    """Return whether ``a1`` and ``a2`` have the same shape and equal elements."""
     x, y = operand(a1, "array_equal"), operand(a2, "array_equal")
     return x.shape == y.shape and all(equal(x, y))

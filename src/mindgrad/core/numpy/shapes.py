@@ -1,4 +1,4 @@
-"""Functions that change the shapes of tensors, join tensors, or split them."""
+"""Functions that change the shape of tensors, join tensors, or split them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Shape = SupportsIndex | Sequence[SupportsIndex]
 
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:
-    """Return a shape as a tuple; an int is the size of one axis."""
+    """Convert ``shape`` to a tuple; an int is a shape with one axis."""
     return (operator.index(shape),) if isinstance(shape, SupportsIndex) else tuple(map(operator.index, shape))
 
 
@@ -53,12 +53,15 @@ def size(a: object, axis: int | None = None) -> int:
 
 
 def reshape(a: object, shape: Shape) -> Any:
-    """Change the shape of ``a``; one size may be −1."""
+    """Change the shape of ``a``. A size of −1 is replaced by the size that fits."""
     x, sizes = operand(a, "reshape"), sizes_of(shape)
     if -1 in sizes:
         known_size = math.prod(n for n in sizes if n != -1)
         if not known_size or x.size % known_size or sizes.count(-1) > 1:
-            raise ValueError(f"For 'reshape', shape {x.shape} does not fit {sizes}.")
+            raise ValueError(
+                f"For 'reshape', a tensor of shape {x.shape} cannot be reshaped to {sizes}: the number of "
+                "elements must not change, and at most one size may be −1."
+            )
         sizes = tuple([x.size // known_size if n == -1 else n for n in sizes])
     return applied(structural.reshape, x, shape=sizes)
 
@@ -69,14 +72,14 @@ def ravel(a: object) -> Any:
 
 
 def transpose(a: object, axes: Sequence[int] | None = None) -> Any:
-    """Permute the axes of ``a``; ``None`` reverses them."""
+    """Permute the axes of ``a``; ``None`` reverses their order."""
     x = operand(a, "transpose")
     order = range(x.ndim)[::-1] if axes is None else axes_of("transpose", axes, x.ndim)
     return applied(structural.transpose, x, permutation=tuple(order))
 
 
 def moveaxis(a: object, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
-    """Move axes to new positions."""
+    """Move the axes ``source`` to the positions ``destination``."""
     x = operand(a, "moveaxis")
     sources, targets = axes_of("moveaxis", source, x.ndim), axes_of("moveaxis", destination, x.ndim)
     order = [k for k in range(x.ndim) if k not in sources]
@@ -101,7 +104,7 @@ def swapaxes(a: object, axis1: int, axis2: int) -> Any:
 
 
 def expand_dims(a: object, axis: int | Sequence[int]) -> Any:
-    """Insert axes of size 1."""
+    """Insert axes of size 1 at the positions ``axis``."""
     x = operand(a, "expand_dims")
     count = x.ndim + (1 if isinstance(axis, int) else len(axis))
     axes, sizes = axes_of("expand_dims", axis, count), iter(x.shape)
@@ -109,12 +112,13 @@ def expand_dims(a: object, axis: int | Sequence[int]) -> Any:
 
 
 def squeeze(a: object, axis: Axis = None) -> Any:
-    """Remove axes of size 1."""
+    """Remove ``axis``, which must have size 1; by default, all axes of size 1."""
     x = operand(a, "squeeze")
     axes = [k for k, n in enumerate(x.shape) if n == 1] if axis is None else axes_of("squeeze", axis, x.ndim)
     if builtins.any(x.shape[k] != 1 for k in axes):
         raise ValueError(
-            f"For 'squeeze', only axes of size 1 can be removed, but shape {x.shape} has axis {axis}."
+            f"For 'squeeze', only axes of size 1 can be removed, but the shape is {x.shape} and the axis is "
+            f"{axis}."
         )
     return reshape(x, [n for k, n in enumerate(x.shape) if k not in axes])
 
@@ -128,7 +132,7 @@ def broadcast_to(array: object, shape: Shape) -> Any:
 
 
 def broadcast_arrays(*args: object) -> list[Any]:
-    """Broadcast tensors to one shape."""
+    """Broadcast tensors to their common shape."""
     return broadcast_together("broadcast_arrays", *[operand(x, "broadcast_arrays") for x in args])
 
 
@@ -139,17 +143,17 @@ def _at_least(name: str, count: int, place: Callable[[tuple[int, ...]], tuple[in
 
 
 def atleast_1d(*arys: object) -> Any:
-    """Add an axis to scalars."""
+    """Convert scalars to tensors of shape ``(1,)``; return other tensors unchanged."""
     return _at_least("atleast_1d", 1, lambda s: (1,), arys)
 
 
 def atleast_2d(*arys: object) -> Any:
-    """Add leading axes until there are two."""
+    """Insert leading axes of size 1 until there are two axes."""
     return _at_least("atleast_2d", 2, lambda s: (1,) * (2 - len(s)) + s, arys)
 
 
 def atleast_3d(*arys: object) -> Any:
-    """Add axes until there are three, as NumPy does."""
+    """Insert axes of size 1 until there are three: (n,) becomes (1, n, 1)."""
     forms: dict[int, Callable[..., tuple[int, ...]]] = {
         0: lambda: (1, 1, 1), 1: lambda n: (1, n, 1), 2: lambda m, n: (m, n, 1)
     }  # fmt: skip
@@ -182,7 +186,7 @@ def vstack(tup: Sequence[Any]) -> Any:
 
 
 def hstack(tup: Sequence[Any]) -> Any:
-    """Join tensors along the second axis, or the first axis of 1-D tensors."""
+    """Join tensors along the second axis, or 1-D tensors along the first axis."""
     xs = [atleast_1d(x) for x in tup]
     return concatenate(xs, 0 if xs[0].ndim == 1 else 1)
 
@@ -204,16 +208,19 @@ def append(arr: object, values: object, axis: int | None = None) -> Any:
 
 
 def split(ary: object, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
-    """Split into equal parts, or before the given indices."""
+    """Split a tensor along ``axis`` into equal parts, or before the given indices."""
     x = operand(ary, "split")
     count = x.shape[axis]
     if isinstance(indices_or_sections, int) and count % indices_or_sections:
-        raise ValueError(f"For 'split', size {count} is not a multiple of {indices_or_sections}.")
+        raise ValueError(
+            f"For 'split', the axis has size {count}, which is not a multiple of {indices_or_sections}. Use "
+            "array_split for parts of different sizes."
+        )
     return array_split(x, indices_or_sections, axis)
 
 
 def array_split(ary: object, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
-    """Split into nearly equal parts, or before the given indices."""
+    """Split a tensor along ``axis`` into nearly equal parts, or before given indices."""
     x = operand(ary, "array_split")
     axis, count = axis_of("array_split", axis, x.ndim), x.shape[axis]
     if isinstance(indices_or_sections, int):
@@ -226,15 +233,15 @@ def array_split(ary: object, indices_or_sections: int | Sequence[int], axis: int
 
 
 def hsplit(ary: object, indices_or_sections: int | Sequence[int]) -> list[Any]:
-    """Split along the second axis, or the first axis of a 1-D tensor."""
+    """Split a tensor along the second axis, or a 1-D tensor along the first axis."""
     return split(ary, indices_or_sections, 1 if operand(ary, "hsplit").ndim > 1 else 0)
 
 
 def vsplit(ary: object, indices_or_sections: int | Sequence[int]) -> list[Any]:
-    """Split along the first axis."""
+    """Split a tensor along the first axis."""
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary: object, indices_or_sections: int | Sequence[int]) -> list[Any]:
-    """Split along the third axis."""
+    """Split a tensor along the third axis."""
     return split(ary, indices_or_sections, 2)

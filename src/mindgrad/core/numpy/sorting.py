@@ -1,4 +1,4 @@
-"""Sorting, searching, and order statistics."""
+"""Sorting, searching, and order statistics such as the median."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def median(a: object, axis: int | None = None, keepdims: bool = False) -> Any:
 
 
 def searchsorted(a: object, v: object, side: str = "left") -> Any:
-    """Compute the indices that insert ``v`` into the sorted 1-D tensor ``a``."""
+    """Compute the indices at which to insert ``v`` into the sorted 1-D tensor ``a``."""
     a, v = promoted("searchsorted", a, v)
     is_before = greater(expand_dims(v, -1), a) if side == "left" else greater_equal(expand_dims(v, -1), a)
     return sum(astype(is_before, int64), -1)

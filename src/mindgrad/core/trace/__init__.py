@@ -1,1 +1,1 @@
-"""Tracing: from a Python function of tensors to a closed graph."""
+"""Tracing and recording: convert a run of a Python function to a graph."""

@@ -1,9 +1,10 @@
-"""Trace a function on symbols of given types to a graph that captures no tensors.
+"""Trace a function to a graph that receives everything it needs as inputs.
 
     trace(f, types) = (graph, captured, …)        f(*xs) = graph(*xs, *captured)
 
-Tensors that ``f`` uses from an enclosing function are *captured*: they become additional inputs of the graph.
-Custom derivatives, hooks, ``vmap``, solvers, and recurrent operators call :func:`trace`.
+``f`` is called once, on *symbols*: tensors of the given types without values. Tensors of an enclosing
+function that ``f`` uses are *captured*: they become additional inputs of the graph. Custom derivatives,
+hooks, ``vmap``, solvers, and recurrent operators call :func:`trace`.
 
 Three other modules trace functions for other purposes:
 
@@ -12,7 +13,7 @@ Three other modules trace functions for other purposes:
   assign.
 - ``trace.record`` records operators for differentiation, while they compute values.
 
-The function runs once. If it assigns attributes or variables, the caller must reject or undo the assignments
+If ``f`` assigns attributes or variables, the caller must reject or undo the assignments
 (``effect_log.isolated``).
 """
 
@@ -37,15 +38,15 @@ __all__ = ["ClosedProgram", "trace"]
 
 
 class ClosedProgram(NamedTuple):
-    """A function, traced to a graph.
+    """A function that was traced to a graph.
 
     Attributes:
         graph: the graph. Its inputs are the arguments, followed by the captured tensors. Its outputs are the
-            tensors among ``leaves``.
+            tensors in ``leaves``.
         captured: maps each additional graph input to the captured tensor or reference, in input order.
-        leaves: leaves of the function's result.
-        structure: tree structure of the result.
-        written: references that the function writes, by ``id``.
+        leaves: the flattened result of the function.
+        structure: the nesting of the result, to which ``leaves`` are unflattened.
+        written: maps the ``id`` of each reference that the function assigns to the reference.
     """
 
     graph: Graph
@@ -58,13 +59,13 @@ class ClosedProgram(NamedTuple):
 def trace(
     function: Callable, types: Sequence[TensorType], *, values_are_inputs: bool = False
 ) -> ClosedProgram:
-    """Trace ``function`` on tensors of ``types``.
+    """Trace ``function`` to a graph by calling it with symbols of ``types``.
 
     Args:
         function: the function. Its operators are recorded but not computed.
-        types: types of its arguments.
-        values_are_inputs: whether captured tensors with known values become inputs. Otherwise, they become
-            constants of the graph.
+        types: the types of its arguments.
+        values_are_inputs: whether captured tensors that have values become inputs of the graph. Otherwise,
+            their values become constants of the graph.
     """
     scope = GraphScope(values_are_inputs)
     with opened(scope):
@@ -72,12 +73,12 @@ def trace(
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # if no other graph is being traced around this graph, the references that it reads are its inputs
+        # in the outermost trace, the references that the function reads are inputs of this graph
         operands: dict[Variable, Tensor] = {**scope.parameters, **dict(scope.captures)}
     scope.close_program()
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # clear the scope: tensors keep their scope alive, which would keep the references alive
+    # clear the scope, because tensors keep their scope alive, and the scope would keep the references alive
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

@@ -1,7 +1,7 @@
 """Custom derivatives of Python functions: ``custom_vjp`` and ``bprop``.
 
-``custom_vjp``, modules with a method ``bprop``, and gradient hooks create a :class:`CustomDerivative`, which
-calls the user's derivative rule in reverse mode.
+``custom_vjp``, modules with a method ``bprop``, and gradient hooks create a :class:`CustomDerivative`. In
+reverse mode, it calls the user's function that computes the gradients.
 """
 
 from __future__ import annotations
@@ -38,18 +38,20 @@ __all__ = ["CustomDerivative", "custom_vjp", "summed_to"]
 
 
 class CustomDerivative:
-    """A function whose reverse mode calls ``bprop(*inputs, out, dout)``.
+    """A function whose gradients are computed by ``bprop(*inputs, out, dout)``.
 
     Args:
-        function: the function. Its operators are not differentiated. Gradients with respect to other values
-            that it reads, such as references, are zero.
-        bprop: returns a tuple with one gradient per input of ``function``. If it runs on values, it may also
-            return a list or a single gradient, and a gradient of a broadcast input is summed to its shape.
+        function: the function. Its operators are not differentiated. Gradients with respect to values that it
+            reads from outside, such as references, are zero.
+        bprop: function that returns a tuple with one gradient per input of ``function``. In eager mode, it
+            may also return a list or a single gradient, and gradients may have the shapes to which the inputs
+            were broadcast.
         name: name of the function in error messages.
 
     ``bprop`` is traced at every call of the function, so it reads the current state of Python objects. If a
     later trace creates an equal graph, the stored graph and its derivatives are reused. In eager mode, a
-    ``bprop`` that reads values (``asnumpy``) runs as a callback, which cannot be differentiated again.
+    ``bprop`` that reads values of tensors (``asnumpy``) runs as a callback. It cannot be differentiated
+    again.
     """
 
     def __init__(self, function: Callable, bprop: Callable, name: str) -> None:
@@ -84,14 +86,14 @@ class CustomDerivative:
         ys: Sequence[Tensor],
         is_strict: bool,
     ) -> tuple[Graph, list[Tensor]]:
-        """Trace ``bprop`` to a graph, and return it with the tensors that it captures."""
+        """Trace ``bprop``; return its graph and the tensors that it captures."""
         first, last = len(xs), len(xs) + len(ys)
 
         def pullback(*symbols: Tensor) -> list[Tensor]:
             inputs = unflatten(structure, _replaced(leaves, symbols[:first]))
             out = unflatten(result_structure, _replaced(results, symbols[first:last]))
-            # For complex tensors, bprop receives and returns gradients ∂/∂Re + i ∂/∂Im. Cotangents are their
-            # conjugates
+            # For complex tensors, bprop receives and returns gradients ∂/∂Re + i ∂/∂Im. The cotangents of the
+            # graph are the complex conjugates of these gradients
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
@@ -107,7 +109,8 @@ class CustomDerivative:
         except CompileError as error:
             if is_strict or error.is_final:
                 raise
-            # in eager mode, `bprop` may read values of tensors, so run it as a callback with NumPy arrays
+            # in eager mode, `bprop` may read values of tensors, which a trace does not have. Run it as a
+            # callback
             on_values = _OnValues(self, leaves, structure, results, result_structure)
             name, place = f"bprop of {self.name}", location_of(user_frame())
             function = Callback(on_values, [x.type for x in xs], self.name, name, place)
@@ -121,6 +124,8 @@ class CustomDerivative:
             inputs: arguments of the function.
             returned: result of ``bprop``.
             is_strict: whether ``returned`` must be a tuple of gradients with the shapes of the inputs.
+                Otherwise, it may also be a list or a tensor, and gradients are summed to the shapes of the
+                inputs.
         """
         if not is_strict and isinstance(returned, (list, Tensor)):
             returned = (returned,) if isinstance(returned, Tensor) else tuple(returned)
@@ -178,20 +183,20 @@ class CustomDerivative:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: stack of the calls whose ``bprop`` is being traced: pairs ``(derivative, [types, constants])``,
-        #: with the types of the arguments and the values that do not depend on them
+        #: stack of the calls whose ``bprop`` is being traced, as pairs ``(derivative, [types, constants])``:
+        #: the types of the tensors among the arguments, and the other arguments
         self.traced: list[tuple[CustomDerivative, list[list]]] = []
 
 
 _local = _Local()
-#: if ``traced`` contains this many equal calls, the next one raises an error about infinite recursion
+#: if ``traced`` contains this many equal calls, the next equal call raises an infinite-recursion error
 _DEEPEST = 20
 
 
 class _Within:
-    """A context for the trace of ``bprop``, which detects infinite recursion.
+    """Context manager around the trace of a ``bprop`` that detects infinite recursion.
 
-    Recursion occurs if ``bprop`` calls the function whose derivative it computes.
+    The recursion is infinite if ``bprop`` calls the function whose gradients it computes.
     """
 
     def __init__(self, derivative: CustomDerivative, call: list[list]) -> None:
@@ -220,10 +225,10 @@ def _is_same(call: list[list], other: list[list]) -> bool:
 
 
 class _OnValues:
-    """Callback that calls ``bprop`` with values.
+    """Callback that runs ``bprop`` on the values of tensors.
 
-    It receives the inputs, the results, and the cotangents of the results as NumPy arrays, and returns the
-    cotangents of the inputs.
+    Its arguments are NumPy arrays: the inputs of the function, the results, and the cotangents of the
+    results. It returns the cotangents of the inputs.
     """
 
     def __init__(
@@ -236,7 +241,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # replace tensors by a placeholder, because this object must not keep them alive
+        # store a placeholder instead of each tensor, because this object must not keep tensors alive
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 
@@ -263,7 +268,7 @@ class _OnValues:
         return [np.asarray(_conjugate(gradient).host_array()) for gradient in gradients]
 
 
-#: placeholder for each tensor among the leaves of a call
+#: placeholder for a tensor in the flattened arguments or results of a call
 _TENSOR = object()
 
 
@@ -272,14 +277,14 @@ def _filled(leaves: Sequence[Tree], tensors: Iterator[Tensor]) -> list[Tree]:
 
 
 class custom_vjp:
-    """A function with a custom reverse mode.
+    """A function whose gradients are computed by a user-defined function ``bwd``.
 
-    With ``bprop`` passed to :meth:`defbwd`,
+    ``bwd`` is set by :meth:`defbwd`. For an output y = fn(x) with gradient ȳ, reverse mode computes
 
-        reverse: x̄ = bprop(*inputs, out, ȳ)
+        x̄ = bwd(x, y, ȳ)
 
-    The function and ``bprop`` consist of operators, so ``bprop`` can be differentiated for higher orders.
-    Values that the function reads besides its inputs are constants.
+    ``fn`` and ``bwd`` call operators, so ``bwd`` can itself be differentiated for higher derivatives.
+    Values that ``fn`` reads from outside are constants.
 
     Args:
         fn (Callable): function of Tensors. Usually ``custom_vjp`` is used as its decorator.
@@ -342,7 +347,7 @@ class custom_vjp:
             ) from None
 
     def __call__(self, *args: Tree) -> Results:
-        """Call the function with ``args``. Its derivative is the user-defined one."""
+        """Call the function with ``args``. Its gradients are computed by ``bwd``."""
         return self._derivative(*args)
 
 
@@ -357,7 +362,7 @@ def _takes(fn: Callable, arguments: Sequence[Tree]) -> bool:
 
 
 def _constant(value: Tree) -> Tree:
-    """Stop the gradient of a traced tensor, and return other values unchanged."""
+    """Stop the gradient of a traced tensor; return other values unchanged."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
@@ -366,9 +371,10 @@ def _conjugate(x: Tensor) -> Tensor:
 
 
 def summed_to(gradient: Tree, shape: Shape) -> Results:
-    """Sum a gradient over broadcast axes, so that it has the shape of the input.
+    """Sum a gradient over the axes along which the input was broadcast.
 
-    If ``shape`` does not broadcast to the shape of ``gradient``, return ``gradient`` unchanged.
+    ``shape`` is the shape of the input. If ``shape`` does not broadcast to the shape of ``gradient``,
+    ``gradient`` is returned unchanged.
     """
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient

@@ -2,8 +2,8 @@
 
     compiled(G)(arrays) = G(arrays)
 
-``jit`` traces a function to a graph and rewrites it. The registered :class:`Executor` runs the graph. By
-default, XLA runs it if JAX is installed, and NumPy otherwise.
+``jit`` traces a function to a graph and rewrites the graph. The registered :class:`Executor` then compiles or
+interprets it. The default executor uses XLA if JAX is installed, and NumPy otherwise.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from mindgrad.core.passes.pipeline import before_compilation
 
 __all__ = ["Executor", "NumPyExecutor", "XlaExecutor", "compiled", "register"]
 
-#: function from a list of arrays, with the types of the graph's inputs, to the arrays of its outputs
+#: a graph as a function: it receives one array for each input, and returns one array for each output
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Executor(Protocol):
-    """A compiler of graphs."""
+    """Protocol of compilers and interpreters of graphs."""
 
     def compiled(self, graph: Graph) -> Run:
         """Return ``graph`` as a function of arrays."""
 
 
 class NumPyExecutor:
-    """Evaluate graphs equation by equation with NumPy."""
+    """Executor that evaluates graphs with NumPy, one equation at a time."""
 
     def compiled(self, graph: Graph) -> Run:
         """Return ``graph`` as a function of arrays."""
@@ -40,7 +40,7 @@ class NumPyExecutor:
 
 
 class XlaExecutor:
-    """Compile graphs with XLA."""
+    """Executor that compiles graphs with XLA."""
 
     def compiled(self, graph: Graph) -> Run:
         """Return ``graph`` as a function of arrays."""
@@ -51,9 +51,9 @@ _executor: Executor | None = None
 
 
 def register(executor: Executor | None) -> Executor | None:
-    """Use ``executor`` for later compilations, and return the previous one.
+    """Use ``executor`` for later compilations, and return the previous executor.
 
-    ``None`` stands for the default.
+    ``None`` selects the default executor.
     """
     global _executor
     before, _executor = _executor, executor
@@ -61,7 +61,7 @@ def register(executor: Executor | None) -> Executor | None:
 
 
 def compiled(graph: Graph) -> Run:
-    """Rewrite ``graph``, and return it as a function that the executor runs."""
+    """Rewrite ``graph``, and return it as a function of arrays that the executor runs."""
     graph = before_compilation(graph)
     if _executor is not None:
         return _executor.compiled(graph)

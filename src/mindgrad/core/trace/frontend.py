@@ -1,8 +1,8 @@
-"""Frontend protocol: convert Python code before it is traced.
+"""Frontend protocol: how a user's function is called while it is traced.
 
-The core traces a function by calling it. A frontend may replace the call, for example to compile branches and
-loops on tensors, and it may follow Python state that the function assigns. Without a frontend, functions run
-as they are, and assignments remain.
+The core traces a function by calling it. A frontend may convert the Python code of the function first, for
+example to compile branches and loops on tensors. It may also undo assignments of the function to Python
+state. Without a frontend, functions run as they are, and their assignments remain.
 """
 
 from __future__ import annotations
@@ -18,28 +18,31 @@ __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"
 
 
 class Assigned(Protocol):
-    """A location of Python state, such as an attribute, with tensors of a recording."""
+    """A location of Python state, such as an attribute, that holds traced tensors."""
 
-    #: leaves of the value at this location
+    #: the flattened value at this location
     leaves: list[Tree]
 
     def store(self, leaves: Sequence[Tree]) -> None:
-        """Store a value with the same structure and new leaves at this location."""
+        """Store a value with the same nesting but these ``leaves`` at the location."""
 
 
 class Frontend:
-    """The interface of all frontends; this base class calls functions unchanged."""
+    """Interface of frontends. This base class calls functions unchanged."""
 
     def call(self, function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
         """Call a user's function while it is traced or recorded."""
         return function(*args, **kwargs)
 
     def isolated(self) -> AbstractContextManager[object]:
-        """Return a context manager that undoes assignments to Python state at its end."""
+        """Return a context manager that undoes assignments to Python state when it exits."""
         return nullcontext()
 
     def assigned_in(self, scope: Scope) -> Sequence[Assigned]:
-        """Return the locations that hold tensors of the closed recording ``scope``."""
+        """Return the locations of Python state that hold tensors of ``scope``.
+
+        ``scope`` is closed. ``trace.record`` replaces its tensors by tensors of the enclosing scope.
+        """
         return ()
 
 
@@ -59,10 +62,10 @@ def call(function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
 
 
 def isolated() -> AbstractContextManager[object]:
-    """Return a context manager that undoes assignments to Python state at its end."""
+    """Return a context manager that undoes assignments to Python state when it exits."""
     return _frontend.isolated()
 
 
 def assigned_in(scope: Scope) -> Sequence[Assigned]:
-    """Return the locations that hold tensors of the closed recording ``scope``."""
+    """Return the locations of Python state that hold tensors of the closed ``scope``."""
     return _frontend.assigned_in(scope)

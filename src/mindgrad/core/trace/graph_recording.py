@@ -1,10 +1,10 @@
-"""Transform the recording of a function that is being traced.
+"""Transform the graph of a function that was recorded during a trace.
 
     finish_graph(G, transform)(x) = (G(x), transform(G)(x)), emitted into the enclosing graph
 
-``trace.record`` calls :func:`finish_graph` for recordings that are graphs. The graph is rewritten before it
-is transformed, because the derivative inherits cheaper equations. A *shortcut* of a transformation has
-the same arguments and results, and is cheaper for some graphs.
+``trace.record`` calls :func:`finish_graph` if the recording is a graph. The graph is rewritten before it is
+differentiated, because cheaper equations have cheaper derivatives. A *shortcut* of a transformation computes
+the same results at a lower cost, but only for some graphs.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def _pulled(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[An
     return pull_through_loops(builder, xs, ys, given) if along is None else along
 
 
-#: maps a transformation to its shortcut. A shortcut is called first, with a graph in which inner derivatives
-#: are single equations that are not expanded yet (``control.taylor_coefficients``). If it returns ``None``,
-#: the transformation is called
+#: maps a transformation to its shortcut, which is tried first. If the shortcut returns ``None``, the
+#: transformation is called. In the graph that the shortcut receives, each inner derivative is still a single
+#: equation (``control.taylor_coefficients``)
 SHORTCUTS: dict[Callable[..., list[Any]], Callable[..., list[Any] | None]] = {
     forward_rule: push_series,
     reverse_rule: _pulled,
@@ -59,9 +59,9 @@ def finish_graph(
     primals: list[Tensor],
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Transform the graph in ``scope``, and apply the result in the enclosing scope.
+    """Transform the graph in ``scope``, and emit the result into the enclosing scope.
 
-    See ``trace.record.finish`` for the arguments and results.
+    The arguments and results are described at ``trace.record.finish``.
     """
     builder = scope.builder
     rule: Any = transform.transform if isinstance(transform, Unchecked) else transform
@@ -89,7 +89,8 @@ def finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # after the shortcut, derivatives are not expanded yet, so ``produced`` does not show a zero derivative
+    # the equations that a shortcut emits are not expanded yet, so ``produced`` does not show whether a
+    # derivative is zero. In this case, look for operators without a derivative rule
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -104,8 +105,8 @@ def note_derivative(
 ) -> None:
     """Record in the enclosing graph that the function of ``scope`` was differentiated.
 
-    If ``is_suspect`` is true, a derivative may be zero. If the cause are operators such as comparisons, a
-    warning names them.
+    If ``is_suspect`` is true, a derivative may be zero by mistake. If operators such as comparisons cause the
+    zero, a warning names them.
     """
     if is_suspect:
         warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
@@ -118,22 +119,23 @@ def note_derivative(
 def _by_shortcut(
     builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
 ) -> Graph | None:
-    """Build a graph of the ``primal`` values and the derivative by ``shortcut``.
+    """Return a graph of ``primal`` and of the derivative that ``shortcut`` emits.
 
-    Returns ``None`` if ``shortcut`` does. A trace records a differentiated function at each call. If two
-    recordings are equal, they share one graph.
+    Returns ``None`` if ``shortcut`` returns ``None``. A trace may record and differentiate the same function
+    many times, so equal recordings share one graph.
     """
     scope = innermost()
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
     program = builder.close([*xs, *ys, *primal])
     numbers = {v: k for k, v in enumerate(program.inputs)}
-    # extras come from outside the recording, so they are inputs or constants
+    # cotangents and tangents come from outside the recording, so they are inputs or constants of its graph
     of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in vectors])
     key = (shortcut, len(xs), len(ys), of_given, program.key())
     if key not in derived:
         with building(builder):
             produced = shortcut(builder, xs, ys, vectors)
-        # also store ``program``, because it keeps the constants alive whose ``id`` is part of the key
+        # also store ``program``: it keeps alive the constants whose ``id`` is part of the key, so that no
+        # other object can have the same ``id``
         derived[key] = program, None if produced is None else builder.close([*primal, *produced])
     return derived[key][1]
 
@@ -141,10 +143,11 @@ def _by_shortcut(
 def _improved(
     builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
 ) -> tuple[Builder, tuple[list[Any], ...]]:
-    """Apply the rewrites before differentiation; return a new builder and its atoms.
+    """Rewrite the graph in ``builder`` before it is differentiated.
 
-    A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
-    tensor, the smaller tensor replaces the broadcast in ``captured``.
+    Returns a builder with the new graph, and its atoms (variables and constants) that correspond to the atoms
+    in ``groups``. A tensor in ``captured`` may be a broadcast of a smaller tensor. If the rewritten graph
+    needs only the smaller tensor, it replaces the broadcast in ``captured``.
     """
 
     def improved(graph: Graph) -> Graph:
@@ -164,7 +167,10 @@ def _improved(
 def _rewritten(
     builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
 ) -> tuple[Builder, tuple[list[Any], ...]]:
-    """Apply ``rewrite`` to a builder's graph; return a new builder and its atoms."""
+    """Apply ``rewrite`` to the graph in ``builder``.
+
+    Returns a builder with the new graph, and its atoms that correspond to the atoms in ``groups``.
+    """
     closed = builder.close([atom for group in groups for atom in group if atom is not None])
     better = rewrite(closed)
     if better is closed:

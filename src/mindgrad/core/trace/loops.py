@@ -1,10 +1,11 @@
 """Branches and loops: ``cond``, ``while_loop``, ``fori_loop``, and ``scan``.
 
-Each traces its functions to graphs (``trace.closed_program``) and applies one primitive of ``core.control``,
-in eager mode and inside ``jit``. All are differentiable to any order.
+Each function traces its function arguments to graphs (``trace.closed_program``) and applies one primitive of
+``core.control``, both in eager mode and inside ``jit``. All are differentiable to any order.
 
-Operands and carries are containers of tensors, arrays, and numbers. The functions receive a number as a
-traced number, which does not change the element type of a tensor with which it is combined.
+Operands and carries are containers of tensors, arrays, and numbers. A number is passed to the traced
+functions as a scalar that, like a Python number, does not change the element type of a tensor with which it
+is combined.
 """
 
 from __future__ import annotations
@@ -40,14 +41,15 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
     Args:
         pred: scalar tensor or number; nonzero means true.
-        true_fun, false_fun: functions of the operands that return containers of equal structure and types.
+        true_fun, false_fun: functions of the operands. Both must return containers of the same nesting and
+            types.
         *operands: containers of tensors and numbers.
 
     Returns:
-        The result of the function that ran.
+        The result of the selected function.
 
     Raises:
-        TypeError: If the results of the functions differ in structure or types, or ``pred`` is not a scalar.
+        TypeError: If the results of the functions differ in nesting or types, or ``pred`` is not a scalar.
 
     >>> from mindgrad.core import cond, grad
     >>> grad(lambda x: cond(x > 1, lambda x: x * x, lambda x: -x, x))(3.0)
@@ -68,18 +70,19 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
     """Run ``carry = body_fun(carry)`` while ``cond_fun(carry)`` is true.
 
-    Reverse mode saves some carries and recomputes the others (``control.checkpoints``).
+    Reverse mode stores the carries of some iterations and recomputes all other carries from them
+    (``control.checkpoints``).
 
     Args:
         cond_fun: function of the carry that returns a scalar.
-        body_fun: function of the carry that returns the next carry, of equal structure and types.
+        body_fun: function of the carry that returns the next carry. The nesting and types must not change.
         init_val: the first carry: a container of tensors and numbers.
 
     Returns:
         The last carry.
 
     Raises:
-        TypeError: If ``body_fun`` changes the structure or types of the carry, or the condition is not a
+        TypeError: If ``body_fun`` changes the nesting or types of the carry, or the condition is not a
             scalar.
 
     >>> from mindgrad.core import grad, while_loop
@@ -102,7 +105,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     """Run ``carry = body_fun(i, carry)`` for i from ``lower`` to ``upper`` − 1.
 
     Args:
-        lower, upper: ints, or integer tensors.
+        lower, upper: ints, or integer tensors. ``upper`` is excluded.
         body_fun: function of the index and the carry that returns the next carry.
         init_val: the first carry: a container of tensors and numbers.
 
@@ -110,7 +113,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
         The last carry.
 
     Raises:
-        TypeError: If ``body_fun`` changes the structure or types of the carry.
+        TypeError: If ``body_fun`` changes the nesting or types of the carry.
 
     >>> from mindgrad.core import fori_loop
     >>> fori_loop(0, 4, lambda i, total: total + i, 0)
@@ -138,20 +141,20 @@ def scan(
     """Run ``carry, y = f(carry, x)`` for each slice x, and stack the values y.
 
     Args:
-        f: function of the carry and a slice that returns the next carry, of equal structure and types, and a
-            container of tensors and numbers.
+        f: function of the carry and a slice. It returns the next carry, whose nesting and types must not
+            change, and a container y of tensors and numbers.
         init: the first carry: a container of tensors and numbers.
-        xs: container of tensors with one slice for each iteration along axis 0. ``None``: ``f`` receives
-            ``None``.
-        length: number of iterations. ``None``: the size of axis 0 of ``xs``.
-        reverse: whether to run from the last slice to the first.
+        xs: container of tensors. Iteration i receives their slices ``x[i]``. If ``xs`` is ``None``, ``f``
+            receives ``None`` instead of a slice. Default: ``None``.
+        length: number of iterations. Default: ``None``, the size of axis 0 of ``xs``.
+        reverse: whether to run from the last slice to the first. Default: ``False``.
 
     Returns:
-        tuple: the last carry, and the stacked values.
+        tuple: the last carry, and the values y of all iterations, stacked along a new axis 0.
 
     Raises:
-        TypeError: If ``f`` does not return a pair, or changes the structure or types of the carry.
-        ValueError: If sizes of axis 0 differ, or neither ``xs`` nor ``length`` is given.
+        TypeError: If ``f`` does not return a pair, or changes the nesting or types of the carry.
+        ValueError: If the sizes of axis 0 or ``length`` differ, or neither ``xs`` nor ``length`` is given.
 
     >>> from mindgrad.core import scan, numpy as np
     >>> last, sums = scan(lambda total, x: (total + x, total + x), 0.0, np.array([1.0, 2.0, 3.0]))
@@ -191,8 +194,8 @@ def _length(scanned: _Tree, length: int | None) -> int:
         sizes.add(operator.index(length))
     if len(sizes) != 1 or None in sizes:
         raise ValueError(
-            "For 'scan', each tensor of xs must have the same size along axis 0, which is the length, but "
-            f"got sizes {sorted(map(str, sizes))}."
+            "For 'scan', each tensor in xs must have the same size along axis 0, which is the length of the "
+            f"scan, but got sizes {sorted(map(str, sizes))}."
         )
     (count,) = sizes
     return int(count)  # type: ignore[arg-type]
@@ -206,12 +209,12 @@ def _scalar_test(result: Any) -> Tensor:
 
 
 class _Tree:
-    """A container of operands, as tensors.
+    """A container of operands, converted to tensors.
 
     Attributes:
-        structure: the container structure.
-        tensors, types: the tensors of the leaves, and their types.
-        are_numbers: whether each leaf is a number.
+        structure: the nesting of the container.
+        tensors, types: the tensor of each leaf, and its type.
+        are_numbers: whether each leaf is a number instead of a tensor.
     """
 
     def __init__(self, owner: str, tree: Any, keeps_none: bool = False) -> None:
@@ -222,7 +225,7 @@ class _Tree:
         self.are_numbers = [type(t) is Number for t in self.tensors]
 
     def filled(self, symbols: Sequence[Tensor]) -> Any:
-        """Return the container with symbols instead of its leaves."""
+        """Return the container with ``symbols`` instead of its leaves."""
         following = zip(symbols, self.are_numbers, strict=True)
         values: list[Any] = []
         for leaf in self.leaves:
@@ -234,7 +237,11 @@ class _Tree:
         return unflatten(self.structure, values)
 
     def follow(self, types: Sequence[TensorType], are_numbers: Sequence[bool]) -> bool:
-        """Replace numbers that become scalar tensors; return whether there are any."""
+        """Convert numbers for which a loop body returns scalar tensors to scalar tensors.
+
+        ``types`` and ``are_numbers`` describe the carry that the body returns. Returns whether a number was
+        converted.
+        """
         changed = False
         for k, (type_, is_number) in enumerate(zip(types, are_numbers, strict=False)):
             number = self.tensors[k]
@@ -250,9 +257,9 @@ class _Traced:
 
     Attributes:
         program: the traced function.
-        structure: container structure of its result.
-        are_numbers: whether each tensor of the result is a number.
-        absent: whether each leaf of the result is ``None`` instead of a tensor.
+        structure: the nesting of its result.
+        are_numbers: for each output of the graph, whether it is a number.
+        absent: for each leaf of the result, whether it is ``None``, for which the graph has no output.
     """
 
     def __init__(
@@ -274,7 +281,7 @@ class _Traced:
             scope: Any = innermost()
             if scope.written:
                 raise RuntimeError(
-                    f"For '{owner}', the function writes a reference. Return the value instead."
+                    f"For '{owner}', the function must not assign a reference. Return the new value instead."
                 )
             return [t for t in tensors if t is not None]
 
@@ -284,7 +291,7 @@ class _Traced:
             )
 
     def converted(self, types: Sequence[TensorType]) -> Graph:
-        """Return the graph with the dtypes of ``types`` instead of its output dtypes."""
+        """Return the graph with its outputs converted to the dtypes of ``types``."""
         graph = self.program.graph
         if [y.type for y in graph.outputs] == list(types):
             return graph
@@ -299,11 +306,12 @@ class _Traced:
 def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False) -> _Traced:
     """Trace the body of a loop, and check that it returns a carry like ``carry``.
 
-    If a number of the carry becomes a scalar tensor, the loop starts with a tensor, and the body is traced
-    again. With ``is_pair``, the result of the body is a pair, and its first element is the next carry.
+    If the body returns a scalar tensor for a number in the carry, the initial number is converted to a
+    tensor, and the body is traced again. With ``is_pair``, the body returns a pair whose first element is the
+    next carry.
 
     Raises:
-        TypeError: If structures or types differ.
+        TypeError: If the nesting or a type of the carry differs.
     """
     while True:
         body = traced()
@@ -329,7 +337,11 @@ def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False)
 
 
 def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
-    """Return the types of the results of two branches. A number takes the dtype of the second result."""
+    """Return the types to which the results of both branches are converted.
+
+    If one result is a Python number and the other result is a tensor, the number is converted to the dtype of
+    the tensor.
+    """
     if first.structure != second.structure or first.absent != second.absent:
         raise TypeError(
             f"For 'cond', the results of the functions must have the same structure, but have the leaves "
@@ -356,7 +368,10 @@ def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
 
 
 def _joined(graphs: Sequence[Graph], sides: Sequence[_Traced]) -> tuple[list[Graph], list[Tensor]]:
-    """Give ``graphs`` common inputs: captured tensors, then arguments."""
+    """Return ``graphs`` with common inputs, and the tensors that any of them captures.
+
+    The inputs of each returned graph are all captured tensors, followed by the arguments of the graph.
+    """
     tensors: dict[int, Tensor] = {}
     for side in sides:
         tensors.update((id(t), t) for t in side.program.captured.values())
@@ -377,7 +392,7 @@ def _rebuilt(
     are_numbers: Sequence[bool],
     absent: Sequence[bool] | None = None,
 ) -> Any:
-    """Return the container of the results, with numbers as Python numbers."""
+    """Return the container of ``results``, in which numbers are Python numbers."""
     values = [make_number(t) if is_number else t for t, is_number in zip(results, are_numbers, strict=True)]
     following = iter(values)
     filled = values if absent is None else [None if is_absent else next(following) for is_absent in absent]

@@ -1,9 +1,9 @@
 """Differentiate with respect to Python numbers, and return them as results.
 
-In a traced function, a Python number is a :class:`~mindgrad.core.ir.tensor.Number`: a scalar tensor of type
-float64 or int64. Like a Python number, it does not promote the dtype of tensors, so ``x * 2.0`` has the dtype
-of ``x``. Therefore, a function computes the same result with and without a derivative. A new value of the
-number does not need a new compilation.
+In a traced function, a Python number becomes a :class:`~mindgrad.core.ir.tensor.Number`: a scalar tensor of
+type float64 or int64. Like a Python number, it does not promote the dtype of tensors, so ``x * 2.0`` has the
+dtype of ``x``. Therefore, a function computes the same result whether or not it is differentiated. A call
+with another number needs no new compilation.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from mindgrad.core.primitives.structural import convert
 
 __all__ = ["DATA", "as_data", "as_python", "block", "is_number", "number_tensor"]
 
-#: maps the type of a number that ``mutable`` returns to the type of its graph input. Because the number is an
-#: input, a call with another number needs no compilation
+#: maps each type of numbers that ``mutable`` returns to the tensor type of the graph input that represents
+#: such a number. A call with another number reuses the compiled graph
 DATA = {
     MutableFloat: tensor_type("float64", ()),
     MutableScalar: tensor_type("float64", ()),
@@ -53,12 +53,12 @@ def as_data(
 ) -> tuple[Sequence[Tree], dict[str, Tree]]:
     """Convert floats in the selected arguments to ``mutable`` floats.
 
-    They then become inputs of the graph instead of constants.
+    ``mutable`` floats are inputs of the graph, so that a call with another value reuses the compiled graph.
 
     Args:
         args, kwargs: the arguments of a call.
         positions: indices of the selected parameters; ``None`` selects all positional arguments.
-        names: function that returns the parameter names, so that ``positions`` also selects arguments that
+        names: function that returns the names of the parameters. It is used to find selected parameters that
             are passed by keyword.
     """
     listed = list(args)
@@ -86,7 +86,8 @@ def _marked(x: Tree) -> Tree:
 def as_python(result: Tree) -> Results:
     """Convert traced numbers in the result of a derivative to Python numbers.
 
-    If an enclosing function is being recorded, the result is returned unchanged.
+    Inside an enclosing trace or recording, the result is returned unchanged, because its numbers have no
+    values yet.
     """
     if open_scopes():
         return result
@@ -97,10 +98,10 @@ def as_python(result: Tree) -> Results:
 
 
 def block(derivative: Tensor, *operands: Tensor) -> Tensor:
-    """Give a block of a Jacobian or Hessian its final type.
+    """Convert a block of a Jacobian or Hessian to its final dtype.
 
-    If the output and the inputs are all numbers, the block becomes a number. If only some of them are, the
-    block gets the dtype of the last tensor among them. Otherwise, it is returned unchanged.
+    If the output and the inputs are all Python numbers, the block becomes a number. If some of them are
+    numbers, the block gets the dtype of the last tensor. Otherwise, it is returned unchanged.
 
     Args:
         derivative: the block.

@@ -1,7 +1,8 @@
-"""Convert operands: numbers and arrays to tensors of one element type and shape.
+"""Convert the operands of a function to tensors of one element type and shape.
 
 A Python number becomes a :class:`Number`: a scalar (0-D) tensor with the precision of Python's numbers, which
-does not change the element type of a tensor with which it is combined. A result of numbers alone is a number.
+does not change the element type of a tensor with which it is combined. An operator on numbers alone returns a
+number.
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ __all__ = [
 
 Shape = tuple[int, ...]
 
-#: types of Python numbers with the NumPy types of their values; ``bool`` is a subclass of ``int``
+#: pairs of a Python number type and the NumPy type for its values. ``bool`` comes first, because it is a
+#: subclass of ``int``
 _PRECISION = ((bool, np.bool_), (int, np.int64), (float, np.float64), (complex, np.complex128))
 
 
 def operand(x: Any, operator: str) -> Tensor:
     """Convert ``x`` to a tensor.
+
+    ``operator`` is the name of the calling operator in error messages.
 
     Raises:
         TypeError: If ``x`` cannot be converted to a tensor.
@@ -73,7 +77,7 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
 
 
 def inexact(x: Tensor) -> Tensor:
-    """Convert integers and Booleans to floats; return other types unchanged."""
+    """Convert an integer or Boolean tensor to floating point; return others unchanged."""
     dtype = x.type.dtype
     if dtype.is_inexact:
         return x
@@ -81,7 +85,7 @@ def inexact(x: Tensor) -> Tensor:
 
 
 def broadcast_shapes(operator: str, *shapes: Shape) -> Shape:
-    """Return the common shape by NumPy's broadcasting rules.
+    """Return the shape to which ``shapes`` broadcast by NumPy's rules.
 
     Raises:
         ValueError: If the shapes do not broadcast.
@@ -115,7 +119,7 @@ def _at_the_right(own: Shape, shape: Shape) -> dict[str, Any]:
 
 
 def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
-    """Broadcast ``tensors`` to one shape.
+    """Broadcast ``tensors`` to their common shape.
 
     Raises:
         ValueError: If the shapes do not broadcast.
@@ -129,7 +133,11 @@ def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
 
 @lru_cache(maxsize=4096)
 def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]]]:
-    """For each operand that needs a broadcast: its position and the parameters for it."""
+    """List the operands that must be broadcast to the common shape.
+
+    Each is a pair (index, parameters of ``broadcast_in_dim``). The result is cached for each combination of
+    types.
+    """
     shapes = [each.shape for each in types]
     shape = broadcast_shapes(operator, *shapes)
     return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
@@ -138,7 +146,8 @@ def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]
 def promoted(operator: str, *xs: Any, float_only: bool = False) -> list[Tensor]:
     """Convert ``xs`` to tensors of one element type.
 
-    If all are numbers, they remain numbers. With ``float_only``, integers are converted to floats.
+    If all of ``xs`` are numbers, the results are numbers. With ``float_only``, integers are converted to
+    floats.
     """
     tensors = [x if type(x) is Tensor else operand(x, operator) for x in xs]
     dtype: Any = None
@@ -161,12 +170,12 @@ def promoted(operator: str, *xs: Any, float_only: bool = False) -> list[Tensor]:
 
 
 def applied(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
-    """Apply a primitive after its type rule has checked types, shapes, and parameters.
+    """Check the operands with the type rule of ``primitive``, and apply ``primitive``.
 
-    The result of numbers is a number, if it is a scalar.
+    If all operands are numbers and the result is a scalar, the result is a number.
 
     Raises:
-        TypeError, ValueError: If the primitive does not accept the operands or parameters.
+        TypeError, ValueError: If ``primitive`` does not accept the operands or parameters.
     """
     _check(primitive, tuple([t._type or t.type for t in tensors]), tuple(parameters.items()))
     result = apply(primitive, *tensors, **parameters)
@@ -183,7 +192,7 @@ def _check(primitive: Primitive, types: tuple[TensorType, ...], parameters: tupl
 def pointwise(
     operator: str, primitive: Primitive, *xs: Any, float_only: bool = False, **parameters: Any
 ) -> Any:
-    """Apply a pointwise primitive after promotion and broadcasting."""
+    """Apply an elementwise primitive after type promotion and broadcasting of ``xs``."""
     tensors = promoted(operator, *xs, float_only=float_only)
     if len(tensors) > 1:
         tensors = broadcast_together(operator, *tensors)

@@ -1,12 +1,14 @@
-"""Plans of eager mode: derive a recording once, and reuse the derivative.
+"""Plans of eager mode: differentiate a recording once, and reuse the derivative.
 
-    plan(structure of a recording)(values) = transform(recording)
+    plan(structure of a recording)(values of the recording) = transform(recording)
 
-A recording consists of the operators that a function ran in eager mode, and their values. Its *structure* is
-everything except the values. A plan is the list of operators that compute the derivative. Plans are cached by
-structure: the next recording with an equal structure runs the cached plan on its own values.
+A recording consists of the operators that a function ran in eager mode, and of the values that they computed.
+Its *structure* is everything except the values. A plan is the list of operators that compute a derivative.
+Plans are cached by structure: the next recording with an equal structure runs the cached plan on its own
+values.
 
-A *mark* is a bit flag of a value, such as ``INFINITE``: an element may be infinite or NaN (``ir.graph``).
+A *mark* is a bit flag of a value. For example, the mark ``INFINITE`` means that an element may be infinite or
+NaN (``ir.graph``).
 """
 
 from __future__ import annotations
@@ -48,10 +50,11 @@ _PLANS_KEPT = 2048
 
 
 class Plan:
-    """The derivative of a recording, which serves all recordings with equal structure.
+    """The operators of a derivative, for all recordings with one structure.
 
-    A plan stores its values in numbered *slots*. *Extras* are the cotangents or tangents of the derivative.
-    ``loads``, ``given``, and ``constants`` fill slots, and each step reads and fills slots.
+    A plan stores its values in numbered *slots*. *Extras* are the cotangents or tangents that the derivative
+    receives. ``loads``, ``given``, and ``constants`` fill slots before the first step. Each step applies one
+    operator, which reads and fills slots.
 
     Attributes:
         loads: pairs (slot, index of the recorded value that is stored in this slot).
@@ -94,17 +97,19 @@ class Plan:
             equations = list(builder.equations)
             recorded = set(equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
-            # an output that no recorded operator computed has derivative zero
+            # an output that is not in the recording does not depend on the inputs. A zero constant replaces
+            # it, so that its derivative is zero
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: recorded operators that make a derivative zero, such as comparisons. A warning about zero gradients
-        #: names them
+        #: recorded operators that make a derivative zero, such as comparisons, with their source lines. A
+        #: warning about zero gradients lists them
         self.zeroing: list[tuple[Source, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
-        #: indices of the values from outside on which the results depend through differentiable operators
+        #: indices of the values from outside the recording on which the outputs depend smoothly, so that a
+        #: zero derivative with respect to them is not a mistake
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Atom, int] = {}
         for number, atom in enumerate(atoms):
@@ -112,7 +117,7 @@ class Plan:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
         self.sources: list[tuple[str, int] | None] = []
-        #: pairs (slot, marks): the marks that derivative rules have set on cotangents
+        #: pairs (slot, marks) of cotangents on which derivative rules have set marks
         self.marks: list[tuple[int, int]] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
@@ -128,7 +133,8 @@ class Plan:
         for position, array, _ in self.constants:
             self.initial[position] = array
         self.compact = compacted(self.steps) if self.is_silent else None
-        #: for each step, the slots that are freed after it; ``None`` if all values are small
+        #: for each step, the slots that no later step reads, so that large arrays in them can be freed.
+        #: ``None`` if all arrays are small
         self.dead = self._dead() if slots.largest >= HOST.freed_bytes else None
 
     def _dead(self) -> list[list[int]]:
@@ -141,12 +147,13 @@ class Plan:
         return dead[::-1]
 
     def run(self, recorder: Recorder, extras: Sequence[Tensor | None], is_last: bool) -> list[Tensor]:
-        """Run the plan on the arrays of a recording.
+        """Run the plan on the arrays of a recording, and return the results.
 
         Args:
             recorder: the recording whose values the plan loads.
-            extras: the cotangents or tangents of the derivative.
-            is_last: whether the values of ``recorder`` may be freed while the plan runs.
+            extras: the cotangents or tangents that the derivative receives.
+            is_last: whether the values of ``recorder`` may be freed while the plan runs, because they are not
+                needed again.
         """
         slots = self.initial.copy()
         values = recorder.values if self.dead is None or not is_last else recorder.handed_over()
@@ -154,7 +161,7 @@ class Plan:
             slots[position] = values[number]
         del values
         for position, index in self.given:
-            slots[position] = extras[index].host_array()  # type: ignore[union-attr]  # it is not zero
+            slots[position] = extras[index].host_array()  # type: ignore[union-attr]  # a zero extra has no slot
         if is_checking_kernels():
             with np.errstate(all="ignore"):
                 for step, source in zip_longest(self.steps, self.sources):
@@ -169,9 +176,10 @@ class Plan:
         return [make_tensor(slots[position]) for position in self.results]
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Tensor | None]) -> list[Tensor]:
-        """Run the plan on tensors of an enclosing scope.
+        """Run the plan on tensors, so that an enclosing scope records its operators.
 
-        The scope records each operator, so that the derivative can be differentiated again.
+        The enclosing scope can then differentiate the derivative again. ``tensor_of`` returns the tensor for
+        the index of a recorded value.
         """
         for tensor in map(tensor_of, self.smooth):
             if isinstance(tensor._scope, Recorder):
@@ -206,7 +214,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the mark bits of a cotangent, for derivatives of higher order."""
+    """Set mark bits on the variable of a cotangent, for derivatives of higher order."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -222,8 +230,9 @@ def _needed(
 ) -> list[Equation]:
     """Select the equations that compute ``produced`` from recorded values.
 
-    Recorded values (``computed``) are available, so their equations are not selected. Equations of the
-    derivative that have side effects, such as printing, are always selected.
+    The keys of ``computed`` are atoms (variables and constants) whose values were recorded, so equations that
+    compute only such atoms are left out. Equations of the derivative that have side effects, such as
+    printing, are always selected.
     """
     needed = {atom for atom in produced if type(atom) is Variable}
     steps: list[Equation] = []
@@ -239,14 +248,14 @@ def _needed(
 class _Slots:
     """The assignment of atoms (variables and constants) to the slots of a plan.
 
-    It also collects the steps of the plan.
+    ``add`` also appends the steps of the plan.
 
     A *splat* is an array of equal elements that is stored as one element. A pointwise operator accepts a
     splat; for all other operators, a step expands it to the full array.
 
     Args:
         recorder: the recording whose values the plan loads.
-        known: dict that maps each atom with a recorded value to the index of this value.
+        known: maps each atom with a recorded value to the index of this value.
         given: the atoms of the cotangents or tangents.
     """
 
@@ -259,7 +268,7 @@ class _Slots:
         self.given: list[tuple[int, int]] = []
         self.constants: list[tuple[int, Array, TensorType]] = []
         self.steps: list[tuple] = []
-        #: size in bytes of the largest result of a step
+        #: size of the largest result of a step, in bytes
         self.largest = 0
 
     @property
@@ -268,7 +277,7 @@ class _Slots:
         return len(self._slots)
 
     def of(self, atom: Atom) -> int:
-        """Return the index of the slot for a variable or constant; create it if needed."""
+        """Return the slot of a variable or constant; create the slot if it does not exist."""
         position = self._slots.get(atom)
         if position is not None:
             return position
@@ -287,7 +296,7 @@ class _Slots:
         return position
 
     def whole(self, position: int, atom: Atom) -> int:
-        """Return a slot that contains the full array of ``atom``, even for a splat."""
+        """Return a slot with the full array of ``atom``, even if ``atom`` is a splat."""
         if position not in self._splats:
             return position
         key = ("whole", position)
@@ -301,7 +310,7 @@ class _Slots:
         return spread
 
     def add(self, equation: Equation) -> None:
-        """Add a step that applies the operator of ``equation``."""
+        """Append a step that applies the operator of ``equation``."""
         operands = tuple([self.of(x) for x in equation.inputs])
         if not equation.primitive.pointwise:
             operands = tuple([self.whole(p, x) for p, x in zip(operands, equation.inputs, strict=True)])
@@ -311,15 +320,15 @@ class _Slots:
         self.largest = max(self.largest, *[y.type.size * y.dtype.itemsize for y in equation.outputs], 0)
         parameters = equation.parameters
         if equation.has_effect and not self._known.keys().isdisjoint(equation.outputs):
-            parameters = silent(parameters)  # the side effects happened during the recording
+            parameters = silent(parameters)  # the recording already had the side effects, such as printing
         self.steps.append((equation.primitive, operands, results, parameters))
 
 
 def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Stored]:
-    """Emit the equations of a recording into ``builder``.
+    """Emit the operators of a recording into ``builder``.
 
-    Returns the variable or constant of each recorded value. ``marks`` maps the index of a value from outside
-    the recording to its marks.
+    Returns, for each recorded value, its variable or constant. ``marks`` maps the index of a value from
+    outside the recording to its marks.
     """
     atoms: list[Stored] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
@@ -344,15 +353,16 @@ def finish_recorder(
     primals: Sequence[Tensor],
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Compute the results of ``record.finish`` with a plan, which is cached.
+    """Compute the results of ``trace.record.finish`` in eager mode.
 
-    If ``is_last`` is true, large values of the recording are freed as soon as the plan does not need them.
+    A cached plan is used if one exists for the structure of the recording. If ``is_last`` is true, large
+    values of the recording are freed as soon as the plan does not need them.
     """
     values = recorder.values
     xs: list[int] = []
     enclosed = False
-    # The cache key contains everything on which the plan depends. It is a flat list, in which the length of
-    # each part precedes its elements.
+    # The cache key contains everything on which the plan depends. It is one flat list, in which the number of
+    # inputs and outputs comes first, so that two different recordings cannot have equal keys
     structure: list[object] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     if recorder.marks or recorder.lines or recorder.differentiated:
         structure.append(
@@ -374,8 +384,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # Mark values from outside that contain infinity, so that products with them treat 0 · ∞ as 0.
-        # Infinite values computed inside the recording already have the mark
+        # Mark values from outside the recording that contain infinity, so that derivatives treat products 0 ·
+        # ∞ with them as 0. Infinite values that the recording computed already have the mark
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

@@ -1,10 +1,10 @@
-"""Recording of a Python function, and transformation of the recording.
+"""Record the operators of a Python function, and transform the recording.
 
-    differentiate(f, x, transform) = (f(x), transform(f)(x))
+    transformed(record(f, x), transform) = (f(x), transform(f)(x))
 
 The function runs in a new scope, which records its operators. In eager mode, the operators also compute their
-values, and the derivative is a plan (``trace.plans``). During a trace, the scope contains the graph of
-the function. The graph is transformed, and the result is emitted into the enclosing graph.
+values, and the derivative is computed by a plan (``trace.plans``). During a trace, the scope contains the
+graph of the function; this graph is transformed, and the result is emitted into the enclosing graph.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Recorded:
     """The recording of one run of a function in a separate scope.
 
     Attributes:
-        scope: the closed scope.
+        scope: the scope, which is closed: it records no further operators.
         inputs: tensors of the scope that represent the differentiated inputs.
-        leaves: the flattened result of the function. Some elements may be tensors of the scope.
-        structure: the nesting of the function's result, from which ``leaves`` were flattened.
-        written: pairs (reference that the run wrote, its new value in the scope).
+        leaves: the flattened result of the function. Some leaves may be tensors of the scope.
+        structure: the nesting of the result, to which ``leaves`` are unflattened.
+        written: pairs (reference that the run assigned, its new value in the scope).
     """
 
     __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
@@ -56,7 +56,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # clear the bindings: tensors refer to their scope, which would keep the values of references alive
+        # clear the bindings, because tensors keep their scope alive, and the bindings would keep values alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -68,7 +68,7 @@ class Recorded:
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def result(self, tensors: Sequence[Tensor]) -> Results:
-        """Build the result of the function with its tensors replaced by ``tensors``."""
+        """Return the result of the function with ``tensors`` instead of its tensors."""
         replaced = iter(tensors)
         return unflatten(
             self.structure,
@@ -84,8 +84,13 @@ def record(
 ) -> Recorded:
     """Run ``function(*inputs)`` in a scope that records its operators.
 
-    ``inputs`` and ``parameters`` are the inputs of the recording, with respect to which it can be
-    differentiated. The scope is ``within``, or else a new scope of the same kind as the innermost open scope.
+    Args:
+        function: the function.
+        inputs: its arguments.
+        parameters: references that ``function`` reads. The recording can be differentiated with respect to
+            ``inputs`` and ``parameters``.
+        within: the scope. Default: a new scope, which traces if the innermost open scope traces, and
+            otherwise also computes values.
     """
     values = [references.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
@@ -119,7 +124,10 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """Create a scope of the same kind as the innermost open scope: traced or eager."""
+    """Create a scope of the same kind as the innermost open scope.
+
+    If the innermost scope traces, so does the new scope. Otherwise, it also computes values.
+    """
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()
@@ -144,11 +152,12 @@ def transformed(
             returns their results. It must depend only on its arguments, because its result is cached.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         outputs: the outputs to transform. Default: all outputs.
-        applied: function that applies the transformed graph to tensors during a trace. Default: inline it.
+        applied: function that applies the transformed graph to tensors during a trace. By default, the
+            equations of the graph are emitted into the enclosing graph.
         is_last: whether ``recorded`` will not be transformed again, so that eager mode may free its values.
 
     Returns:
-        All output tensors, and the results of ``transform``.
+        All output tensors in the enclosing scope, and the results of ``transform``.
     """
     returned = recorded.outputs
     chosen = returned if outputs is None else list(outputs)
@@ -194,13 +203,13 @@ def transformed(
     return outside[:count], results
 
 
-#: function that transforms a recording that is a graph. ``trace.graph_recording`` registers it, so that eager
-#: mode does not import the rewrites of graphs
+#: function that transforms a recording that is a graph. ``trace.graph_recording`` registers it, so that this
+#: module, which eager mode uses, need not import the rewrites of graphs
 _finish_graph: Callable[..., tuple[list[Tensor], list[Tensor]]] | None = None
 
 
 def register_graph_finisher(finisher: Callable[..., tuple[list[Tensor], list[Tensor]]]) -> None:
-    """Set the function that transforms a recording that is a graph."""
+    """Set the function that transforms recordings that are graphs."""
     global _finish_graph
     _finish_graph = finisher
 
@@ -216,7 +225,7 @@ def finish(
     *,
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Transform the recording in ``scope``.
+    """Transform the recording in ``scope``, and apply the result outside it.
 
     Args:
         scope: the closed scope that contains the recording.
@@ -227,11 +236,11 @@ def finish(
         primals: tensors of the scope whose values are needed outside it.
 
     Returns:
-        The tensors outside the scope that correspond to ``primals``, and the results of ``transform``.
+        The tensors of the enclosing scope that correspond to ``primals``, and the results of ``transform``.
     """
     if isinstance(scope, GraphScope):
         if _finish_graph is None:
-            raise RuntimeError("a graph is transformed, but trace.graph_recording has not been imported")
+            raise RuntimeError("Import mindgrad.core.trace.graph_recording before a graph is transformed.")
         return _finish_graph(scope, inputs, transform, extras, chosen, list(primals), applied)
     return finish_recorder(scope, inputs, transform, extras, chosen, primals, is_last)  # type: ignore[arg-type]  # it is a Recorder
 
@@ -240,16 +249,23 @@ def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple:
     """Replace a deferred recording, whose call has ended, by its eager recording.
 
     A deferred call records operators before they run. When they run, a second recording, the *shadow*, stores
-    their values. Returns the scope and inputs of the shadow, and the tensors of ``groups`` in it.
+    their values. Returns the scope and the inputs of the shadow, and the tensors of the shadow that
+    correspond to the tensors in ``groups``.
     """
     if scope.shadow is None:
-        raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
+        raise RuntimeError(
+            "The recording of a deferred call was discarded when the call ended, so it cannot be "
+            "differentiated now."
+        )
     real, inputs = scope.shadow
     return real, inputs, *[[None if t is None else shadow(t) for t in group] for group in groups]
 
 
 def shadow(tensor: Tensor) -> Tensor:
-    """Return the counterpart of a deferred recording's tensor in the eager recording."""
+    """Return the tensor that represents a deferred tensor in the eager recording.
+
+    Deferred tensors were recorded before their values were computed. Other tensors are returned unchanged.
+    """
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 

@@ -1,9 +1,10 @@
-"""State protocol: tensors that a program reads at its start and writes at its end.
+"""References: tensors with stored state, which a function reads and assigns.
 
-A :class:`~mindgrad.core.ir.tensor.Tensor` with ``is_parameter`` set is a reference: its stored value may
-change. A *scope* is the context in which operators are recorded to a graph (``ir.scope``). Outside every
-scope, a reference represents its stored value. Inside, it represents the value in the innermost scope that
-bound or wrote the reference. If no scope did, the reference becomes an input of the outermost graph.
+A :class:`~mindgrad.core.ir.tensor.Tensor` with ``is_parameter`` set is a *reference*: its stored value may
+change. A *scope* is the context in which operators are recorded (``ir.scope``). Outside every scope, a
+reference represents its stored value. Inside a scope, it represents the value that the innermost scope has
+bound or assigned to it. If no scope has done so and a function is being compiled, the reference becomes an
+input of the outermost graph.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["Journal", "advance", "compilation", "is_compiling", "is_stored", "jo
 def read(reference: Tensor) -> Tensor:
     """Return the current value of a reference; return other tensors unchanged.
 
-    The first read in a compiled function makes the reference an input of the graph.
+    If a function is being compiled, the first read makes the reference an input of its graph.
     """
     if not reference.is_parameter:
         return reference
@@ -62,17 +63,17 @@ def write(reference: Stored, value: Tensor) -> None:
 def advance(generator: Stored, value: Tensor) -> None:
     """Store the new state of a random number generator immediately, even in a scope.
 
-    If the state were stored only when the scope ends, another thread could draw the same numbers before that.
-    :func:`is_stored` must be true for the generator.
+    If the state were stored only when the scope ends, another thread could draw the same random numbers
+    before then. The caller must check that :func:`is_stored` is true for the generator.
     """
     _note(generator, innermost())
     generator.store(value)
 
 
 def is_stored(reference: Stored) -> bool:
-    """Return whether a read of the reference returns its stored value.
+    """Return whether a read of ``reference`` returns its stored value.
 
-    This is true unless a function is being compiled, or an open scope binds the reference.
+    The result is false if a function is being compiled, or an open scope has bound or assigned the reference.
     """
     key = id(reference)
     return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
@@ -85,11 +86,11 @@ def _note(reference: Stored, scope: Scope | None) -> None:
 
 
 class Journal:
-    """The previous values of the references that are written in a scope.
+    """The previous values of the references that are assigned in a scope.
 
     Attributes:
-        scope: the innermost scope when the journal is opened. Writes in other scopes are not recorded.
-        before: maps the ``id`` of a reference to the reference and its value before the first write.
+        scope: the innermost scope when the journal is opened. Assignments in other scopes are not recorded.
+        before: maps the ``id`` of a reference to the reference and its value before the first assignment.
     """
 
     __slots__ = ("before", "scope")
@@ -109,7 +110,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """Record the previous value of each reference that is written in this context."""
+    """Context manager that records the previous value of each assigned reference."""
     opened = Journal()
     _local.journals.append(opened)
     try:

@@ -1,4 +1,7 @@
-"""The derivative of a recorded run as a function of vectors."""
+"""The derivative of a recorded run as a function of tangents or cotangents.
+
+``vjp`` and ``linearize`` return such functions.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ def _nothing(builder: object, xs: object, ys: object, extras: object) -> list[An
 
 
 class Replay:
-    """The derivative of a recorded run as a function of vectors.
+    """The derivative of a recorded run as a function of tangents or cotangents.
 
-    Each call transforms the recording again, for its own vectors.
+    Each call differentiates the recording again.
 
     Attributes:
-        outputs: the outputs of the run, as tensors of the scope outside the run.
+        outputs: the outputs of the run, as tensors of the enclosing scope.
     """
 
     __slots__ = ("_captured", "_chosen", "_graph", "_recorded", "_rule", "_xs", "outputs")
@@ -40,13 +43,14 @@ class Replay:
         scope = recorded.scope
         if isinstance(scope, GraphScope):
             with building(scope.builder):
-                # only the run itself prints, not each application of its derivative
+                # remove side effects, such as printing, which must occur only in the run itself
                 self._graph = without_effects(scope.builder.close([scope.atom(t) for t in chosen]))
             place = {atom: k for k, atom in enumerate(self._graph.inputs)}
             self._xs = [place[t._atom] for t in recorded.inputs]
             self._captured = [tensor for _, tensor in scope.captures]
         self.outputs, _ = transformed(recorded, _nothing)
-        # references that the run assigned are written once, not with each application of its derivative
+        # forget the references that the run assigned, because each call of the derivative would assign them
+        # again
         recorded.written.clear()
 
     def __call__(self, vectors: Sequence[Tensor]) -> list[Tensor]:
@@ -63,7 +67,7 @@ class Replay:
 
 
 def note_linearized(recorded: Recorded, chosen: Sequence[Tensor], derivative: Graph) -> None:
-    """Record that the run was differentiated, and warn about zero gradients."""
+    """Record that a run was differentiated, and warn if a derivative is zero."""
     scope = recorded.scope
     with building(scope.builder):
         ys = [scope.atom(t) for t in chosen]
