@@ -2,13 +2,14 @@
 
     hook(*cts) = function(cts), or cts if the function returns None
 
-The primitive ``hook`` calls a Python function with the values of gradients. The call is an effect, so value
-numbering does not merge equal calls. For a batch of gradients, the function is called once per sample. The
-primitive exists only in eager mode. A compiled function raises an error if code attaches a hook in it.
+The primitive ``hook`` calls a Python function with the values of gradients. The call is a side effect, so
+value numbering (the merging of equal equations) does not merge equal calls. For a batch of gradients, the
+function is called once per sample. The primitive exists only in eager mode. Attaching a hook inside a
+compiled function raises an error.
 
 A second derivative needs the derivative of the Python function. If the function object has a method
-``graph(*types)``, this method returns the graph of the function, and its derivative is used. Otherwise a
-second derivative through the hook raises ``RuntimeError``.
+``graph(*types)``, that method must return the graph of the function, and the graph is differentiated.
+Otherwise a second derivative through the hook raises ``RuntimeError``.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
         program = traced(*[ct.type for ct in cts])
         active_inputs = active(ts)
         pushed = forward_body(program, active_inputs, tuple(range(len(cts))))
-        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]  # type: ignore[list-item]  # they are active
+        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]  # type: ignore[list-item]  # no tangent is None
     raise RuntimeError(
         "cannot differentiate a gradient that passed through a hook, because the derivative of a Python "
         "hook is unknown. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
