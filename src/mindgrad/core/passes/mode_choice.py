@@ -93,7 +93,11 @@ class _Cut(NamedTuple):
 def pull_by_series(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """Emit the cotangents of ``xs`` in forward mode, or return ``None``."""
+    """Emit the cotangents of ``xs`` in forward mode.
+
+    Returns ``None`` if the graph is outside the limits of the module docstring, or if reverse mode is
+    cheaper.
+    """
     if not 1 <= len(xs) <= costs().series_inputs:
         return None
     if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):

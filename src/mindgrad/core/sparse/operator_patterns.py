@@ -1,8 +1,8 @@
 """Sparsity patterns of operators that mix elements, such as matrix products.
 
-The patterns follow from the index map of the operator (``ir.index_map``). An output element depends on all
-operand elements along the axes that are not parallel. An operator with a more precise pattern, such as a
-product with a known sparse matrix, has its own ``pattern`` function (``primitives.patterns``).
+The patterns follow from the index map of the operator (``ir.index_map``). Along an axis that is not parallel,
+an output element depends on all operand elements. An operator with a more precise pattern, such as a product
+with a known sparse matrix, has its own ``pattern`` function (``primitives.patterns``).
 """
 
 from __future__ import annotations
