@@ -6,8 +6,9 @@ To *lower* a graph means to convert it to the input language of XLA. The key con
 (``backend.graph_digest``). A process that finds an entry therefore neither traces nor lowers the graph with
 JAX. This assumes that one version of JAX with the same settings lowers equal graphs to equal code.
 
-Xgraphs without a digest, graphs for several devices, and graphs compiled inside a context manager of JAX that
-affects lowering.
+The key of some graphs contains the lowered text instead of the digest. Such graphs are always lowered first.
+They are graphs without a digest, graphs for several devices, and graphs compiled inside a context manager of
+JAX that affects lowering.
 
 Each file contains one executable, serialized by the public ``jax.experimental.serialize_executable``. The
 compilation cache of JAX is not used for three reasons. JAX's cache is one setting of the whole process, so it
