@@ -121,7 +121,7 @@ def limit() -> int:
     _warn_once(
         SIZE_VARIABLE,
         f"{SIZE_VARIABLE}={text!r} is not a valid size. Write bytes, or a number with K, M or G, such as "
-        f"500M; 0 disables the compile cache. It stays below {readable_size(DEFAULT_LIMIT)}.",
+        f"500M; 0 disables the compile cache. The default limit of {readable_size(DEFAULT_LIMIT)} is used.",
     )
     return DEFAULT_LIMIT
 

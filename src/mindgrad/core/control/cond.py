@@ -76,7 +76,9 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     for graph in (true, false):
         expected = tuple([v.type for v in graph.inputs])
         if expected != types:
-            raise TypeError(f"For 'cond', a branch takes {expected}, but the operands have types {types}.")
+            raise TypeError(
+                f"For 'cond', a branch takes inputs of types {expected}, but the operands have types {types}."
+            )
     true_types = tuple([y.type for y in true.outputs])
     false_types = tuple([y.type for y in false.outputs])
     if true_types != false_types:

@@ -118,7 +118,7 @@ def _tangent_transpose(
 
 
 def _never(*_: object, **__: object) -> tuple:
-    raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
+    raise RuntimeError("'custom_tangent' cannot be evaluated: it exists only while a derivative is built.")
 
 
 #: The linear map ``t ↦ J t`` of a function with a custom VJP. It exists only while reverse mode builds a

@@ -87,7 +87,9 @@ def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
 
 
 def _compiled(*_: object, **__: object) -> tuple:
-    raise RuntimeError("a gradient hook cannot run inside a compiled function.")
+    raise RuntimeError(
+        "a gradient hook is a Python function and cannot run inside a compiled function. Remove the hook."
+    )
 
 
 hook: Primitive[tuple[Atom, ...]] = Primitive(

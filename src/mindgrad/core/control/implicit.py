@@ -216,7 +216,10 @@ def _difference(a: Tangent, b: Tangent) -> Tangent:
 def _solve_types(*types: TensorType, system: System, solution: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in solution.inputs])
     if types != expected:
-        raise TypeError(f"For 'linear_solve', the system takes {expected}, but the operands are {types}.")
+        raise TypeError(
+            f"For 'linear_solve', the system takes inputs of types {expected}, but the operands have "
+            f"types {types}."
+        )
     return tuple([y.type for y in solution.outputs])
 
 

@@ -132,4 +132,6 @@ def lazy_primitive(name: str, expand: Rule, type_rule: TypeRule, taint: Rule) ->
 
 def never(*_: object, **__: object) -> tuple:
     """Raise ``RuntimeError``, because a lazy equation must be expanded before it runs."""
-    raise RuntimeError("a lazy derivative was not expanded before compilation.")
+    raise RuntimeError(
+        "a lazy derivative was not expanded before compilation. This is a bug in mindgrad; please report it."
+    )

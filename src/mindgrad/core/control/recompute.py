@@ -64,7 +64,10 @@ __all__ = ["recomputed"]
 def _types(*types: TensorType, body: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in body.inputs])
     if expected != types:
-        raise TypeError(f"For 'recomputed', the body takes {expected}, but the operands have types {types}.")
+        raise TypeError(
+            f"For 'recomputed', the body takes inputs of types {expected}, but the operands have types "
+            f"{types}."
+        )
     return tuple([y.type for y in body.outputs])
 
 
@@ -191,7 +194,9 @@ def _tangent_types(
 
 
 def _never(*_: object, **__: object) -> tuple:
-    raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
+    raise RuntimeError(
+        "'recomputed_tangent' cannot be evaluated: it exists only while a derivative is built."
+    )
 
 
 #: The linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph:

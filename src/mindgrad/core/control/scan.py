@@ -88,8 +88,8 @@ def _types(
     slices = [operand.with_shape(operand.shape[1:]) for operand in scanned]
     if expected != (*fixed, *carry, *slices):
         raise TypeError(
-            f"For 'scan', the body takes {expected}, but the operands have types {types}; the last "
-            f"{len(scanned)} are scanned."
+            f"For 'scan', the body takes inputs of types {expected}, but the operands have types {types}. "
+            f"The last {len(scanned)} operands are scanned."
         )
     after = tuple([y.type for y in body.outputs[:carries]])
     if after != tuple(carry):

@@ -97,7 +97,9 @@ def run_loop(loop: Loop, operands: Sequence[Any], slots: int = 0) -> Any:
 def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
     expected = tuple([v.type for v in body.inputs])
     if expected != types or expected != tuple([v.type for v in condition.inputs]):
-        raise TypeError(f"For 'while', the body takes {expected}, but the operands have types {types}.")
+        raise TypeError(
+            f"For 'while', the body takes inputs of types {expected}, but the operands have types {types}."
+        )
     carry = types[consts:]
     after = tuple([y.type for y in body.outputs])
     if after != carry:

@@ -60,7 +60,9 @@ Indices = tuple[int, ...]
 
 
 def _never(*_: Any, **__: Any) -> Any:
-    raise RuntimeError("the linear part of a loop exists only while a derivative is built.")
+    raise RuntimeError(
+        "the linear part of a loop cannot be evaluated: it exists only while a derivative is built."
+    )
 
 
 def _tangent_types(*types: TensorType, consts: int, moving: Indices, **_: Any) -> Any:

@@ -24,8 +24,8 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
         raise TypeError(f"For 'assignment', the costs must have a floating-point dtype, but got {cost}.")
     if cost.rank < 2 or limit.shape != cost.shape[:-2] or limit.dtype.kind not in ("int", "uint"):
         raise ValueError(
-            f"For 'assignment', the costs must be matrices, with one integer limit for each, but "
-            f"got {cost} and {limit}."
+            f"For 'assignment', the costs must be a batch of matrices, with one integer limit per matrix, "
+            f"but got {cost} and {limit}."
         )
     return cost.with_dtype(int64).with_shape((*cost.shape[:-2], 2, min(cost.shape[-2:])))
 

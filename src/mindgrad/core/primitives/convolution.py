@@ -87,9 +87,9 @@ def _conv_type(
         )
     if groups < 1 or channels != w.shape[1] * groups or w.shape[0] % groups:
         raise ValueError(
-            f"For 'conv', the input has {channels} channels, which must be 'groups' times the "
-            f"{w.shape[1]} of the kernel, and the kernel's {w.shape[0]} outputs must be a multiple "
-            f"of 'groups', but got groups = {groups}."
+            f"For 'conv', the input has {channels} channels, and the kernel has {w.shape[1]} input channels "
+            f"and {w.shape[0]} output channels. With groups = {groups}, the input must have 'groups' times "
+            "the input channels of the kernel, and the output channels must be a multiple of 'groups'."
         )
     if 0 in w.shape[2:]:
         raise ValueError(f"For 'conv', the kernel must not be empty, but got shape {w.shape}.")

@@ -79,7 +79,7 @@ def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
     if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
         raise TypeError(
             f"For 'shield', x must be float or complex, and keep must be Bool with the shape of x, but got "
-            f"{x}, {keep}."
+            f"{x} and {keep}."
         )
     return x
 

@@ -317,7 +317,8 @@ def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
     if m < n:
         raise ValueError(
             f"For 'qr', the matrix must have at least as many rows as columns, but got the shape "
-            f"{a.shape}: factor its first {m} columns, A₁ = Q R₁; then R = (R₁, Qᴴ A₂)."
+            f"{a.shape}. Write the matrix as (A₁, A₂) and factor its first {m} columns, A₁ = Q R₁. Then "
+            f"R = (R₁, Qᴴ A₂)."
         )
     return a, a.with_shape((*batch, n, n))
 

@@ -42,7 +42,7 @@ def check_matrix(name: str, *xs: TensorType) -> None:
         if x.dtype not in _SUPPORTED or x.dtype is not xs[0].dtype:
             raise TypeError(
                 f"For '{name}', the input must be Float32, Float64, Complex64 or Complex128"
-                f"{'' if len(xs) == 1 else ' (all operands the same)'}, but got "
+                f"{'' if len(xs) == 1 else ' (the same for all operands)'}, but got "
                 f"{', '.join(str(matrix.dtype) for matrix in xs)}: convert it first."
             )
         if x.rank < 2 or x.shape[:-2] != xs[0].shape[:-2]:

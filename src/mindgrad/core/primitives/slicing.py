@@ -37,8 +37,8 @@ def _check(name: str, x: TensorType, starts: Sequence[TensorType], sizes: Shape)
     scalars = len(starts) == x.rank and all(s.rank == 0 and s.dtype.kind in ("int", "uint") for s in starts)
     if not scalars:
         raise TypeError(
-            f"For '{name}', one scalar integer start per axis of the input of shape {x.shape} is "
-            f"needed, but got {', '.join(map(repr, starts)) or 'none'}."
+            f"For '{name}', the starts must be one scalar integer per axis of the input of shape "
+            f"{x.shape}, but got {', '.join(map(repr, starts)) or 'none'}."
         )
     if len(sizes) != x.rank or any(not 0 <= k <= n for k, n in zip(sizes, x.shape, strict=False)):
         raise ValueError(

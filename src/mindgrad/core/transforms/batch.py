@@ -120,7 +120,7 @@ def _batched(
     if primitive.axes is not None:
         return _with_label(equation, xs, at, size)
     raise TypeError(
-        f"the operator '{primitive.name}' cannot be batched: it has neither 'axes' nor a "
+        f"the operator '{primitive.name}' cannot be batched: it has neither an index map ('axes') nor a "
         f"'batch' rule. Define one of them, or loop over the batch."
     )
 

@@ -61,7 +61,7 @@ def pull_cotangents(
         if primitive.transpose is None:
             raise TypeError(
                 f"the operator '{primitive.name}' was applied to a tangent but is not linear: it has no "
-                "transpose. Forward rules must use linear operators."
+                "'transpose' rule. Forward rules must apply only linear operators to tangents."
             )
         if primitive.multiple:
             operand: Tangent | list[Atom] = [
