@@ -87,7 +87,7 @@ _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
 #: largest number of files in a cache folder, because the search for the oldest file reads the whole folder
 MOST = 4096
-#: fraction of the size limit. Each time that a process has written so much, it checks the limit and removes
+#: fraction of the size limit. Whenever a process has written this fraction, it checks the limit and removes
 #: old files
 _UNSEEN = 1 / 64
 #: maps each cache folder to the number of bytes that this process has written since its last check of the
@@ -301,7 +301,10 @@ def _is_in_context() -> bool:
 
 
 def _trees(program: GraphProgram) -> tuple[Any, Any]:
-    """Return the JAX tree structures of the operands and the results of ``program``."""
+    """Return the JAX tree structures of the operands and the results of ``program``.
+
+    JAX needs them to load a serialized executable.
+    """
     tree_structure, graph = jax_module().tree_util.tree_structure, program.graph
     given, extra = len(program.donated), len(program.hoisted)
     groups = tuple([[0] * count for count in (len(graph.inputs) - given, given, extra)])

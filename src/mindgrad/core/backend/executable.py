@@ -69,7 +69,10 @@ class Executable:
         return type(self.run) is _LongRun and self.run.seconds > HOST.interrupted_seconds
 
     def run_uninterrupted(self, *operands: object) -> Any:
-        """Call ``run`` without handling Ctrl-C, for callers that defer signals themselves."""
+        """Call ``run`` without handling Ctrl-C.
+
+        Callers that defer signals themselves use this method.
+        """
         run = self.run
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 

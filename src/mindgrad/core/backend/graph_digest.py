@@ -120,7 +120,7 @@ class _Encoder:
         return "constant", _type(atom.type), atom.is_splat, self.value(atom.smallest())
 
     def _row(self, primitive: Primitive) -> Any:
-        """Encode an operator: in full at its first occurrence, afterwards by its number."""
+        """Encode an operator in full at its first occurrence, and later by its number."""
         if primitive in self._rows:
             return self._rows[primitive]
         self._rows[primitive] = len(self._rows)

@@ -52,7 +52,10 @@ _NOTHING = _Collected()
 
 
 def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return the operands to hide from XLA, as pairs (equation, operand position)."""
+    """Return the operands that must be hidden from XLA.
+
+    Each is a pair (equation, position of the operand).
+    """
     hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)} | _nested_quotients(graph)
     collected: dict[Any, _Collected] = {}
     for equation in graph.equations:
@@ -135,7 +138,10 @@ def hidden(jax: ModuleType, operand: Any) -> Any:
 
 
 def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return the operands that are quotients of quotients, as (equation, position)."""
+    """Return the operands of quotients that are quotients themselves.
+
+    Each is a pair (equation, position of the operand).
+    """
     quotients = {e.outputs[0]: e for e in graph.equations if _is_quotient(e)}
     return {
         (equation, position)
@@ -146,7 +152,7 @@ def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _stepped_quotients(graph: Graph) -> set[Equation]:
-    """Return quotients by a constant whose value is then rounded, as in floor(x / c)."""
+    """Return quotients by a constant that are rounded afterwards, as in floor(x / c)."""
     divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
     if not divisions:
         return set()

@@ -63,7 +63,7 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def kernel_options(device: Any) -> dict[str, str]:
-    """Return those compile options for single operators that jaxlib supports."""
+    """Return the compile options of single operators, without unsupported options."""
     if getattr(device, "platform", "cpu") != "gpu":
         return {}
     jax = jax_module()
@@ -109,7 +109,7 @@ def _saved(equation: Equation) -> float:
 
 
 def _reduced_axes(equation: Equation) -> list[int]:
-    """Return the reduced axes if YNNPACK supports the reduction, otherwise ``[]``."""
+    """Return the reduced axes of ``equation``; ``[]`` if YNNPACK does not support it."""
     if len(equation.inputs) != 1 or equation.primitive.jvp is None:
         return []
     axes = index_map(equation)

@@ -42,7 +42,7 @@ _used: set[Any] = set()
 
 
 def lower(primitive: Primitive, *operands: Array, **parameters: object) -> Any:
-    """Apply the XLA rule of ``primitive`` to JAX arrays or tracers."""
+    """Emit ``primitive`` by its XLA rule, for JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
         return getattr(jax.lax, primitive.xla)(*operands, *parameters.values())
@@ -63,7 +63,10 @@ def _repeated(jax: Module, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """Return the large constants of ``graph``, operands of the compiled function."""
+    """Return the large constants of ``graph``.
+
+    They become operands of the compiled function. All other constants are part of the compiled code.
+    """
     return [x for x in _constants(graph) if not x.is_splat and x.smallest().size > costs().inlined_elements]
 
 

@@ -176,7 +176,7 @@ class Iteration(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """The iteration count, period, and buffers that :func:`save` returns."""
+    """Results of :func:`save`: the iteration count, the period, and the buffers."""
 
     iterations: Stored
     period: Stored

@@ -76,18 +76,18 @@ class System:
 
     @cached_property
     def product(self) -> Graph:
-        """Graph of the product: ``(*consts, *xs) ↦ A x``."""
+        """Graph ``(*consts, *xs) ↦ A x`` of the products with ``A``, for all samples."""
         return self._of_batch(self._given[0])
 
     @cached_property
     def solution(self) -> Graph:
-        """Graph of the solutions of all samples: ``(*consts, *bs) ↦ A⁻¹ b``."""
+        """Graph ``(*consts, *bs) ↦ A⁻¹ b`` of the solutions, for all samples."""
         product, _, consts, solver, _ = self._given
         return self._of_batch(solver(product, consts))
 
     @cached_property
     def transposed(self) -> System:
-        """The linear system with the transposed matrix."""
+        """The linear system with the matrix ``Aᵀ`` instead of ``A``."""
         product, pulled, consts, solver, transposed_solver = self._given
         made = System(pulled, product, consts, transposed_solver, solver, self._batches)
         made.__dict__["transposed"] = self

@@ -43,7 +43,7 @@ def _is_settled(graph: Graph) -> bool:
 
 @memoized
 def expand_lazy(graph: Graph) -> Graph:
-    """Return ``graph`` with all lazy equations, also in inner graphs, expanded."""
+    """Return ``graph`` with all lazy equations expanded, even in its inner graphs."""
     if _is_settled(graph):
         return graph
     builder = Builder()

@@ -79,7 +79,10 @@ def looped(run: Propagation, equation: Equation, patterns: list) -> list:
 
 
 def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, first: int, end: int) -> list:
-    """Return sparsity patterns of the results that are valid for any iteration count."""
+    """Return sparsity patterns of the results of a loop for any number of iterations.
+
+    The pattern of the carry is extended by the pattern of one more iteration until it does not change.
+    """
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))

@@ -67,7 +67,10 @@ def _column(equation: Equation, operands: Atoms, j: int) -> Atom:
 def _part(
     equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]
 ) -> Atom | None:
-    """Emit a slice of the gradient. Return ``None`` if it spans more than one column."""
+    """Emit a slice of the gradient, from the graph of one column.
+
+    Returns ``None`` if the slice spans more than one column.
+    """
     axis = equation.parameters["axis"]
     j = start[axis]
     if limit[axis] != j + 1:

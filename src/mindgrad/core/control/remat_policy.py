@@ -144,7 +144,10 @@ class _Plan:
                 self._fixed.update(equation.outputs)
 
     def stacked_bytes(self, ys: set[Atom]) -> int:
-        """Return the number of bytes that an iteration stacks, without its outputs ``ys``."""
+        """Return the number of bytes that an iteration stacks.
+
+        The values ``ys`` do not count, because the loop stacks them in any case.
+        """
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
@@ -152,7 +155,10 @@ class _Plan:
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Atom]) -> None:
-        """Stack or recompute the residuals ``needed``, as the second plan prescribes."""
+        """Stack or recompute the residuals ``needed``, as the second plan prescribes.
+
+        The module docstring describes both plans.
+        """
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
             outputs = [y for y in equation.outputs if y in waiting]
@@ -168,7 +174,10 @@ class _Plan:
         self.stacked.update(waiting)
 
     def keep(self, x: Atom) -> None:
-        """Stack or recompute the residual ``x``, as the first plan prescribes."""
+        """Stack or recompute the residual ``x``, as the first plan prescribes.
+
+        The module docstring describes both plans.
+        """
         if not self._is_there(x):
             if self._is_free(x):
                 self._make_again(x)

@@ -126,7 +126,7 @@ def _xla(
 
 
 def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[Any]) -> Graph:
-    """Return ``graph`` with its inputs in the order of ``parts`` and new ``outputs``."""
+    """Return ``graph`` with its inputs in the order of ``parts``, and new ``outputs``."""
     return Graph([v for part in parts for v in part], graph.equations, outputs)
 
 
@@ -227,7 +227,10 @@ def _forward(
 def _linear(
     operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
 ) -> Pushed:
-    """Emit two scans: one for values and residuals, and a linear one for tangents."""
+    """Emit two scans: one for values and residuals, and a linear one for tangents.
+
+    Transposition of the linear scan then yields reverse mode.
+    """
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)

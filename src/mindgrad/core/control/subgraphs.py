@@ -85,7 +85,10 @@ def is_in_loop() -> bool:
 
 
 def active(ts: Tangents) -> Indices:
-    """Return the positions of the tangents in ``ts`` that are not ``None`` (zero)."""
+    """Return the positions of the tangents in ``ts`` that are not ``None``.
+
+    ``None`` represents a tangent that is zero.
+    """
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
@@ -98,7 +101,10 @@ def marks_of(atoms: Iterable[Atom]) -> Indices:
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """Return the inherited marks of all outputs of ``graphs``, as one bit mask."""
+    """Return the union of the inherited marks of all outputs of ``graphs``.
+
+    The marks are bits of an integer (``ir.graph``).
+    """
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
@@ -157,7 +163,7 @@ def marked_loop(body: Graph, operands: Atoms, consts: int, carries: int) -> Grap
 
 @memoized
 def used_inputs(graph: Graph, output: int) -> Indices:
-    """Return the positions of the inputs on which the output ``output`` depends."""
+    """Return the positions of the inputs on which output number ``output`` depends."""
     y = graph.outputs[output]
     used = {x for e in live_equations(graph.equations, [y]) for x in e.inputs if type(x) is Variable} | {y}
     return tuple([k for k, v in enumerate(graph.inputs) if v in used])
@@ -288,7 +294,10 @@ def varying(coefficients: Sequence[Tangents]) -> Indices:
 
 
 def starts_of(xs: Atoms, coefficients: Sequence[Tangents]) -> tuple[list[Atom], bool]:
-    """Return coefficient 0 of each operand, and whether they are the atoms ``xs``."""
+    """Return Taylor coefficient 0 of each operand, and whether they equal ``xs``.
+
+    Coefficients that are the same atoms as ``xs`` count as equal.
+    """
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 

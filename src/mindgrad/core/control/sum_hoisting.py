@@ -174,7 +174,7 @@ def _is_product(primitive: Primitive) -> bool:
 
 
 def _is_contraction(primitive: Primitive) -> bool:
-    """Return whether one contraction can compute Σ_t a_t b_t from stacks of a and b."""
+    """Return whether one contraction of stacks of a and b can compute Σ_t a_t b_t."""
     return _is_product(primitive) and primitive.algebra.contracted is not None
 
 

@@ -117,7 +117,7 @@ def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) ->
 
 
 def _moves_along(coefficients: Sequence[Tangents], argnum: int) -> bool:
-    """Return whether only input ``argnum`` varies, in the direction of the equation."""
+    """Return whether only input ``argnum`` varies, along the equation's direction."""
     for k, series_ in enumerate(coefficients):
         first = 2 if k == argnum else 1
         if any(c is not None for c in series_[first:]):

@@ -90,7 +90,7 @@ class Loop(NamedTuple):
 
 
 def run_loop(loop: Loop, operands: Sequence[Any], slots: int = 0) -> Any:
-    """Emit the equation of ``loop``, which saves ``slots`` carries."""
+    """Emit the ``while`` equation of ``loop``, which saves ``slots`` carries."""
     return while_(*operands, **loop._asdict(), **({"slots": slots} if slots else {}))
 
 
@@ -210,7 +210,7 @@ class Fused(NamedTuple):
         return self.consts + self.active_consts.index(k)
 
     def of_part(self, k: int) -> int:
-        """Return the carry index of the tangent of component ``k``."""
+        """Return the index, in the carry, of the tangent of carry component ``k``."""
         return self.carries + self.active_carry.index(k)
 
 
@@ -327,7 +327,7 @@ class SeriesLoop(NamedTuple):
     order: int
 
     def operands(self, xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple:
-        """Return the operands of the loop, from the coefficients of each operand."""
+        """Return the operands of the loop, given the coefficients of the operands ``xs``."""
         consts = self.consts
         return (
             *xs[:consts], *series_operands(xs, coefficients, self.active_consts),
@@ -340,7 +340,7 @@ class SeriesLoop(NamedTuple):
         return [k, *range(first, first + self.order)]
 
     def of_part(self, k: int) -> list[int]:
-        """Return the carry indices of component ``k`` and of its coefficients."""
+        """Return the indices, in the carry, of component ``k`` and of its coefficients."""
         first = self.carries + self.moving.index(k) * self.order
         return [k, *range(first, first + self.order)]
 
@@ -349,7 +349,10 @@ class SeriesLoop(NamedTuple):
 def series_loop(
     condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
 ) -> SeriesLoop:
-    """Return the loop that computes Taylor coefficients up to ``order``."""
+    """Return the loop that computes Taylor coefficients up to ``order``.
+
+    The constants ``active_consts`` and the components ``start`` of the initial carry have coefficients.
+    """
     moving = closure(body, consts, active_consts, start)
     series = taylor_body(body, (*active_consts, *[consts + k for k in moving]), moving, order)
     loop = _interleaved(condition, series, consts, len(body.inputs), order * len(active_consts))
@@ -416,7 +419,7 @@ class Batched(NamedTuple):
 
 @memoized
 def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> Batched:
-    """Return the loop for ``size`` samples, with the operands in ``flags`` batched."""
+    """Return the loop for ``size`` samples. ``flags`` selects the batched operands."""
     carries = len(body.outputs)
     flags = batched_parts(body, flags, consts, carries, size)
     if not batched_outputs(condition, flags, size)[0]:

@@ -99,7 +99,7 @@ while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
 
 
 class Operands(NamedTuple):
-    """The operands of a pullback, or one value for each operand, in groups."""
+    """The operands of a pullback, divided into groups; or one value for each operand."""
 
     constants: Sequence[Any]
     carry: Sequence[Any]
@@ -169,7 +169,7 @@ class Pullback(NamedTuple):
 def _pullback(
     loop: Loop, slots: int, active_consts: Indices, moving: Indices, marks: Marks
 ) -> dict[str, Any]:
-    """Return the parameters of a pullback."""
+    """Return the parameters of the ``while_pullback`` equation of ``loop``."""
     iteration = linear_iteration(loop.body, loop.consts, active_consts, moving, slots, marks)
     condition = without_effects(loop.condition)
     return Pullback(
@@ -192,7 +192,7 @@ def _pull(
     loop: Loop, slots: int, active_consts: Indices, moving: Indices, operands: Sequence[Any],
     cts: Sequence[Any],
 ) -> Cotangents:  # fmt: skip
-    """Emit the pullback of a loop from its operands and saved results."""
+    """Emit the pullback of a loop, given its operands, its saved results, and ``cts``."""
     results = while_pullback(*operands, *cts, **_pullback(loop, slots, active_consts, moving, _marks(cts)))
     count = len(active_consts)
     return Cotangents(
@@ -406,7 +406,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
 
 
 def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
-    """Return the graph of one iteration of the reverse pass, and its operands."""
+    """Return the graph of one iteration of the reverse pass, and operands for it."""
     pullback = Pullback(**equation.parameters)
     xs = pullback.split(equation.inputs)
     return reverse_of(pullback), [*xs.of_loop, *xs.cts]

@@ -145,7 +145,10 @@ def _in_sequence(
 
 
 def _batched(iteration: LinearIteration, consts: int, rows: int) -> LinearIteration:
-    """Return the graphs that process ``rows`` iterations together, except in ``step``."""
+    """Return ``iteration`` with graphs that process ``rows`` iterations together.
+
+    Only the graph ``step`` still processes one iteration.
+    """
     coefficients, totals = iteration.coefficients, iteration.totals
     flags = tuple([k >= consts for k in range(len(coefficients.inputs))])
     coefficients = batched_graph(coefficients, flags, (True,) * len(coefficients.outputs), rows)
@@ -175,7 +178,10 @@ def _separated(iteration: LinearIteration) -> LinearIteration:
 
 
 def _fitting(coefficients: Graph, rows: int) -> int:
-    """Return the number of iterations of a chunk, at most ``rows``; 1 means no chunks."""
+    """Return the number of iterations of a chunk, at most ``rows``.
+
+    The number is chosen so that the values of a chunk stay small. The result 1 means no chunks.
+    """
     largest = max([y.type.size for e in coefficients.equations for y in e.outputs], default=0)
     while rows > costs().joint_block_iterations and rows * largest > costs().block_elements:
         rows //= 2
@@ -198,7 +204,7 @@ def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[
 
 
 def _is_plain(graph: Graph) -> bool:
-    """Return whether ``graph`` can be evaluated for a batch of iterations at a time."""
+    """Return whether ``graph`` can be evaluated for a batch of iterations together."""
     return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 

@@ -104,7 +104,10 @@ def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
 
 
 def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
-    """Return whether the result of an equation is a sum over the samples of the batch."""
+    """Return whether the result of ``equation`` is a sum over the samples of a batch.
+
+    ``at`` contains the batch axis of each operand, or ``None`` if it has none.
+    """
     axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
     if axes is None:
         return False
@@ -122,7 +125,10 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Return results with a batch axis that kind 4 reads, or that are outputs."""
+    """Return the values with a batch axis that are needed outside the batch region.
+
+    They are outputs of ``graph`` or operands of equations of kind 4.
+    """
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

@@ -169,7 +169,7 @@ def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """Return the size of the product that :func:`repeated_product` computes."""
+    """Return the number of elements of the product that ``repeated_product`` computes."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(

@@ -126,7 +126,7 @@ def _unit(direction: Any) -> int | None:
 
 
 def _shortened(graph: Graph) -> Graph:
-    """Drop Taylor coefficients of higher orders than the highest order that is read."""
+    """Drop the Taylor coefficients of higher orders than the equations need."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -145,7 +145,7 @@ def _shortened(graph: Graph) -> Graph:
 
 
 def _length(equation: Equation, read_atoms: set[Any]) -> int:
-    """Return the order of the highest Taylor coefficient that is read, at least 1."""
+    """Return the highest order of a Taylor coefficient that is read, at least 1."""
     order = equation.parameters["order"]
     return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
 
@@ -203,7 +203,10 @@ class _Sum(NamedTuple):
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Return the maximal sums: sums of second derivatives, not terms of a larger sum."""
+    """Return the sums of second derivatives that are not terms of larger sums.
+
+    The result maps the variable of each sum to its description.
+    """
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
@@ -224,7 +227,10 @@ def _sums(graph: Graph) -> dict[Variable, _Sum]:
 
 
 def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """Return the result of ``equation`` as a sum of second derivatives, or ``None``."""
+    """Return the result of ``equation`` as a sum of second derivatives.
+
+    Returns ``None`` if the result does not have this form.
+    """
     primitive, inputs = equation.primitive, equation.inputs
     if primitive is reduce_sum:
         return _collected(equation, sums)
@@ -278,7 +284,10 @@ def _at_units(
 
 
 def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """Return a sum over the axis of a concatenation as a ``_Sum``, if possible."""
+    """Return a sum over the axis of a concatenation as a sum of second derivatives.
+
+    Returns ``None`` if the result does not have this form.
+    """
     source = getattr(equation.inputs[0], "made_by", None)
     if source is None or source.primitive is not concatenate:
         return None

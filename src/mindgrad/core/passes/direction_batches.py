@@ -91,7 +91,7 @@ def _swept(equations: Sequence[Equation], x: Any, directions: Directions, is_par
 
 
 def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
-    """Return the number of directions of a tile, chosen by the bytes of the tangents."""
+    """Return the number of directions of a tile, so that its tangents fit the cache."""
     moving, largest = {x}, x.type.size
     for equation in equations:
         if equation.primitive.jvp is not None and not moving.isdisjoint(equation.inputs):

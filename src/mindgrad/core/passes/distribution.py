@@ -91,7 +91,7 @@ class _Difference(NamedTuple):
 
 
 def distribute_products(graph: Graph) -> Graph:
-    """Rewrite products in ``graph`` with large sums, differences, or broadcasts."""
+    """Rewrite the products in ``graph`` whose operands are large sums or broadcasts."""
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
@@ -144,7 +144,10 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """Write ``x`` as a sum or difference of broadcasts of small values, if possible."""
+    """Return ``x`` as a sum or difference of broadcasts of much smaller values.
+
+    Returns ``None`` if ``x`` does not have this form.
+    """
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):

@@ -78,7 +78,7 @@ def pull_through_loops(
 
 
 def _is_plain(equation: Equation) -> bool:
-    """Return whether forward mode may replace reverse mode for ``equation``."""
+    """Return whether forward and reverse mode differentiate ``equation`` equally."""
     primitive = equation.primitive
     if equation.has_effect or primitive.communicates or any(y.type.dtype.is_half for y in equation.outputs):
         return False

@@ -146,7 +146,10 @@ def _plain(body: Graph) -> Graph:
 
 
 def _is_nan(y: Any) -> Any:
-    """Emit whether the sum of ``y`` is NaN: an element is NaN, or infinities cancel."""
+    """Emit whether the sum of ``y`` is NaN.
+
+    It is NaN if an element is NaN, or if infinities of both signs are added.
+    """
     total = reduce_sum(y, axes=tuple(range(len(y.shape)))) if y.shape else y
     return not_equal(total, total)
 

@@ -83,7 +83,7 @@ REDUCED_LAST = Rewrite(
 
 
 class _Placed(NamedTuple):
-    """A value whose axis i in the old graph is axis ``order[i]`` of ``atom``."""
+    """A value in a new axis order: its old axis i is axis ``order[i]`` of ``atom``."""
 
     atom: Any
     order: Shape
@@ -117,7 +117,7 @@ def remove_transposes(graph: Graph) -> Graph:
 
 
 def transpose_narrow_products(graph: Graph) -> Graph:
-    """Exchange the operands of narrow products, so that the long axis is last."""
+    """Exchange the operands of products with many rows, so that the long axis is last."""
     narrow = _narrow_products(graph)
     if not narrow or not is_one_cpu():
         return graph
@@ -207,7 +207,7 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
 
 
 def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
-    """Transpose each operand to the axis order given by its ``labels``."""
+    """Transpose each operand to its preferred axis order, given by ``labels``."""
     orders = [
         tuple([ordered.index(label) for label in old])
         for old, ordered in zip(axes.operands, labels, strict=True)
@@ -262,7 +262,7 @@ def _narrow_products(graph: Graph) -> set[Equation]:
 
 
 def _is_turnable(product: Equation) -> bool:
-    """Return whether to transpose a product whose first axis is reduced afterwards."""
+    """Return whether to transpose ``product`` if its first axis is reduced afterwards."""
     type_ = product.outputs[0].type
     if product.parameters["batch"][0] or len(type_.shape) != 2 or type_.size < costs().turned_elements:
         return False
@@ -332,7 +332,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Return the rank of each entry of ``places``, as in (5, 2) → (1, 0)."""
+    """Return the rank of each element of ``places``, as in (5, 2) → (1, 0)."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 
@@ -349,7 +349,7 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """Emit ``value`` in an axis order: axis i of the old value becomes ``order[i]``."""
+    """Emit ``value`` in a new axis order: old axis i becomes axis ``order[i]``."""
     old_axes = _inverse(order)  # for each axis of the result, the corresponding axis of the old value
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
@@ -435,7 +435,10 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
-    """Return the most frequent axis order; in a tie, a new order if ``prefers_new``."""
+    """Return the most frequent axis order.
+
+    In a tie, ``prefers_new`` decides whether a new order or the original order is returned.
+    """
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 

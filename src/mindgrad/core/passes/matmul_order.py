@@ -60,7 +60,7 @@ Steps = Generator[Any, Any, Tree]
 
 
 class _Leaf(NamedTuple):
-    """A factor: its value in the old graph, and the labels of its axes."""
+    """A factor of a tree of products: its value in the old graph, and its axis labels."""
 
     atom: Any
     labels: tuple[int | None, ...]
@@ -165,14 +165,14 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """Return the leaves of ``tree`` as a bit mask, and the cost of their product."""
+        """Return the cost of ``tree``, after its leaves as a bit mask."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
         return left | right, first + second + self._step(left, right)
 
     def best(self) -> tuple[int, Tree]:
-        """Find the cheapest tree; return its cost and the tree."""
+        """Return the cost of the cheapest tree of products of all leaves, and this tree."""
         cheapest: dict[int, tuple[int, Tree]] = {1 << k: (0, k) for k in range(len(self.leaves))}
         every = len(self.leaves) <= _ALL
         for leaves in _subsets(len(self.leaves)) if every else _intervals(len(self.leaves)):
@@ -300,7 +300,10 @@ def reorder_matmuls(graph: Graph) -> Graph:
 
 
 def _inner(atom: object, uses: Counter[Any]) -> Equation | None:
-    """Return the equation that computes ``atom`` if it can be a node of a tree."""
+    """Return the equation that computes ``atom`` if it can be a node of a tree.
+
+    Its result must have no other reader, so that the product can be computed in a different order.
+    """
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
         return None

@@ -256,7 +256,7 @@ def _is_affordable(columns: int, equations: int) -> bool:
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """Return how many columns of ``x`` one element of a value may depend on."""
+    """Return the number of columns of ``x`` on which an element of a value may depend."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
@@ -287,7 +287,10 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
 
 
 def _pulled(line: _Line, cut: _Cut) -> Any:
-    """Emit the cotangent of ``cut.x``, as a ``per_sample_gradient`` if it has columns."""
+    """Emit the cotangent of ``cut.x``.
+
+    If the cut depends on several columns, the cotangent is a ``per_sample_gradient`` equation.
+    """
     if not cut.values:
         return zeros(cut.x.type)
     column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
@@ -361,7 +364,10 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
 
 
 def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
-    """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns."""
+    """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns.
+
+    Forward mode can then differentiate each column separately.
+    """
     now: dict[Any, Any] = {}
     for equation in live_equations(builder.equations, ys):
         if equation.has_effect:  # a side effect must run once, so this equation is not emitted again
@@ -378,7 +384,10 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
 
 
 def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
-    """Return ``cut`` with the cotangents of its values, without values of cotangent 0."""
+    """Return ``cut`` with the cotangents of its values.
+
+    Values whose cotangent is zero are removed.
+    """
     tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
     directions = [tangents[v] for v in cut.values]
     builder.linear_equations.clear()
@@ -420,7 +429,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 
 
 class _Line:
-    """The graph that computes ``values`` from ``xs``, and the tangents of the values."""
+    """The graph that computes ``values`` from ``xs``, and tangents of the values."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]

@@ -214,7 +214,7 @@ def _is_worth_splitting(equation: Equation) -> bool:
 
 
 def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return the number of elements before, along, and after consecutive ``axes``."""
+    """Return the number of elements before, along, and after the consecutive ``axes``."""
     return (
         math.prod(shape[: axes[0]]),
         math.prod(shape[axes[0] : axes[-1] + 1]),
@@ -386,7 +386,10 @@ TRACE = Rewrite(
 
 
 class _Diagonal(NamedTuple):
-    """A weighted sum of diagonal elements; ``factors`` maps each index to its weight."""
+    """A weighted sum of diagonal elements of a Hessian.
+
+    ``factors`` maps the index of each element to its weight.
+    """
 
     hessian: Equation
     factors: dict[int, float]
@@ -421,7 +424,7 @@ def replace_hessian_traces(graph: Graph) -> Graph:
 
 
 def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
-    """Find the scalars that are weighted sums of diagonal elements of a Hessian."""
+    """Return the scalars that are weighted sums of diagonal elements of a Hessian."""
     matrices: dict[Any, Equation] = {}
     diagonals: dict[Any, _Diagonal] = {}
     numbers: dict[Variable, _Diagonal] = {}

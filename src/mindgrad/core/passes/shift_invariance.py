@@ -181,7 +181,10 @@ def _of_product(forms: list[_Shifted | None], sign: int) -> _Shifted:
 
 
 def _of_linear(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Return how the result of a linear operator changes if one operand changes."""
+    """Return how the result of a linear operator changes if an operand changes.
+
+    Raises ``_Dependent`` if the change does not have one of the two forms of :class:`_Shifted`.
+    """
     primitive = equation.primitive
     places = [k for k, form in enumerate(forms) if form is not None]
     labels = index_map(equation)

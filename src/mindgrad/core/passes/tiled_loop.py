@@ -189,7 +189,7 @@ class TiledLoop:
     # -- one tile ----------------------------------------------------------------------------------
 
     def _order(self, labels: Labels, rows: int) -> Labels:
-        """Move the batch label ``rows`` to the end of ``labels`` if tiles have this order."""
+        """Return ``labels``, with the batch label ``rows`` last if tiles have this order."""
         if not self._batch_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)
@@ -229,7 +229,10 @@ class TiledLoop:
         return self._whole[atom]
 
     def _at(self, atom: Any, axis: int) -> Any:
-        """Return the slice of ``atom`` for the current tile; ``axis`` is its batch axis."""
+        """Return the slice of ``atom`` that the current tile needs along ``axis``.
+
+        ``axis`` is the batch axis of ``atom``.
+        """
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
         others = [k for k in range(len(atom.shape)) if k != axis]

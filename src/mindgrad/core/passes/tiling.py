@@ -79,7 +79,10 @@ def _bytes(values: Iterable[Any]) -> int:
 
 
 def _products(equations: Iterable[Equation]) -> list[Equation]:
-    """Return the contractions. XLA stores their operands, so tiling them can pay."""
+    """Return the contractions among ``equations``.
+
+    XLA stores the operands of a contraction, so tiling contractions can save memory traffic.
+    """
     return [e for e in equations if e.primitive.kind == "multilinear"]
 
 
@@ -87,7 +90,7 @@ def _products(equations: Iterable[Equation]) -> list[Equation]:
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """Move the batch axis of large values to the end, and tile the batch if it pays."""
+    """Return ``graph`` with the batch axis of large values last, in tiles if it pays."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph
@@ -106,7 +109,7 @@ def _with_rows_last(graph: Graph) -> Graph:
 
 
 def _results(region: Region) -> list[Any]:
-    """Return the results of all matrix products that have a batch axis."""
+    """Return the results of all matrix products of ``region`` that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
 
@@ -215,7 +218,10 @@ class _Choice(NamedTuple):
 
 
 def _choices(graph: Graph) -> Iterable[_Choice]:
-    """Find the batches with large values: a large part of all bytes of ``graph``."""
+    """Find the batches that are worth tiling.
+
+    The values that depend on such a batch have a large part of the bytes of all values of ``graph``.
+    """
     model = costs()
     least = model.stack_tiles * model.stack_tile_bytes
     every = _bytes(y for e in graph.equations for y in e.outputs)
@@ -241,7 +247,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
 
 
 def _of_products(region: Region) -> set[Any]:
-    """Find the operands and results of products that have a batch axis."""
+    """Return the operands and results of contractions that have a batch axis."""
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])
     return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}

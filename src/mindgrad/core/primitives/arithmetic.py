@@ -300,7 +300,10 @@ def _div_transpose(ct: Atom, a: Atom, b: Atom) -> list[Tangent]:
 
 
 def _div_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
-    """d(a / b) = (da − y db) / b. The form da / b − (y / b) db may overflow."""
+    """Return the tangent of a quotient y = a / b: (da − y db) / b.
+
+    The equivalent form da / b − (y / b) db may overflow.
+    """
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return None if da is None else da / b
@@ -325,7 +328,7 @@ def _quotient(equation: Equation, k: int) -> Steps:
             terms.append(product(left, right))
     if terms:
         total = accumulate(terms)
-        top = -total if top is None else top - total  # type: ignore[operator]  # terms is not empty
+        top = -total if top is None else top - total  # type: ignore[operator]  # `terms` is not empty
     if top is None:
         return None
     below = yield b, 0

@@ -20,7 +20,10 @@ SIZE = object()
 
 
 def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
-    """Map ``axes`` of an array with labels ``old`` to axes of one with ``labels``."""
+    """Map ``axes`` to the axes of a transposed array.
+
+    ``old`` and ``labels`` are the axis labels before and after the transposition.
+    """
     return tuple([labels.index(old[axis]) for axis in axes])
 
 

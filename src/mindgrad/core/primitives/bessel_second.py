@@ -58,7 +58,10 @@ def _edges(numpy: Module, x: Array, near: Array, far: Array, zero: float) -> Arr
 
 
 def _upwards(numpy: Module, x: Array, n: int, first: Array, second: Array, sign: float) -> Array:
-    """Compute order n by the upward recurrence from orders 0 and 1, which is stable."""
+    """Return order n, computed by the upward recurrence from orders 0 and 1.
+
+    The recurrence is stable in this direction.
+    """
     a = numpy.where(x > 0, x, 1.0).astype(x.dtype)
     for k in range(1, n):
         first, second = second, 2 * k / a * second + sign * first

@@ -171,7 +171,10 @@ def _cotangent_right(ct: Atom, a: Atom, b: Atom, contract: Pair, batch: Pair) ->
 
 
 def _dot_simplify(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom | None:
-    """If all elements of one operand equal c, return c times a sum of the other."""
+    """Simplify a product with an operand whose elements all equal c.
+
+    The product becomes c times a sum of the other operand.
+    """
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
         # do not rewrite a product of two small constants, because the builder evaluates it
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
@@ -264,7 +267,10 @@ class _DotAxes(Axes):
 
 
 def _sum_of_products(xs: Atoms, along: Sequence[int], contract: Pair, batch: Pair) -> Atom:
-    """Emit Σ_k dot(a_k, b_k) as one ``dot``. a_k and b_k are slices along ``along``."""
+    """Emit Σ_k dot(a_k, b_k) as one ``dot``.
+
+    a_k and b_k are the slices of ``xs`` along the axes ``along``.
+    """
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))

@@ -223,7 +223,7 @@ def _backwards(
 
 
 def _shielded_input(ct: Atom, x: Atom, w: Atom, groups: int, **window: Static) -> Atom:
-    """Replace infinite elements of ``x`` that only windows with cotangent 0 read by 0."""
+    """Set infinite elements of ``x`` to 0 if only windows with cotangent 0 read them."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2

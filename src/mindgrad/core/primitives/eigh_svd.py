@@ -82,7 +82,10 @@ def _between(differences: Atom, level: Atom) -> Atom:
 
 
 def _times(factors: Atom, x: Atom) -> Atom:
-    """Return ``factors ∘ x`` for real factors, which is 0 if x is 0, even for NaN."""
+    """Return ``factors ∘ x`` for real factors.
+
+    If an element of x is 0, the product is 0, even if the factor is NaN.
+    """
     if x.dtype.kind == "complex":
         factors = complex(factors, zeros(factors.type))
     return masked_multiply(factors, x)
@@ -129,7 +132,10 @@ column_pivots = constant(
 
 
 def _complement_pivots(numpy: Module, loop: Callable, q: Array) -> tuple:
-    """Return the pivots of the Cholesky factorization of I − Q Qᴴ, as unit vectors."""
+    """Return the pivots of the Cholesky factorization of I − Q Qᴴ, as unit vectors.
+
+    They complete the columns of Q to a basis (:data:`complement_pivots`).
+    """
     *batch, rows, columns = q.shape
     steps = numpy.arange(rows - columns)
     remaining = (1 - numpy.sum(numpy.abs(q) ** 2, axis=-1)).astype(numpy.abs(q).dtype)
@@ -190,7 +196,10 @@ complement_pivots = constant(
 
 
 def _turn(v: Atom, dv: Atom) -> Atom:
-    """Return iθ for each column v of a matrix, so that v̇ − iθ v keeps the pivot real."""
+    """Return iθ for each column v of a matrix.
+
+    θ is chosen so that the tangent v̇ − iθ v keeps the pivot of v real.
+    """
     where = column_pivots(v)
     axes = (len(v.shape) - 2,)
     size = reduce_sum(masked(real(v), where), axes=axes)

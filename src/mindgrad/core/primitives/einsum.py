@@ -53,6 +53,7 @@ class Plan:
     Attributes:
         steps: the calls, in order; the last one computes the result.
         shape: shape of the result.
+
     >>> from mindgrad.core.primitives.einsum import einsum_plan
     >>> plan = einsum_plan("ij,jk->ki", ((2, 3), (3, 4)))
     >>> plan.shape, [(step.primitive.name, step.operands) for step in plan.steps]
@@ -152,7 +153,7 @@ class _Planner:
         return self.arranged(term, tuple(term.labels.index(each) for each in labels), labels)
 
     def summed(self, term: _Term, keep: Iterable[Hashable]) -> _Term:
-        """Sum over the labels that are not in ``keep``."""
+        """Sum ``term`` over its labels that are not in ``keep``."""
         kept = set(keep)
         axes = tuple(i for i, label in enumerate(term.labels) if label not in kept)
         if not axes:
@@ -170,7 +171,7 @@ class _Planner:
         return self.step(reshape, [term], labels, shape, shape=shape)
 
     def joined(self, a: _Term, b: _Term, keep: Labels) -> _Term:
-        """Multiply two terms and sum over the labels that are not in ``keep``."""
+        """Multiply the terms ``a`` and ``b``, and sum over the labels not in ``keep``."""
         a = self.summed(a, {*b.labels, *keep})
         b = self.summed(b, {*a.labels, *keep})
         contracted = [label for label in a.labels if label in b.labels and label not in keep]
@@ -197,7 +198,7 @@ class _Planner:
         )
 
     def multiplied(self, a: _Term, b: _Term) -> _Term:
-        """Multiply elementwise; ``a`` must have all labels of ``b``."""
+        """Multiply two terms elementwise. ``a`` must have all labels of ``b``."""
         b = self.ordered(b, tuple(label for label in a.labels if label in b.labels))
         if b.labels != a.labels:
             dims = _axes(a, b.labels)

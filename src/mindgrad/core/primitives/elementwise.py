@@ -267,7 +267,7 @@ def _series_of_sech_squared(equation: Equation, k: int) -> Steps:
         left, right = (yield y, j), (yield y, k - j)
         if left is not None and right is not None:
             terms.append(left * right * (1.0 if 2 * j == k else 2.0))
-    return -accumulate(terms) if terms else None  # type: ignore[operator]  # terms is not empty
+    return -accumulate(terms) if terms else None  # type: ignore[operator]  # `terms` is not empty
 
 
 #: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. The form 1 − tanh² x has cancellation near ±1

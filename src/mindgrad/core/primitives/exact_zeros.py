@@ -119,7 +119,10 @@ shield: Primitive[Atom] = Primitive(
 
 
 def nonzeros(atom: Atom) -> Atom | None:
-    """Return a mask of the elements that are not exact zeros, or ``None`` for all."""
+    """Return a mask of the elements of ``atom`` that are not exact zeros.
+
+    Returns ``None`` if no element is an exact zero.
+    """
     return _found(atom) if current().is_differentiating else None
 
 
@@ -170,7 +173,10 @@ def _is_full(mask: Atom) -> bool:
 
 
 def _value(atom: Atom, depth: int) -> Array | None:
-    """Return the value of a small mask that depends only on constants, or ``None``."""
+    """Return the value of a small mask that depends only on constants.
+
+    Returns ``None`` for any other mask.
+    """
     if type(atom) is Constant:
         return atom.value if atom.is_splat else atom.array()
     values = current().known_masks

@@ -78,7 +78,7 @@ def _between(values: Atom, like: Atom) -> Atom:
 
 
 def _normalized(v: Atom, dv: Atom) -> Atom:
-    """Remove from V̇ the changes of the length and the phase of each column of V."""
+    """Return V̇ without changes of the length and the phase of the columns of V."""
     axes = (len(v.shape) - 2,)
     stretch = reduce_sum(real(v) * real(dv) + imag(v) * imag(dv), axes=axes)
     where = column_pivots(v)

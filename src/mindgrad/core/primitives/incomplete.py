@@ -127,7 +127,11 @@ def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
 def with_ends(
     functions: Functions, value: Array, inside: Array, possible: Array, at_end: Array | float
 ) -> Array:
-    """Return ``value`` where ``inside``, else ``at_end`` where ``possible``, else NaN."""
+    """Select, for each element, ``value``, ``at_end``, or NaN.
+
+    The result is ``value`` if ``inside`` is true, otherwise ``at_end`` if ``possible`` is true, otherwise
+    NaN.
+    """
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
 

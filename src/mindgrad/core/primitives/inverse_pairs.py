@@ -116,7 +116,7 @@ def _root_of_square(x: Atom) -> Atom | None:
 
 
 def _size(x: Atom) -> Atom | None:
-    """Return a for |x| if x is a or −a with a nonnegative a, otherwise ``None``."""
+    """Return a for |x| if x is a or −a with a nonnegative a; otherwise ``None``."""
     if not x.dtype.is_float:
         return None
     equation = getattr(x, "made_by", None)

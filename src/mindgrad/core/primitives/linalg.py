@@ -70,7 +70,10 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 def _system_batch(
     name: str, size: int, xs: Atoms, at: Sequence, left: bool, parameters: Statics
 ) -> tuple[Atom, int]:
-    """Batching rule of linear systems; joins right-hand sides for a shared matrix."""
+    """Batching rule of linear systems.
+
+    If all samples share the matrix, their right-hand sides are joined to one system.
+    """
     primitive = REGISTRY[name]
     a, b = xs
     if at[0] is not None:
@@ -110,7 +113,7 @@ def _read(a: Atom, lower_part: bool, unit_diagonal: bool) -> Atom:
 
 
 def _triangular_jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: Static) -> Tangent:
-    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y)."""
+    """Return the tangent of op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])
@@ -194,7 +197,7 @@ triangular_solve = general(
 
 
 def _solve_jvp(y: Atom, xs: Atoms, ts: Tangents, transpose: bool = False) -> Tangent:
-    """Differentiate op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
+    """Return the tangent of op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         db = accumulate([db, -matmul(swapped(da) if transpose else da, y)])

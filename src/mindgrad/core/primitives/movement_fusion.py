@@ -42,7 +42,10 @@ def reshaped_twice(x: Atom, shape: Shape) -> Atom | None:
 
 
 def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
-    """Return ``a + b`` as one padded concatenation, if both are padded and adjacent."""
+    """Return ``a + b`` as a padded concatenation.
+
+    Returns ``None`` unless ``a`` and ``b`` are padded with zeros and their contents are adjacent.
+    """
     first = _made(a, "pad")
     second = None if first is None else _made(b, "pad")
     if first is None or second is None:
@@ -65,7 +68,10 @@ def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
 
 
 def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
-    """Return a slice of a concatenation, or of f(x), computing only its elements."""
+    """Return a slice of a concatenation or of f(x), without computing other elements.
+
+    Returns ``None`` if ``x`` is not a concatenation, and f has no rule in :data:`PARTS`.
+    """
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)

@@ -201,7 +201,7 @@ random_bits = constant(
 
 
 def _inside(words: Array, dtype: DType) -> Array:
-    """Return numbers in (0, 1]: (w + ½) / 2³² for a word w, or from two words."""
+    """Return numbers in (0, 1]: (w + ½) / 2³² for a word w. float64 uses two words."""
     wide = dtype.numpy.type
     if dtype is float32:
         return (words[0].astype(wide) + wide(0.5)) * wide(2.0**-32)
@@ -210,7 +210,7 @@ def _inside(words: Array, dtype: DType) -> Array:
 
 
 def _fraction(words: Array, dtype: DType) -> Array:
-    """Return numbers in [0, 1): multiples of 2⁻²⁴, or for float64 multiples of 2⁻⁵³."""
+    """Return numbers in [0, 1): multiples of 2⁻²⁴, or of 2⁻⁵³ from two words."""
     wide = dtype.numpy.type
     if dtype is float32:
         return (words[0] >> np.uint32(8)).astype(wide) * wide(2.0**-24)

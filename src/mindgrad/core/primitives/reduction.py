@@ -75,7 +75,7 @@ def _spread(y: Atom, x: Atom, axes: Shape) -> Atom:
 
 
 def _over_one(primitive: Callable[[], Primitive]) -> Callable:
-    """Return the simplification rule for reductions over axes of size 1: reshape."""
+    """Return the simplification rule of a reduction over axes of size 1: a reshape."""
 
     def simplify(x: Atom, axes: Shape) -> Atom | None:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):

@@ -58,9 +58,9 @@ def _equation(atom: Atom, name: str) -> Equation | None:
 
 
 def _root(atom: Atom) -> tuple[Root, list[Equation]] | None:
-    """Return the root, such as √x, that ``atom`` is, possibly reshaped or broadcast.
+    """Return the root whose value is ``atom``, such as √x.
 
-    Returns the root and the equations that reshape or broadcast it, in the order of evaluation. Returns
+    Also returns the equations that reshape or broadcast the root, in the order of evaluation. Returns
     ``None`` if ``atom`` is not a root.
     """
     views: list[Equation] = []

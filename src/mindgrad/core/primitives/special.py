@@ -120,7 +120,10 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
-    """Return ψ⁽ⁿ⁾(x). Unlike with XLA's ζ function alone, it is accurate for x < −9."""
+    """Return ψ⁽ⁿ⁾(x).
+
+    XLA's ζ function is inaccurate for x < −9, so a reflection formula is used for x < 0.
+    """
     dtype = x.dtype
     if dtype.itemsize == 2:
         x = x.astype(np.float32)

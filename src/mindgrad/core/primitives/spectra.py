@@ -153,7 +153,10 @@ def _form(atom: Atom, forms: dict[Atom, _Form | None]) -> _Form | None:
 
 
 def _result_form(equation: Equation, forms: dict[Atom, _Form | None]) -> _Form | None:
-    """Return how the result of an equation depends on the eigenvalues."""
+    """Return how the result of an equation depends on the eigenvalues.
+
+    Returns ``None`` if the dependence does not have the form of the module docstring.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     inputs: list = [_form(x, forms) for x in equation.inputs]
     if None in inputs or primitive.multiple:

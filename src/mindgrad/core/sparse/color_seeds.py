@@ -74,7 +74,10 @@ def _made(x: Atom) -> Any:
 
 
 def is_scattered(source: Array) -> bool:
-    """Return whether fewer than half of the differences in ``source`` are 0 or 1."""
+    """Return whether ``source`` contains the indices of elements far from each other.
+
+    This is so if fewer than half of the differences of successive indices are 0 or 1.
+    """
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 

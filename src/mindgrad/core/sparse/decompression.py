@@ -2,10 +2,11 @@
 
     data[e] = Σ T[color(z), r]    over all (r, z) that contribute to entry e
 
-``T[k] = J s_k`` is the product of the matrix with the seed of color k (``sparse.color_seeds``). In reverse
-mode, the colors belong to the rows, so the term is ``T[color(r), z]``. The function is differentiated with
-respect to z, a tensor of elements that are read from the inputs x (``sparse.movement_split``). If several
-elements of z are copies of the same element of x, their contributions are added.
+e is an entry of the matrix J, r a row, and z a column. ``T[k] = J s_k`` is the product of J with the seed of
+color k (``sparse.color_seeds``). In reverse mode, the colors belong to the rows, so the term is
+``T[color(r), z]``. The function is differentiated with respect to z, a tensor of elements that are read from
+the inputs x (``sparse.movement_split``). If several elements of z are copies of the same element of x, their
+contributions are added.
 
 The products are stored as flat arrays, the *pieces* (``sparse.strategy``).
 """

@@ -57,7 +57,7 @@ def _accumulated(run: Propagation, equation: Equation, patterns: list) -> list[A
 def _through(
     run: Propagation, x: Atom, pattern: Pattern, labels: Labels, axes: IndexMap, y: Atom, results: Labels
 ) -> Any:
-    """Return the entries of the sparsity pattern of ``y`` that operand ``x`` causes."""
+    """Return the entries that operand ``x`` adds to the sparsity pattern of ``y``."""
     carried = [k for k, label in enumerate(labels) if axes.kind(label) == PARALLEL and label in results]
     meeting = [k for k in range(len(labels)) if k not in carried]
     reduced, numbers = run.collapsed(x, pattern, meeting)

@@ -69,7 +69,10 @@ class Known:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a pattern has used a value that may change between calls."""
+        """Whether a pattern has used a value that may change between calls.
+
+        The pattern must then be computed again if the value changes.
+        """
         return bool(self.asked)
 
     def ask(self, variable: Variable) -> None:

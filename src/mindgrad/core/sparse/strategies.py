@@ -170,7 +170,10 @@ class _Level:
         return pattern
 
     def _projected(self, width: int) -> Any:
-        """Return the sparsity pattern with respect to x, which has ``width`` elements."""
+        """Return the sparsity pattern with respect to x, instead of z.
+
+        ``width`` is the number of elements of x.
+        """
         moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
             (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)

@@ -81,7 +81,10 @@ class _LoneEquation:
         return tangents
 
     def close(self, outputs: Tangents) -> tuple[Graph, list[bool]]:
-        """Return the graph of all ``outputs`` except ``None``, and a flag per output."""
+        """Return the graph of all ``outputs`` that are not ``None``, and flags.
+
+        A flag states whether the output is in the graph.
+        """
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 

@@ -78,7 +78,7 @@ def collapse(
     """Return the graph that computes values, tangents, and summed second derivatives.
 
     Args:
-        graph: the graph.
+        graph: the graph G. The module docstring defines the symbols.
         active: positions of the inputs that have directions.
         size: number D of directions, at least 1.
         paired: whether there is a second stack of directions ``q``; otherwise ``q = p``.
@@ -165,7 +165,7 @@ class Collapse:
         return zeros(y.type) if term is None else term
 
     def at_front(self, y: Atom, side: dict[Atom, Stack]) -> Atom:
-        """Return the stack of ``y`` with a leading axis of directions."""
+        """Return the stack of ``y`` in ``side``, with a leading axis of directions."""
         stack = side.get(y)
         if stack is None:
             return zeros(y.type.with_shape((self.size, *y.shape)))
@@ -266,7 +266,7 @@ class Collapse:
         return Stack(spread * stack.atom, stack.at)
 
     def _total(self, atom: Atom, at: int | None) -> Atom:
-        """Return the sum of ``atom`` over its axis of directions, ``at``."""
+        """Return the sum of ``atom`` over ``at``, its axis of directions."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
         return self._whole(reduce_sum(atom, axes=(at,)))
@@ -311,7 +311,7 @@ class Collapse:
         return total + self._summed(self.right[a], self.left[b])
 
     def _summed(self, a: Stack, b: Stack) -> Atom:
-        """Return Σ_d a_d b_d."""
+        """Return Σ_d a_d b_d, the sum over directions of the products of two stacks."""
         (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
         repeated, others = repetition(left), repetition(right)
         if repeated and others and repeated[1] == others[1] and at in repeated[1]:
@@ -323,7 +323,10 @@ class Collapse:
         return self._total(product(left, right), at)
 
     def _pointwise(self, equation: Equation, xs: Atoms, y: Atom, moved: Sequence[int]) -> Tangent:
-        """Return Σ_kl f_kl · (Σ_d p_kd q_ld) of a pointwise operator."""
+        """Return the term Σ_kl f_kl · (Σ_d p_kd q_ld) of a pointwise operator.
+
+        The module docstring defines the symbols.
+        """
         graph, pairs = second_partials(equation, xs, moved)
         found = current().inline(graph, [x for x in xs if type(x) is Variable])
         terms = []
@@ -338,7 +341,7 @@ class Collapse:
         return accumulate(terms)
 
     def _contraction(self, equation: Equation) -> Atom:
-        """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product."""
+        """Return the term Σ_d D²f[p_d, q_d] of a contraction such as a matrix product."""
         a, b = equation.inputs
         first = self._contracted(equation, self.left[a], self._weighted(b))
         if self.right is self.left:

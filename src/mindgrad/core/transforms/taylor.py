@@ -195,7 +195,10 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Atoms) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
-        """Return coefficient 0 of each value in ``atoms``, free of variables of rates ẋ."""
+        """Return coefficient 0 of each value in ``atoms``.
+
+        Unlike the values themselves, these coefficients do not depend on variables that represent rates ẋ.
+        """
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -203,7 +206,10 @@ class _Series:
         return starts
 
     def _replaced(self, equation: Equation) -> list[Atom]:
-        """Emit a branch or loop that also computes coefficients; return its results."""
+        """Replace a branch or loop by one that also computes coefficients.
+
+        Returns the results of the new equation that correspond to the original results.
+        """
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
@@ -236,7 +242,10 @@ class _Series:
             self._known.update(((y, k), c) for k, c in enumerate(found))
 
     def _linear(self, equation: Equation, k: int) -> Steps:
-        """Apply a linear operator to the coefficients ``k`` of its operands."""
+        """Return coefficient ``k`` of the result of a linear operator.
+
+        It is the operator, applied to the coefficients ``k`` of its operands.
+        """
         coefficients = []
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
@@ -246,7 +255,7 @@ class _Series:
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
     def _product(self, equation: Equation, k: int) -> Steps:
-        """Return coefficient ``k`` of a product, the sum Σ_j B(a_j, b_{k−j})."""
+        """Return coefficient ``k`` of a product: Σ_j B(a_j, b_{k−j})."""
         a, b = equation.inputs
         if a is b and equation.primitive.algebra.commutative:
             return (yield from self._square(equation, a, k))
@@ -258,7 +267,7 @@ class _Series:
         return accumulate(terms)
 
     def _square(self, equation: Equation, a: Atom, k: int) -> Steps:
-        """Return coefficient ``k`` of the square of ``a``; compute equal terms only once."""
+        """Return coefficient ``k`` of the square of ``a``. Equal terms are computed once."""
         terms = []
         for j in range((k + 1) // 2):
             left, right = (yield a, j), (yield a, k - j)
@@ -272,7 +281,10 @@ class _Series:
         return accumulate([total, _term(equation, middle, middle)])
 
     def _rate(self, equation: Equation, atom: Variable) -> Tangent:
-        """Return ẏ: the forward rule, applied to new variables that represent the rates ẋ."""
+        """Return the rate ẏ of ``atom``, by the forward rule of ``equation``.
+
+        The rule is applied to new variables, which represent the rates ẋ of the operands.
+        """
         if atom not in self._rates:
             rates: list[Tangent] = []
             for x in equation.inputs:
@@ -326,7 +338,7 @@ def _depends_on(atom: Atom, answers: dict[Atom, bool], operands_of: Callable[[Eq
 def _series(
     equation: Equation, operands: tuple[Atom, ...], parameters: Statics, coefficients: Sequence[Tangents]
 ) -> list[list[Tangent]]:
-    """Apply the rule ``series`` of a branch or loop to ``operands``."""
+    """Call the rule ``series`` of a branch or loop for ``operands``."""
     rule: Rule = equation.primitive.series  # type: ignore[assignment]  # not None: the callers have checked it
     applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
     return rule(applied, coefficients, len(coefficients[0]) - 1)

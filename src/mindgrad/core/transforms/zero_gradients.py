@@ -117,7 +117,10 @@ def _paths(equations: Sequence[Equation], ys: Atoms) -> dict[Atom, _Path]:
 
 
 def _extend(equations: Sequence[Equation], paths: dict[Atom, _Path]) -> None:
-    """Add to ``paths`` the operands of ``equations``, given the paths of the results."""
+    """Add to ``paths`` the path of each operand of ``equations``.
+
+    ``paths`` initially contains the paths of the results.
+    """
     for equation in reversed(equations):
         after = [paths.get(y) for y in equation.outputs]
         if all(path is None for path in after) or equation.primitive.algebra.stops:
@@ -129,7 +132,7 @@ def _extend(equations: Sequence[Equation], paths: dict[Atom, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """Combine two paths of one value: smooth if at least one of them is smooth."""
+    """Combine two paths of the same value. The result is smooth if one path is smooth."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 
