@@ -1,7 +1,7 @@
 """Select the device of computations: the CPU, or a GPU that JAX finds.
 
 If the requested device is missing, mindgrad prints one message and uses the CPU, so that programs for
-another machine still run. ``MINDGRAD_STRICT_DEVICE=1`` turns this into an error.
+another machine still run. With ``MINDGRAD_STRICT_DEVICE=1``, a missing device is an error.
 """
 
 from __future__ import annotations

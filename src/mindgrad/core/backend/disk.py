@@ -85,7 +85,7 @@ _warned: set[str] = set()
 _CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
 _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
-#: largest number of files in a cache folder, because the search for the oldest file reads the whole folder
+#: largest number of files in a cache folder. It is limited because searching the oldest file reads all files
 MOST = 4096
 #: fraction of the size limit. Whenever a process has written this fraction, it checks the limit and removes
 #: old files
@@ -192,7 +192,7 @@ def _default() -> Path:
         folder = home() / "Library" / "Caches" / "mindgrad"
     else:
         folder = home() / ".cache" / "mindgrad"
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root must not create a folder inside another user's
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root must not create folders in another user's home
         above = next(path for path in (folder, *folder.parents) if path.exists())
         if above.stat().st_uid != 0:
             raise Distrusted(f"'{above}' belongs to another user (user ID {above.stat().st_uid})")

@@ -77,7 +77,7 @@ class Executable:
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 
 
-#: note on the exception that ends an interrupted compiled function
+#: note that is added to the exception when Ctrl-C interrupts a compiled function
 _STILL_RUNS = (
     "The compiled function continues in a background thread until it ends, because XLA cannot cancel it. If "
     "its loop never ends, it keeps a core busy until this process exits: limit the number of iterations in "

@@ -166,7 +166,7 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _is_step(equation: Equation, x: Atom) -> bool:
-    if not equation.outputs:  # the equation has only an effect, such as printing
+    if not equation.outputs:  # the equation has only a side effect, such as printing
         return False
     result = equation.outputs[0].type.dtype
     if equation.primitive.kind == "pointwise constant":

@@ -83,7 +83,8 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     false_types = tuple([y.type for y in false.outputs])
     if true_types != false_types:
         raise TypeError(
-            f"For 'cond', the branches return values of different types: {true_types} and {false_types}."
+            f"For 'cond', the branches return values of different types: {true_types} "
+            f"and {false_types}. Both branches must return the same types."
         )
     return true_types
 

@@ -57,7 +57,9 @@ def _checked(new: Array, old: Array) -> Array:
             f"{type(new).__name__}."
         )
     if new.shape != old.shape:
-        raise ValueError(f"a gradient hook must return a gradient of shape {old.shape}, but got {new.shape}.")
+        raise ValueError(
+            f"a gradient hook must return a gradient of shape {old.shape}, but got shape {new.shape}."
+        )
     return new.host_array().astype(old.dtype)
 
 

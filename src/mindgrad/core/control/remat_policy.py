@@ -93,8 +93,8 @@ def _cheapest_plan(
     """Return the cheaper of the two plans for a scan of ``length`` iterations."""
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
-    # decide in program order: whether a value can be recomputed depends on decisions about the values before
-    # it
+    # decide in execution order, because whether a value can be recomputed depends on decisions about the
+    # values before it
     for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
         if x in needed:
             plan.keep(x)
@@ -187,8 +187,8 @@ class _Plan:
     def _is_there(self, x: Atom) -> bool:
         """Return whether the linear part can read ``x`` without recomputation.
 
-        If ``x`` depends only on constants of the loop, add it to ``outside``. If it is a slice of a scanned
-        operand, add it to ``streamed``.
+        If ``x`` depends only on constants of the loop, add it to ``outside``. If ``x`` is a slice of a
+        scanned operand, add it to ``streamed``.
         """
         if type(x) is not Variable or x in self.stacked:
             return True

@@ -82,8 +82,8 @@ def _types(
     for operand in scanned:
         if operand.shape[:1] != (length,):
             raise ValueError(
-                f"For 'scan', the scanned inputs must have {length} slices, but got a tensor of type "
-                f"{operand}."
+                f"For 'scan', the scanned inputs must have {length} slices along axis 0, but got a tensor of "
+                f"type {operand}."
             )
     slices = [operand.with_shape(operand.shape[1:]) for operand in scanned]
     if expected != (*fixed, *carry, *slices):
@@ -93,7 +93,10 @@ def _types(
         )
     after = tuple([y.type for y in body.outputs[:carries]])
     if after != tuple(carry):
-        raise TypeError(f"For 'scan', the carry has types {carry}, but the body returns {after}.")
+        raise TypeError(
+            f"For 'scan', the carry has types {carry}, but the body returns {after}. Both must have the "
+            "same types."
+        )
     return (*carry, *[_stacked(y.type, length) for y in body.outputs[carries:]])
 
 

@@ -103,7 +103,10 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
     carry = types[consts:]
     after = tuple([y.type for y in body.outputs])
     if after != carry:
-        raise TypeError(f"For 'while', the carry has types {carry}, but the body returns {after}.")
+        raise TypeError(
+            f"For 'while', the carry has types {carry}, but the body returns {after}. Both must have the "
+            "same types."
+        )
     test = condition.outputs[0].type
     if test.dtype.kind != "bool" or test.shape:
         raise TypeError(f"For 'while', the condition must be a scalar (0-D) Bool tensor, but got {test}.")

@@ -126,7 +126,7 @@ def _in_tiles(
     directions: Directions,
     size: int,
 ) -> list[Any] | None:
-    """Emit the sums as a loop over tiles of ``size`` directions.
+    """Emit the sums of :func:`summed` by a loop over tiles of ``size`` directions.
 
     Returns:
         The sums, or ``None`` if the equations cannot be split into a loop and a part after it.

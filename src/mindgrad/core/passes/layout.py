@@ -422,7 +422,7 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
         for x, old in zip(operands, axes.operands, strict=True)
     ]
     result = axes.results[0]
-    if primitive is dot:  # the free axes of an operand have their order in its atom
+    if primitive is dot:  # the free axes of an operand keep their current order
         shared = [label for label in result if all(label in of_one for of_one in labels)]
         sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
         result = (*shared, *sides[is_turned], *sides[not is_turned])

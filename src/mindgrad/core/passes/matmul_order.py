@@ -146,7 +146,7 @@ class _Network:
     # -- cost of a tree -----------------------------------------------------------------------------
 
     def labels(self, leaves: int) -> frozenset[int]:
-        """Return the labels of the product of ``leaves``, which is a bit mask.
+        """Return the labels of the product of ``leaves``, given as a bit mask.
 
         A label is kept, not summed, if the output or a factor outside ``leaves`` has it.
         """

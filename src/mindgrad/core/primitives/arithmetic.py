@@ -397,7 +397,7 @@ def _simplify_select(condition: Atom, a: Atom, b: Atom) -> Atom | None:
     return None
 
 
-#: ``select(c, a, b)``: the elements of ``a`` where ``c`` is true, and of ``b`` elsewhere; linear in both
+#: ``select(c, a, b)``: elements of ``a`` where ``c`` is true, otherwise of ``b``; linear in ``a`` and ``b``
 select = linear(
     "select",
     work=VIEW,

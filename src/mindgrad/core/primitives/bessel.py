@@ -1,12 +1,12 @@
 """Bessel functions of the first kind and of integer order.
 
 For |x| ≤ 25, a Bessel function is the mean of an integrand over a period (DLMF 10.9.2, 10.32.3). The
-trapezoidal rule with 96 nodes computes it exactly up to rounding. For larger |x|, the module uses 24 terms of
-Hankel's expansions (DLMF 10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to ten; common
-derivatives need no higher orders. Derivatives of J follow DLMF 10.6.1. The derivatives of the scaled
-functions exp(−|x|) Iₙ(x) are computed by differentiating the integrand. The recurrence for these derivatives
-(DLMF 10.29.1) would subtract nearly equal numbers for large x, so that the error would grow by a factor of 2
-x with each derivative.
+trapezoidal rule with 96 nodes computes this mean exactly up to rounding. For larger |x|, the module uses 24
+terms of Hankel's expansions (DLMF 10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to
+ten; common derivatives need no higher orders. Derivatives of J follow DLMF 10.6.1. The derivatives of the
+scaled functions exp(−|x|) Iₙ(x) are computed by differentiating the integrand. The recurrence for these
+derivatives (DLMF 10.29.1) would subtract nearly equal numbers for large x, so that the error would grow by a
+factor of 2 x with each derivative.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def order_type(name: str) -> Callable:
     def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
         same_type(name, "float")(x)
         if type(n) is not int or n < 0:
-            raise ValueError(f"For '{name}', the order must be an int of at least 0, but got {n!r}.")
+            raise ValueError(f"For '{name}', the order must be a nonnegative int, but got {n!r}.")
         return x
 
     return type_rule

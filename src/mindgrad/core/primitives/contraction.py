@@ -39,7 +39,9 @@ def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> Tens
     if a.dtype is not b.dtype:
         raise TypeError(f"For 'dot', the operands must have the same dtype, but got {a} and {b}.")
     if a.dtype.kind == "bool":
-        raise TypeError("For 'dot', the operands must be numeric, but got Bool: convert them first.")
+        raise TypeError(
+            "For 'dot', the operands must be numeric, but got Bool. Convert them to a numeric dtype first."
+        )
     for kind, (left, right) in (("contracted", contract), ("batch", batch)):
         sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
         if sizes[0] != sizes[1]:
@@ -140,8 +142,8 @@ def _ct_axes(a: Atom, b: Atom, contract: Pair, batch: Pair) -> tuple[Shape, Shap
     """Group the axes of a ``dot`` for its transpose rule.
 
     Returns:
-        The free axes of a, the free axes of b, and the axes of the result that come from the batch axes,
-            from a, and from b.
+        The free axes of a, the free axes of b, and three groups of axes of the result: from the batch axes,
+        from a, and from b.
     """
     free_a = _free(len(a.shape), contract[0], batch[0])
     free_b = _free(len(b.shape), contract[1], batch[1])

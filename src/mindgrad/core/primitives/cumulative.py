@@ -56,7 +56,7 @@ def _along(kernel: Callable) -> Callable:
 
 _NUMBER = ("int", "uint", "float", "complex")
 
-#: ``cumsum(x, axis, reverse)``: y_i = x_0 + … + x_i, or x_i + … + x_n with ``reverse``
+#: ``cumsum(x, axis, reverse)``: y_i = x_0 + … + x_i, or the sum from x_i to the end if ``reverse`` is true
 cumsum = linear(
     "cumsum",
     type_rule=_type_rule("cumsum", _NUMBER),
@@ -102,7 +102,7 @@ def _cumprod_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tan
     return b
 
 
-#: ``cumprod(x, axis, reverse)``: y_i = x_0 · … · x_i, or x_i · … · x_n with ``reverse``
+#: ``cumprod(x, axis, reverse)``: y_i = x_0 · … · x_i, or the product from x_i to the end if ``reverse``
 cumprod = general(
     "cumprod",
     type_rule=_type_rule("cumprod", _NUMBER),

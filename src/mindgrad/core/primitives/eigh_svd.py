@@ -172,7 +172,9 @@ def _complement_pivots_type(q: TensorType) -> TensorType:
     check_matrix("complement_pivots", q)
     *batch, rows, columns = q.shape
     if rows < columns:
-        raise ValueError(f"For 'complement_pivots', columns of shape {q.shape} are linearly dependent.")
+        raise ValueError(
+            f"For 'complement_pivots', the columns of the matrix of shape {q.shape} are linearly dependent."
+        )
     return q.with_dtype(bool_).with_shape((*batch, rows, rows - columns))
 
 

@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 
 Labels = tuple[Hashable, ...]
 
-_EXHAUSTIVE = 5  # for at most this many operands, all orders of contraction are compared
+_EXHAUSTIVE = 5  # compare all orders of contraction for at most this many operands
 
 
 class Step(NamedTuple):
@@ -333,7 +333,7 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
         if hidden < 0 or (hidden > 0 and "..." not in field):
             raise ValueError(
                 f"For 'einsum', {field!r} labels {len(letters)} axes, but operand {position} "
-                f"has the shape {shape}."
+                f"has shape {shape}."
             )
         inputs.append(_labels(field, hidden))
         broadcast = max(broadcast, hidden)

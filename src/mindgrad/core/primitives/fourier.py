@@ -35,7 +35,9 @@ def _type_rule(x: TensorType, axes: tuple[int, ...], inverse: bool) -> TensorTyp
     if x.dtype.kind != "complex":
         raise TypeError(f"For 'fft', the input must be a complex tensor, but got {x.dtype}.")
     if len(set(axes)) != len(axes) or any(not 0 <= axis < x.rank or not x.shape[axis] for axis in axes):
-        raise ValueError(f"For 'fft', the axes {axes} do not fit an input of shape {x.shape}.")
+        raise ValueError(
+            f"For 'fft', the axes {axes} must be distinct and nonempty axes of the input of shape {x.shape}."
+        )
     return x
 
 
@@ -83,7 +85,9 @@ def _real_type(x: TensorType, axis: int) -> TensorType:
     if x.dtype not in _SPECTRUM:
         raise TypeError(f"For 'rfft', the input must be of type Float32 or Float64, but got {x.dtype}.")
     if not 0 <= axis < x.rank or not x.shape[axis]:
-        raise ValueError(f"For 'rfft', the axis {axis} does not fit an input of shape {x.shape}.")
+        raise ValueError(
+            f"For 'rfft', the axis {axis} must be a nonempty axis of the input of shape {x.shape}."
+        )
     return _sized(x.with_dtype(_SPECTRUM[x.dtype]), axis, x.shape[axis] // 2 + 1)
 
 

@@ -109,7 +109,7 @@ def orders_type(name: str) -> Callable:
     def rule(*types: TensorType, **parameters: object) -> TensorType:
         orders = [value for key, value in parameters.items() if key != "upper"]
         if any(type(order) is not int or order < 0 for order in orders):
-            raise ValueError(f"For '{name}', the orders must be ints of at least 0, but got {orders}.")
+            raise ValueError(f"For '{name}', the orders must be nonnegative ints, but got {orders}.")
         return same_type(name, "float")(*types)  # type: ignore[no-any-return]
 
     return rule

@@ -141,7 +141,8 @@ def _applied(slope: Partial, tangent: Tangent, singular: bool) -> Tangent:
 def same_type(name: str, accepts: str) -> rules.TypeRule:
     """Return the type rule of operators whose operands and results have the same type.
 
-    ``accepts`` is the name of the permitted kinds of types in :data:`ACCEPTS`, such as ``"inexact"``.
+    ``accepts`` is a key of :data:`ACCEPTS`, such as ``"inexact"``, which selects the permitted kinds of
+    types.
     """
     kinds = ACCEPTS[accepts]
 

@@ -47,7 +47,7 @@ def check_matrix(name: str, *xs: TensorType) -> None:
             )
         if x.rank < 2 or x.shape[:-2] != xs[0].shape[:-2]:
             raise ValueError(
-                f"For '{name}', the input must be a matrix or a batch of them, of shape (…, m, n)"
+                f"For '{name}', the input must be a matrix or a batch of matrices, of shape (…, m, n)"
                 f"{'' if len(xs) == 1 else ', with the same batch axes'}, but got the shapes "
                 f"{', '.join(str(matrix.shape) for matrix in xs)}."
             )

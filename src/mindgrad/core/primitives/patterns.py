@@ -140,7 +140,7 @@ def _factor(run: Propagation, equation: Equation, k: int, pattern: Pattern) -> R
 def convolved(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a convolution: the union over the window."""
     x, w = equation.inputs
-    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # `lead`: number of sample axes; `rank`: of w
+    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # numbers of sample axes, and of axes of w
     shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
     groups = equation.parameters["groups"]
     is_last = equation.parameters.get("channels_last", False)

@@ -3,8 +3,8 @@
     linear_recurrence(a, b):  y_i = a_i y_{i−1} + b_i
     logcumsumexp(x):          y_i = log Σ_{j ≤ i} exp x_j
 
-The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. Therefore it does
-not overflow, and its memory is proportional to the length of the axis.
+The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. Therefore the
+derivative does not overflow, and needs memory proportional to the length of the axis.
 """
 
 from __future__ import annotations

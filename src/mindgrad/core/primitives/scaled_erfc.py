@@ -79,7 +79,7 @@ def _kernel(array: Module, x: Array, n: int) -> Array:
 def _type(x: TensorType, *, n: int) -> TensorType:
     same_type("scaled_erfc", "float")(x)
     if type(n) is not int or n < 0:
-        raise ValueError(f"For 'scaled_erfc', the order must be an int of at least 0, but got {n!r}.")
+        raise ValueError(f"For 'scaled_erfc', the order must be a nonnegative int, but got {n!r}.")
     return x
 
 

@@ -42,7 +42,8 @@ def _check(name: str, x: TensorType, starts: Sequence[TensorType], sizes: Shape)
         )
     if len(sizes) != x.rank or any(not 0 <= k <= n for k, n in zip(sizes, x.shape, strict=False)):
         raise ValueError(
-            f"For '{name}', the slice of shape {sizes} must fit into the input of shape {x.shape}."
+            f"For '{name}', the slice of shape {sizes} must fit into the input of shape {x.shape}: one size "
+            "per axis, at most the size of the axis."
         )
 
 

@@ -115,7 +115,7 @@ digamma = elementwise(
 def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
     same_type("polygamma", "float")(x)
     if type(n) is not int or n < 0:
-        raise ValueError(f"For 'polygamma', the order must be an int of at least 0, but got {n!r}.")
+        raise ValueError(f"For 'polygamma', the order must be a nonnegative int, but got {n!r}.")
     return x
 
 

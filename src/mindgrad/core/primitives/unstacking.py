@@ -28,7 +28,9 @@ __all__ = ["unstack"]
 
 def _types(x: TensorType) -> tuple[TensorType, ...]:
     if not x.shape:
-        raise ValueError("For 'unstack', the input must have at least one axis.")
+        raise ValueError(
+            "For 'unstack', the input must have at least one axis, but it is a scalar (0-D) tensor."
+        )
     return (x.with_shape(x.shape[1:]),) * x.shape[0]
 
 

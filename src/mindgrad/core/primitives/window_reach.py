@@ -32,8 +32,8 @@ def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Static) -
     lead = live.shape[: live.rank - len(window)]
     if live.dtype.kind != "bool" or skips is not live.with_shape(lead[:-1]):
         raise TypeError(
-            f"For 'window_reach', expected Boolean tensors with the same batch axes, but got {live} and "
-            f"{skips}."
+            f"For 'window_reach', the operands must be Boolean tensors with the same batch axes, but got "
+            f"{live} and {skips}."
         )
     return live.with_shape((*lead, *output_sizes(live.shape, (1, 1, *window), **steps)))
 

@@ -74,7 +74,7 @@ def _steps(pattern: Pattern, shape: tuple[int, ...], most: int) -> Any:
         steps = np.union1d(steps, (code[k:] - code[:-k])[together])
         if len(steps) > costs().coloring_steps:
             return None
-    # decode each step to a vector, whose component along an axis of size n is between −n and n.
+    # decode each step to a vector, whose component along an axis of size n is between −n and n
     vectors = []
     for n in reversed(wide):
         part = (steps + n // 2) % n - n // 2

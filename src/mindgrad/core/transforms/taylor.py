@@ -113,7 +113,7 @@ class _Series:
         """Make branches and loops that depend on ``s`` compute their coefficients, too.
 
         Returns:
-            All values of the graph, in program order.
+            All values of the graph, in execution order.
         """
         if all(equation.primitive.series is None for equation in equations):
             return [y for equation in equations for y in equation.outputs]
