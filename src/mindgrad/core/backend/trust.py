@@ -42,7 +42,7 @@ def check_folder(folder: Path) -> None:
 
 
 def read_own(file: Path, others: int = _OTHERS_WRITE) -> bytes:
-    """Read a file, after checking that it belongs to this user and its access rights.
+    """Read a file, after checks of its owner and its access rights.
 
     Args:
         file: the file.
@@ -75,7 +75,7 @@ def signature(name: str, content: bytes) -> bytes:
 
 
 def home() -> Path:
-    """Return the home folder of this user, even if ``sudo`` has not changed ``$HOME``.
+    """Return the home folder of this user, even if ``sudo`` has left ``$HOME`` unchanged.
 
     Raises:
         OSError: If the user has no home folder.

@@ -4,10 +4,10 @@
 computes the cotangent x̄ of x from the cotangent x̄⁺ of the carry after the iteration, and adds the
 contribution of the iteration to the cotangents c̄ of the constants. It evaluates four graphs:
 
-    expensive      e = E(c, x)          subexpressions of the graph A that are expensive and used more than
-    once coefficients   d = A(c, x, e)       values that do not depend on cotangents step           x̄ = B(c,
-    d, x̄⁺)      the linear map of cotangents totals         c̄ = Σ C(c, d, x̄⁺)    contributions to the
-    cotangents of the constants, summed by matrix
+    expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
+    coefficients   d = A(c, x, e)       values that do not depend on cotangents
+    step           x̄ = B(c, d, x̄⁺)      the linear map of cotangents
+    totals         c̄ = Σ C(c, d, x̄⁺)    contributions to the cotangents of the constants, summed by matrix
                                         products over iterations (``control.sum_hoisting``)
 
 Only ``step`` must run iteration by iteration, last one first. The other graphs run once for each *chunk* of

@@ -18,8 +18,8 @@ class Way:
     """A strategy: a graph that computes products of a sparse matrix with vectors.
 
     The graph computes, for each color k, the *derived values*: the tangents of all results (forward mode) or
-    the cotangents of all parts of z (reverse mode). z is defined in ``sparse.movement_split``. Its outputs
-    are flat arrays, the *pieces*, which contain the derived values of all colors.
+    the cotangents of all parts of z (reverse mode). z is defined in ``sparse.movement_split``. The
+    outputs of the graph are flat arrays, the *pieces*, which contain the derived values of all colors.
 
     Attributes:
         name: description of the strategy.
