@@ -97,7 +97,7 @@ def locate_fault(graph: Graph, arrays: Sequence[Array]) -> None:
 
     The error names an equation only if its operands are finite and its NaN or infinity reaches a result of
     the graph. If the graph communicates with other processes, only the equations before the first
-    communication are evaluated. The communication cannot be repeated, because all other processes do not
+    communication are evaluated. The communication cannot be repeated, because the other processes do not
     evaluate their graphs again.
 
     Args:

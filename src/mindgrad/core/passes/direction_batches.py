@@ -8,8 +8,8 @@ of directions that are processed together. A loop over the tiles accumulates the
 After the loop, the second-order term is propagated once. The arithmetic is unchanged, but only the tangents
 of one tile are in memory. Timings: ``docs/decisions/0019-thresholds-of-rewrites.md``.
 
-If the samples of a compiled function are independent, all directions run together. Instead, the function and
-its derivatives are split into tiles of samples (``passes.tiling``), which needs half the memory.
+If the samples of a compiled function are independent, the directions are not divided. The function and its
+derivatives are divided into tiles of samples instead (``passes.tiling``), which needs half the memory.
 
 Limits: the directions are not split into tiles if the function contains a branch or loop.
 """

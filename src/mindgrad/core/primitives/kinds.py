@@ -284,8 +284,7 @@ def linear(
         transpose: ``transpose(ct, *xs, **parameters)`` returns one cotangent per operand, or a single
             cotangent if there is one operand.
         linear_in: positions of the operands in which the operator is linear. Operands such as index tensors
-            and masks are left out.
-            Default: all operands.
+            and masks are left out. Default: all operands.
     """
 
     def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
