@@ -75,7 +75,9 @@ def signature(name: str, content: bytes) -> bytes:
 
 
 def home() -> Path:
-    """Return the home folder of this user, even if ``sudo`` has left ``$HOME`` unchanged.
+    """Return the home folder of this user, even if ``$HOME`` names another one.
+
+    ``sudo`` can leave ``$HOME`` unchanged, so that it names the folder of the user who called ``sudo``.
 
     Raises:
         OSError: If the user has no home folder.

@@ -113,7 +113,9 @@ def known_values(graph: Graph, input_values: dict[Variable, Stored], atoms: Atom
 def dependence(
     sparse: Module, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
-    """Return the sparsity pattern of each output of ``graph``, or ``None`` if it is empty.
+    """Return the sparsity pattern of each output of ``graph``.
+
+    If a pattern has no entries, ``None`` stands for it.
 
     Args:
         sparse: the module ``scipy.sparse``.
