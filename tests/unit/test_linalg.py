@@ -351,5 +351,5 @@ def test_shapes_that_do_not_fit(function, shapes, message):
 
 
 def test_operands_of_two_element_types_are_refused():
-    with pytest.raises(TypeError, match="all operands the same"):
+    with pytest.raises(TypeError, match="the same for all operands"):
         graph_of(lambda a, b: solve(a, b), np.eye(2), np.ones((2, 1), np.float32))

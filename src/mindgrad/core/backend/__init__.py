@@ -1,4 +1,4 @@
 """Back end: compile graphs with XLA and run them.
 
-Modules of this package import JAX when it is first needed.
+The modules of this package import JAX only when they first need it.
 """

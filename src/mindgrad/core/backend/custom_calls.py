@@ -8,9 +8,9 @@ Its first call would jump to an address that was never set, and the process woul
 
 The compile cache (``backend.disk``) therefore stores two lists with each executable: its targets, and the
 positions of equations whose lowered code contains them. Before a process loads the executable, it lowers each
-of these equations separately, which prepares the libraries, and checks that the code contains all targets.
-Thus mindgrad needs no list of operators that call libraries. If a target does not occur in the lowered code
-of any equation, the executable is not stored, and every process compiles the graph.
+of these equations separately, which prepares the libraries. It then checks that the lowered code contains all
+targets. Thus mindgrad does not need a list of the operators that call libraries. If a target does not occur
+in the lowered code of any equation, the executable is not stored, and every process compiles the graph.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from mindgrad.core.ir.graph import Equation, Graph, Variable, all_equations
 
 __all__ = ["described", "is_prepared", "targets_of"]
 
-#: pairs (target, platform) of the custom calls that this process has lowered. Lowering prepares the libraries
-#: that contain them
+#: pairs (target, platform) of the custom calls that this process has lowered. Their libraries are prepared,
+#: because lowering prepares them
 _prepared: set[tuple[str, str]] = set()
 
 
@@ -44,15 +44,15 @@ def targets_of(lowered: Any) -> set[str]:
 
 
 def described(lowered: Any, graph: Graph | None) -> bytes | None:
-    """List the targets of a graph's custom calls, as input of :func:`is_prepared`.
+    """Describe the custom calls of a graph, as input of :func:`is_prepared`.
 
     Args:
         lowered: the lowered object of JAX for ``graph``.
-        graph: the graph; ``None`` if every process lowers it before it loads the executable.
+        graph: the graph, or ``None`` if every process lowers the graph before it loads the executable.
 
     Returns:
-        The description; ``None`` if the executable cannot be stored, because a target does not occur in the
-        lowered code of any equation.
+        A list of the targets and of the positions of their equations, as JSON. ``None`` if the executable
+        cannot be stored, because a target does not occur in the lowered code of any equation.
     """
     positions: list[int] = []
     try:
@@ -77,11 +77,11 @@ def is_prepared(description: bytes, graph: Graph | None, platform: str) -> bool:
 
     Args:
         description: the result of :func:`described` for the graph.
-        graph: the graph; ``None`` if this process has already lowered it.
-        platform: JAX name of the kind of device.
+        graph: the graph, or ``None`` if this process has already lowered it.
+        platform: kind of device, by its JAX name, such as ``"cpu"``.
 
     Returns:
-        Whether this process has lowered every target of the executable.
+        Whether this process has lowered every target of the executable, so that it can be loaded.
     """
     if graph is None:
         return True
@@ -99,15 +99,15 @@ def is_prepared(description: bytes, graph: Graph | None, platform: str) -> bool:
 
 
 def _candidates(equations: Sequence[Equation]) -> list[int]:
-    """Return the positions of distinct equations, likeliest custom calls first.
+    """Return the positions of distinct equations, likely custom calls first.
 
     Equations with equal operators, operand types, and parameters have the same lowered code, so only the
     first one is listed.
     """
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
-        # Lower each equation that contains inner graphs, such as a loop, separately and last: the equations
-        # of its inner graphs are also tried on their own, which may already succeed
+        # Each equation with inner graphs, such as a loop, is a separate candidate and comes last: the
+        # equations of its inner graphs are also candidates, and may already contain the missing targets
         kind: Any = position
         if not equation.graphs:
             kind = equation.primitive, tuple([x.type for x in equation.inputs]), repr(equation.parameters)

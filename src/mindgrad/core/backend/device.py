@@ -1,7 +1,7 @@
 """Select the device of computations: the CPU, or a GPU that JAX finds.
 
 If the requested device is missing, mindgrad prints one message and uses the CPU, so that programs for
-another machine still run. ``MINDGRAD_STRICT_DEVICE=1`` turns this into an error.
+another machine still run. With ``MINDGRAD_STRICT_DEVICE=1``, a missing device is an error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def select_device(target: str, device_id: int = 0) -> str:
         device_id: index of the GPU.
 
     Returns:
-        The name of the kind of device that will be used.
+        The kind of device that later computations use: ``"CPU"`` or ``"GPU"``.
 
     Raises:
         ValueError: If ``target`` is not one of ``TARGETS``, or there is no GPU with this ``device_id``.
@@ -70,7 +70,7 @@ def _select(target: str, device_id: int) -> str:
         return "CPU"
     if devices:
         if has_joined() and len(devices) == 1:
-            device_id = 0  # the only GPU of this process; its index on the machine does not matter
+            device_id = 0  # this process has one GPU, whatever its index on the machine
         if not 0 <= device_id < len(devices):
             raise ValueError(
                 f"For 'set_context', the 'device_id' must be in range [0, {len(devices)}), "
@@ -110,7 +110,7 @@ def _report_missing(target: str) -> None:
         )
 
 
-#: maps (operator, parameters, operand types) to the number of calls on the host so far. After
+#: maps a signature (operator, parameters, operand types) to the number of calls on the host so far. After
 #: ``kernel_calls`` calls, the operator is compiled for the device
 _host_calls: dict[Any, int] = {}
 #: largest number of entries of ``_host_calls``
@@ -120,13 +120,14 @@ _SIGNATURES = 4096
 def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: Statics) -> Any:
     """Run one eager operator on the selected device, or on the host.
 
-    XLA compiles an operator once per signature, which takes about 0.1 s on a GPU. A training step has
-    hundreds of signatures, so operators with small operands run on the host in their first calls. The calls
-    are counted, not timed, so that every run computes the same results.
+    A signature is an operator with its parameters and operand types. XLA compiles an operator once per
+    signature, which takes about 0.1 s on a GPU. A training step has hundreds of signatures, so operators with
+    small operands run on the host in their first calls. The function counts calls and does not measure time,
+    so that every run of a program computes the same results.
 
     Operators with only small integer or Boolean arrays on the host stay on the host. Such arrays are often
-    labels or indices, whose values are checked before use. On the device, this check would wait for all
-    pending computations.
+    labels or indices, whose values mindgrad checks before it uses them. On the device, such a check would
+    wait for all pending computations.
     """
     if primitive.communicates or primitive.effects.calls_back:
         return primitive.numpy(*arrays, **parameters)
@@ -152,7 +153,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: Stati
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
         arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
     result = kernel(*arrays)
-    # register the result, so that a later wait for it can be interrupted by Ctrl-C
+    # register the result, so that Ctrl-C can interrupt a later wait for it
     note_long(result if primitive.multiple else [result])
     return result
 
@@ -210,7 +211,7 @@ def device_kind(target: str, device_id: int = 0) -> str:
 def memory_statistics(target: str, device_id: int = 0) -> dict[str, int]:
     """Return the memory statistics of a device by their XLA names, in bytes.
 
-    The result is empty if XLA does not provide them.
+    The result is empty if XLA does not provide statistics.
     """
     devices = _gpus() if target == "GPU" else []
     return dict(devices[device_id].memory_stats() or {}) if device_id < len(devices) else {}

@@ -4,14 +4,16 @@
 
 To *lower* a graph means to convert it to the input language of XLA. The key contains the digest of the graph
 (``backend.graph_digest``). A process that finds an entry therefore neither traces nor lowers the graph with
-JAX. The key assumes that one version of JAX with the same settings lowers equal graphs equally.
+JAX. This assumes that one version of JAX with the same settings lowers equal graphs to equal code.
 
-Some graphs must be lowered first, and their key contains the lowered text: graphs without a digest, graphs
-for several devices, and graphs compiled inside a context manager of JAX that affects lowering.
+The key of some graphs contains the lowered text instead of the digest. Such graphs are always lowered first.
+They are graphs without a digest, graphs for several devices, and graphs compiled inside a context manager of
+JAX that affects lowering.
 
 Each file contains one executable, serialized by the public ``jax.experimental.serialize_executable``. The
-compilation cache of JAX is not used for three reasons. It is one setting of the whole process, so it would
-also store JAX programs of the user. It does not write entries atomically. It keeps damaged entries.
+compilation cache of JAX is not used for three reasons. JAX's cache is one setting of the whole process, so it
+would also store JAX programs of the user. It does not write entries atomically. It does not delete damaged
+entries.
 
 An executable is loaded only after JAX has prepared the libraries that it calls (``backend.custom_calls``).
 
@@ -29,8 +31,8 @@ The folder is the first of these that is set:
 4. ``~/.cache/mindgrad``
 
 If a folder from setting 1 or 2 cannot be used, mindgrad warns once. If a default folder (3 or 4) cannot be
-used, it does not warn, because the user did not request a cache. A default folder is not created if its owner
-would differ from the owner of the parent folder, as after ``sudo``.
+used, mindgrad does not warn, because the user did not request a cache. A default folder is not created if its
+owner would differ from the owner of the parent folder, as after ``sudo``.
 """
 
 from __future__ import annotations
@@ -68,24 +70,25 @@ __all__ = [
 
 DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
 SIZE_VARIABLE = "MINDGRAD_CACHE_SIZE"
-#: default size limit of the cache folder in bytes. If the files are larger in total, the least recently used
-#: ones are removed
+#: default size limit of the cache folder in bytes. If all files together are larger, the least recently used
+#: files are removed
 DEFAULT_LIMIT = 1 << 30
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
-#: maps each cache folder that this process could not use to the reason, for messages
+#: maps each cache folder that this process could not use to the reason, which messages show
 _refused: dict[str, str] = {}
 _warned: set[str] = set()
-#: JAX modules with context managers that affect lowering. A function compiled inside them is not cached.
-#: ``import jax`` does not load these modules
+#: JAX modules with context managers that affect lowering. If one of them is loaded, the key of an executable
+#: contains the lowered text, not the digest of the graph. ``import jax`` does not load these modules
 _CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
 _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
-#: largest number of files in a cache folder: the search for the oldest file reads the whole folder
+#: largest number of files in a cache folder. It is limited because searching the oldest file reads all files
 MOST = 4096
-#: whenever a process has written this fraction of the size limit, it checks the limit and removes old files
+#: fraction of the size limit. Whenever a process has written this fraction, it checks the limit and removes
+#: old files
 _UNSEEN = 1 / 64
 #: maps each cache folder to the number of bytes that this process has written since its last check of the
 #: size limit
@@ -118,7 +121,7 @@ def limit() -> int:
     _warn_once(
         SIZE_VARIABLE,
         f"{SIZE_VARIABLE}={text!r} is not a valid size. Write bytes, or a number with K, M or G, such as "
-        f"500M; 0 disables the compile cache. It stays below {readable_size(DEFAULT_LIMIT)}.",
+        f"500M; 0 disables the compile cache. The default limit of {readable_size(DEFAULT_LIMIT)} is used.",
     )
     return DEFAULT_LIMIT
 
@@ -137,7 +140,7 @@ def readable_size(size: float) -> str:
 
 
 def _refuse(folder: Path, error: Exception) -> None:
-    """Record that the cache folder cannot be used; warn once if the user has set it."""
+    """Record that ``folder`` cannot be used; if the user has set it, warn once."""
     _refused[str(folder)] = str(error)
     if _is_named():
         _warn_once(
@@ -157,7 +160,7 @@ def _is_named() -> bool:
 
 
 def _chosen() -> tuple[Path | None, str]:
-    """Return the cache folder that the settings choose, or ``None`` and the reason."""
+    """Return the cache folder and ``""``, or ``None`` and why the cache is off."""
     is_enabled = settings.get("enable_compile_cache")
     if is_enabled is not None and not is_enabled:
         return None, "set_context(enable_compile_cache=False)"
@@ -189,7 +192,7 @@ def _default() -> Path:
         folder = home() / "Library" / "Caches" / "mindgrad"
     else:
         folder = home() / ".cache" / "mindgrad"
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root must not create a folder inside another user's
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root must not create folders in another user's home
         above = next(path for path in (folder, *folder.parents) if path.exists())
         if above.stat().st_uid != 0:
             raise Distrusted(f"'{above}' belongs to another user (user ID {above.stat().st_uid})")
@@ -205,8 +208,8 @@ class Entries(NamedTuple):
     Attributes:
         number: number of entries.
         size: total number of bytes.
-        oldest: time of the last use of the least recently used entry, in seconds since 1970; 0 without
-            entries.
+        oldest: time of the last use of the least recently used entry, in seconds since 1970; 0 if there are
+            no entries.
     """
 
     number: int
@@ -215,7 +218,7 @@ class Entries(NamedTuple):
 
 
 def entries(folder: Path) -> Entries:
-    """Return the number, size, and age of the entries in ``folder``.
+    """Return the number, total size, and oldest time of the entries in ``folder``.
 
     Raises:
         OSError: If the folder cannot be read.
@@ -231,10 +234,10 @@ def entries(folder: Path) -> Entries:
 def clear(folder: Path) -> Entries:
     """Remove all entries in ``folder`` and the temporary files of killed processes.
 
-    Other files stay.
+    All other files stay.
 
     Returns:
-        Number, size, and age of the removed entries.
+        Number, total size, and oldest time of the removed entries.
 
     Raises:
         OSError: If an entry cannot be removed.
@@ -256,7 +259,7 @@ def compiled(
 ) -> Callable[..., Any]:
     """Compile a graph, or load its executable from the cache.
 
-    If the graph has a digest, loading does not lower it.
+    If the graph has a digest (``backend.graph_digest``), it is not lowered before its executable is loaded.
 
     Args:
         lower: function that returns the lowered object of JAX.
@@ -292,13 +295,16 @@ def compiled(
 def _is_in_context() -> bool:
     """Return whether a context manager of JAX may change how graphs are lowered.
 
-    Contexts that change a setting are not considered, because settings are part of the key.
+    Context managers that change a setting of JAX are not considered, because settings are part of the key.
     """
     return not jax_module().sharding.get_abstract_mesh().empty or any(map(sys.modules.get, _CONTEXTS))
 
 
 def _trees(program: GraphProgram) -> tuple[Any, Any]:
-    """Return the JAX tree structures of the operands and results of a program."""
+    """Return the JAX tree structures of the operands and the results of ``program``.
+
+    JAX needs them to load a serialized executable.
+    """
     tree_structure, graph = jax_module().tree_util.tree_structure, program.graph
     given, extra = len(program.donated), len(program.hoisted)
     groups = tuple([[0] * count for count in (len(graph.inputs) - given, given, extra)])
@@ -330,7 +336,8 @@ def _key(program: str | bytes, devices: Sequence[Any], options: Mapping[str, str
 def _machine() -> str:
     """Describe everything on which machine code depends, except the graph.
 
-    This includes versions, the instruction set of the CPU, and compiler flags from the environment.
+    The description includes versions, the instruction set of the CPU, and compiler flags from the
+    environment.
     """
     versions = [importlib.import_module(name).__version__ for name in ("jax", "jaxlib")]
     try:
@@ -352,8 +359,8 @@ def _settings_of(jax: ModuleType) -> str:
 def _read(file: Path) -> tuple[bytes, bytes]:
     """Read the description of custom calls and the executable from ``file``.
 
-    Both are empty if the file does not exist or is not valid. A file with a wrong signature is deleted,
-    because it is damaged or another user wrote it.
+    Both results are empty if the file does not exist or is not valid. A file with a wrong signature is
+    deleted, because it is damaged or another user wrote it.
     """
     try:
         check_folder(file.parent)
@@ -412,8 +419,9 @@ def _make(folder: Path) -> None:
 def _trim(folder: Path, size: int) -> None:
     """Delete the oldest entries above the limits, and abandoned temporary files.
 
-    Reading a folder of thousands of files takes as long as compiling a small function. It is done when a
-    process writes its first entry, and then after each ``_UNSEEN`` of the size limit.
+    Reading a folder of thousands of files takes as long as compiling a small function. The folder is
+    therefore read only when a process writes its first entry, and whenever the process has written the
+    fraction ``_UNSEEN`` of the size limit.
     """
     largest = limit()
     if folder in _written and _written[folder] + size <= _UNSEEN * largest:

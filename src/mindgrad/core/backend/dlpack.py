@@ -1,6 +1,6 @@
 """DLPack exchange through JAX, for arrays on accelerators and for bfloat16.
 
-Other arrays are exchanged through NumPy, which supports neither accelerators nor bfloat16.
+All other arrays are exchanged through NumPy, which supports neither accelerators nor bfloat16.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def device_name(device: tuple[int, int]) -> str:
 def capsule_of(array: Any, **options: Any) -> Any:
     """Return a DLPack capsule of a copy of a JAX array.
 
-    The copy protects the memory of the tensor from being overwritten. ``options`` are arguments of
-    ``__dlpack__``.
+    Because of the copy, a consumer of the capsule cannot overwrite the memory of the tensor. ``options`` are
+    arguments of ``__dlpack__``.
     """
     return copy_on_device(array).__dlpack__(**options)
 
 
 def imported(array: Any) -> Any:
-    """Convert an array with ``__dlpack__`` to a JAX array, which may share its memory.
+    """Convert an array with ``__dlpack__`` to a JAX array. Both may share memory.
 
     Raises:
         Exception: If JAX cannot read the device or the element type. JAX does not document the type of the

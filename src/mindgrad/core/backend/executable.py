@@ -2,7 +2,7 @@
 
     executable.run(arrays, given, extra) = results on the device
 
-- ``arrays`` are the operands, except the donated operands and the hoisted constants.
+- ``arrays`` are the ordinary operands.
 - ``given`` are the donated operands. Results may reuse their memory, so they cannot be used after the call.
 - ``extra`` are the hoisted constants: large constants that are passed as operands.
 
@@ -39,7 +39,7 @@ class Executable:
         run: function ``run(arrays, given, extra)`` from JAX arrays to a list of JAX arrays.
         extra: hoisted constants of the graph, on the device.
         may_take_long: whether the graph has loops that may run very often.
-        layouts: the JAX sharding of each input, if the graph runs on several devices; ``None`` for one.
+        layouts: the JAX sharding of each input if the graph runs on several devices; ``None`` for one device.
         compiled: the compiled JAX function.
         takes_parts: whether operands may be pending parts of arrays that are distributed over processes
             (``process_mesh.PartOnRequest``).
@@ -69,12 +69,15 @@ class Executable:
         return type(self.run) is _LongRun and self.run.seconds > HOST.interrupted_seconds
 
     def run_uninterrupted(self, *operands: object) -> Any:
-        """Call ``run`` and wait without handling Ctrl-C, for callers that defer signals."""
+        """Call ``run`` without handling Ctrl-C.
+
+        Callers that defer signals themselves use this method.
+        """
         run = self.run
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 
 
-#: note on the exception that ends an interrupted compiled function
+#: note that is added to the exception when Ctrl-C interrupts a compiled function
 _STILL_RUNS = (
     "The compiled function continues in a background thread until it ends, because XLA cannot cancel it. If "
     "its loop never ends, it keeps a core busy until this process exits: limit the number of iterations in "
@@ -83,17 +86,18 @@ _STILL_RUNS = (
 
 
 class _LongRun:
-    """Interruptible calls of a compiled function with loops.
+    """Wrapper of a compiled function with loops, whose calls Ctrl-C can interrupt.
 
     XLA may run loop iterations in the calling thread, which then cannot handle Ctrl-C. Calls therefore run in
-    a separate thread, unless the last call was short.
+    a separate thread, unless the last few calls were short.
 
     In JAX, the next call of a compiled function waits until the previous call has returned. An interrupted
-    call may never return. The next call therefore uses a copy of the function, which shares the machine code.
+    call may never return. The call after it therefore uses a copy of the function, which shares the machine
+    code.
 
     Attributes:
-        seconds: duration of the last call, as an estimate for the next call; infinite if the last call was
-            interrupted.
+        seconds: duration of the last call, as an estimate for the next call; infinite before the first call
+            and after an interrupted call.
     """
 
     __slots__ = ("_finished", "_quick_calls", "_run", "_uncalled", "seconds")
@@ -110,7 +114,7 @@ class _LongRun:
         return self._timed(partial(interruptible, note=_STILL_RUNS), self._to_end, *operands)
 
     def uninterrupted(self, *operands: object) -> Any:
-        """Call the compiled function in this thread; signals are handled after the call."""
+        """Call the compiled function in this thread. Signals are handled after the call."""
         return self._timed(self._to_end, *operands)
 
     def _timed(self, run: Callable, *operands: object) -> Any:
@@ -157,7 +161,7 @@ def to_end(run: Callable) -> Callable[..., Any]:
             for each in results:
                 computed(each)
             jax.effects_barrier()
-        except Exception:  # XLA reports the error of a callback here
+        except Exception:  # here, XLA reports errors of callbacks
             raise_noted()
             raise
         raise_noted()
@@ -169,7 +173,7 @@ def to_end(run: Callable) -> Callable[..., Any]:
 class GraphProgram(NamedTuple):
     """A graph, its hoisted constants, and its donated inputs.
 
-    The compile cache computes the key of the compiled function from them, without lowering the graph.
+    From these fields, the compile cache computes the key of the compiled function without lowering the graph.
 
     Attributes:
         graph: the graph.
@@ -191,14 +195,16 @@ def ahead(
     options: Mapping[str, str],
     placement: Layout | None = None,
 ) -> Callable[..., Any]:
-    """Compile ``function(arrays, given, extra)`` for operands of these shapes.
+    """Compile ``function(arrays, given, extra)`` for operands of the given ``shapes``.
 
     Args:
-        function: returns a list of arrays.
+        function: function of the three groups of operands (see the module docstring) that returns a list of
+            arrays.
         shapes: ``jax.ShapeDtypeStruct`` of each operand, in the groups ``(arrays, given, extra)``.
         wide: whether the graph has 64-bit values, so that JAX needs ``enable_x64``.
         device: the JAX device; ``None`` for the default device of JAX.
-        program: the same computation as a graph, if the executable may be stored on disk; otherwise ``None``.
+        program: the graph of the same computation if the executable may be stored on disk; otherwise
+            ``None``.
         options: options for the compiler of XLA (``backend.options``).
         placement: devices and layouts of results of a sharded computation; ``None`` for one device.
     """
@@ -226,7 +232,7 @@ def array_type() -> type:
 
 
 def copy_on_device(array: Any) -> Any:
-    """Copy a JAX array without changing its element type, whatever the JAX settings."""
+    """Return a copy of a JAX array with the same element type, for all JAX settings."""
     jax = jax_module()
     with jax.enable_x64(True):
         return array.copy()

@@ -1,4 +1,4 @@
-"""Checks of compiled programs for NaN and infinity.
+"""Checks of the results of compiled programs for NaN and infinity.
 
 If the context option ``debug_nans`` is set, the results of each run of a program are checked. If a result is
 not finite, the program is evaluated again on the same operands, one equation at a time and without rewrites.
@@ -37,14 +37,15 @@ _SIGNATURES = 256
 def traced_plainly(trace: Callable) -> Graph:
     """Call ``trace``, which returns a graph, with rewrites turned off.
 
-    :func:`locate_fault` evaluates it, because rewrites may remove or combine the equation that is at fault.
+    :func:`locate_fault` evaluates the graph. Rewrites are off because they may remove the faulty equation or
+    combine it with others.
     """
     with without_rewrites():
         return trace().graph
 
 
 def are_finite(results: Sequence[Array]) -> bool:
-    """Whether all elements of ``results``, on the host or a device, are finite."""
+    """Return whether all elements of ``results``, on the host or a device, are finite."""
     if runs_on_host():
         return all(is_finite(np.asarray(y)) for y in results)
     # check on the device, because copying the results to the host may take longer than computing them
@@ -58,7 +59,7 @@ def are_finite(results: Sequence[Array]) -> bool:
 
 @lru_cache(maxsize=_SIGNATURES)
 def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
-    """Compile a function that checks on the device whether all elements are finite."""
+    """Compile a check, on the device, whether arrays of ``types`` are finite."""
     if not types:
         return lambda arrays: True
     builder = Builder()
@@ -70,7 +71,7 @@ def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any
 
 
 def checked(run: Callable, plain: Graph) -> Callable[..., Any]:
-    """Add a check of its results to ``run``.
+    """Return ``run`` with a check that its results are finite.
 
     Args:
         run: function ``run(arrays, donated, extra)`` on arrays of a device; it must not overwrite donated
@@ -94,9 +95,10 @@ def checked(run: Callable, plain: Graph) -> Callable[..., Any]:
 def locate_fault(graph: Graph, arrays: Sequence[Array]) -> None:
     """Raise an error for the first equation that computes a NaN or infinity.
 
-    An equation counts if its operands are finite and its NaN or infinity reaches a result. If the graph
-    communicates with other processes, only the equations before the first communication are evaluated. The
-    communication cannot be repeated, because the other processes do not evaluate their graphs again.
+    The error names an equation only if its operands are finite and its NaN or infinity reaches a result of
+    the graph. If the graph communicates with other processes, only the equations before the first
+    communication are evaluated. The communication cannot be repeated, because the other processes do not
+    evaluate their graphs again.
 
     Args:
         graph: the graph, without rewrites.
@@ -132,8 +134,8 @@ def locate_fault(graph: Graph, arrays: Sequence[Array]) -> None:
 def _refuse_first(graph: Graph, arrays: Sequence[Array]) -> None:
     """Raise an error for the first faulty equation of a graph without communication.
 
-    NumPy evaluates the graph forward. A backward search from the results that are not finite then ignores
-    faults that reach no result.
+    NumPy evaluates the graph. A search from the results that are not finite back to the inputs then finds the
+    faults that reach a result.
     """
     values: dict[Any, Any] = dict(zip(graph.inputs, map(np.asarray, arrays), strict=True))
     faults: dict[Variable, tuple[int, Callable[[], NoReturn]]] = {}
@@ -158,7 +160,7 @@ def _refuse_first(graph: Graph, arrays: Sequence[Array]) -> None:
         visited.add(variable)
         if variable in faults:
             origins.append(faults[variable])
-        if variable in makers:  # an earlier equation may have computed the first infinity
+        if variable in makers:  # the fault may be in an earlier equation
             waiting += [x for x in makers[variable].inputs if type(x) is Variable]
     if origins:
         min(origins, key=itemgetter(0))[1]()

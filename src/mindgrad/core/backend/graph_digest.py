@@ -5,18 +5,19 @@
 The digest is the SHA-256 hash of everything that lowering reads:
 
 - the types of the inputs
-- the equations, with numbered operands and with parameters including their types
+- the equations: numbers of the operands, and parameters with their types
 - the name and the XLA rule of each operator
-- the content of each constant, or its shape if it becomes an operand (``backend.xla``)
+- the content of each constant, or its shape if the constant becomes an operand (``backend.xla``)
 - the cost model
-- the source code of the packages that determine lowering. If a package is edited, old entries are not found.
+- the source code of the packages that determine lowering. If such a package is edited, old cache entries are
+  no longer found.
 
-The digest does not depend on identities of variables, source lines, and memory addresses. Therefore equal
-graphs in two processes have equal digests.
+The digest does not depend on the identity of variables, on source lines, or on memory addresses. Therefore
+equal graphs in two processes have equal digests.
 
-A graph has no digest if it has collectives, a parameter of an unsupported type, or an operator whose XLA
-rule is defined outside these packages. No graph has a digest if the source code is missing or was changed
-after it was loaded. The cache identifies such graphs by their lowered text.
+A graph has no digest if it has collectives, a parameter of an unsupported type, or an operator whose XLA rule
+is defined outside the packages that determine lowering. No graph has a digest if the source code is missing
+or was changed after it was loaded. The cache identifies such graphs by their lowered text.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["digest"]
 
-#: version 2 of the ``marshal`` format writes floats in binary. It does not replace repeated objects by
-#: references, so equal graphs have equal bytes
+#: version of the ``marshal`` format. Version 2 writes floats in binary and does not replace repeated objects
+#: by references, so equal graphs have equal bytes
 _FORMAT = 2
 #: types of values that ``marshal`` writes completely
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
@@ -64,7 +65,7 @@ def digest(program: GraphProgram) -> bytes | None:
     try:
         content = (
             source,
-            np.__version__,  # some lowering rules contain constants that NumPy computed
+            np.__version__,  # some lowering rules contain constants computed by NumPy
             repr(costs()),
             tuple([(_type(x.type), x.value.dtype.str, x.smallest().shape) for x in program.hoisted]),
             tuple(program.donated),
@@ -76,7 +77,7 @@ def digest(program: GraphProgram) -> bytes | None:
 
 
 class _Encoder:
-    """Encoder of graphs as nested tuples of plain values, which ``marshal`` can write.
+    """Encoder of graphs. It returns nested tuples of plain values for ``marshal``.
 
     Different graphs have different encodings. A plain value, such as an int, is encoded as itself. Every
     other value becomes a tuple that starts with the name of its type.
@@ -119,7 +120,7 @@ class _Encoder:
         return "constant", _type(atom.type), atom.is_splat, self.value(atom.smallest())
 
     def _row(self, primitive: Primitive) -> Any:
-        """Encode an operator: in full at its first occurrence, afterwards by its number."""
+        """Encode an operator in full at its first occurrence, and later by its number."""
         if primitive in self._rows:
             return self._rows[primitive]
         self._rows[primitive] = len(self._rows)
@@ -127,7 +128,7 @@ class _Encoder:
         return primitive.name, is_control, primitive.multiple, self.value(primitive.xla)
 
     def value(self, value: Any) -> Any:
-        """Encode a parameter, or a part of one.
+        """Encode a parameter of an equation, or a part of a parameter.
 
         Raises:
             _Unknown: If its type is not supported.
@@ -194,7 +195,10 @@ def _folders() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _source() -> bytes | None:
-    """Return a digest of the source code of ``LOWERING``, or ``None`` without source."""
+    """Return a digest of the source code of the packages ``LOWERING``.
+
+    Returns ``None`` if the source code is missing or was changed after it was loaded.
+    """
     files = unchanged_source(LOWERING)
     if files is None:
         return None

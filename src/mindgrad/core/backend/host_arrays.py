@@ -1,8 +1,8 @@
-"""Placement of the NumPy arrays that compiled programs receive in eager mode.
+"""Placement, on host or device, of NumPy arrays passed to programs in eager mode.
 
 For a small array that is used once, an explicit copy to the device takes longer than passing the NumPy array
-to the program. Therefore the first call receives the NumPy array itself. If a second call receives the same
-array, the array is copied to the device, and later calls use the copy
+to the program. Therefore the first program that uses a small array receives the NumPy array itself. If the
+array is used a second time, it is copied to the device, and later calls use the copy
 (``docs/decisions/0014-eager-tiers.md``).
 """
 
@@ -27,7 +27,7 @@ SMALL = HOST.handed_elements
 
 
 def on_device(array: Any, type_: TensorType) -> Any:
-    """Return ``array`` on the device. A NumPy array is copied to the device only once."""
+    """Return ``array`` on the device. Each NumPy array is copied to the device once."""
     usual: Any = array_type()
     if type(array) is usual and array.shape == type_.shape:
         return to_device(array) if is_elsewhere(array) else array
@@ -44,7 +44,7 @@ def on_device(array: Any, type_: TensorType) -> Any:
 def program_operand(array: Any, type_: TensorType) -> Any:
     """Return ``array`` as an operand of a compiled program.
 
-    A small NumPy array stays on the host in the first call that uses it.
+    A small NumPy array is passed from the host in the first call that uses it.
     """
     if not isinstance(array, (np.ndarray, np.generic)):
         return on_device(array, type_)

@@ -1,23 +1,23 @@
-"""Lazy import of JAX, without side effects on NumPy, signals, and forks.
+"""Import of JAX at the first compilation, and protection against its side effects.
 
-JAX is imported at the first compilation.
+The side effects concern random numbers of NumPy, the compilation of loops, signals, and forked processes.
 
 **Random numbers.** One module of JAX draws random numbers from the global generator of NumPy when it is
-imported. Without a countermeasure, a program that seeds this generator would get other numbers after its
-first compilation. During the import, the random functions of NumPy therefore use a separate generator in the
+imported. Without protection, a program that seeds this generator would draw different numbers after its first
+compilation. During the import, the random functions of NumPy therefore use a separate generator in the
 importing thread. Other threads, which run while eager mode imports JAX in the background, still use the
 global generator.
 
-**Loops.** If an iteration of a loop moves few bytes, the CPU compiler of XLA compiles the loop to one
-function, which is fast. The limit is a flag that XLA reads once, when JAX starts its devices. This module
-raises the limit, unless JAX is already loaded or ``XLA_FLAGS`` sets options of this kind
-(``docs/decisions/0011-compile-options.md``).
+**Loops.** If an iteration of a loop moves few bytes, the CPU compiler of XLA compiles the whole loop to one
+function, which is fast. The limit on the number of bytes is a flag that XLA reads once, when JAX starts its
+devices. This module raises the limit, unless JAX is already loaded or ``XLA_FLAGS`` sets
+``--xla_backend_extra_options`` (``docs/decisions/0011-compile-options.md``).
 
 **Signals.** A signal that arrives during the import is handled after the import, because an exception would
 leave modules partly imported and can end the process.
 
 **Forks.** A process that was forked from a process with JAX has no XLA threads, so a compiled function would
-wait for them forever. JAX only warns about this. mindgrad raises ``RuntimeError``.
+wait for them forever. JAX only warns in this case; mindgrad raises ``RuntimeError``.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from mindgrad.core.base.signals import Deferred
 
 __all__ = ["is_jax_loaded", "jax_module", "prepare_import", "stopped_by_forks"]
 
-#: executables that cannot run in a forked process. There, a function that raises an error replaces their
-#: method ``run``
+#: executables that cannot run in a forked process. In a forked process, their method ``run`` is replaced by a
+#: function that raises an error
 stopped_by_forks: WeakSet[Any] = WeakSet()
 
 #: name of the XLA flag that sets options of XLA's back ends
@@ -70,8 +70,8 @@ def jax_module(name: str = "jax") -> Any:
         _raise_loop_limit()
         module = importlib.import_module(name)
         if name == "jax":
-            # JAX logs every exception of a callback. Do not log the exceptions that the compiled function
-            # raises again
+            # JAX logs every exception of a callback. Do not log an exception that the call of the compiled
+            # function raises anyway
             logger = sys.modules["logging"].getLogger(module.pure_callback.__module__)
             logger.addFilter(lambda record: not is_noted(record.exc_info))
         _is_loaded = True
@@ -80,11 +80,12 @@ def jax_module(name: str = "jax") -> Any:
 
 @lru_cache(maxsize=1)
 def prepare_import() -> None:
-    """Let a fork wait until an import of JAX in another thread has finished.
+    """Make forks of this process wait while another thread imports JAX.
 
     A fork acquires its registered locks in the reverse order of their registration. This function first
     imports the modules whose locks the import of JAX needs, and then registers the lock of this module. It
-    must run before the process starts to exit, because these modules cannot register exit handlers later.
+    must run before the process starts to exit, because modules such as ``concurrent.futures.thread`` cannot
+    register exit handlers later.
     """
     for name in ("logging", "concurrent.futures.thread"):
         importlib.import_module(name)
@@ -98,7 +99,7 @@ def is_jax_loaded() -> bool:
 
 
 def _raise_loop_limit() -> None:
-    """Raise the size limit below which XLA compiles a loop to one function."""
+    """Raise the limit of bytes below which XLA compiles a loop to one function."""
     flags = os.environ.get("XLA_FLAGS", "").strip()
     names_a_file = bool(flags) and not flags.startswith("-")
     if "jax" in sys.modules or names_a_file or _BACKEND_OPTIONS in flags:

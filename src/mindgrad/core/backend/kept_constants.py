@@ -1,6 +1,7 @@
 """Find constants that must be hidden from XLA, whose rewrites change results.
 
-The left column shows expressions with such constants, and the right column shows why the results change:
+The left column shows expressions with such constants. The right column shows why XLA would change their
+results:
 
     floor(x / c), ceil(x / c), trunc(x / c), round(x / c), (x / c) as an integer     a quotient is rounded
     x * 1e-20 * 1e-20,  x / 1e20 / 1e20,  x + 3e38 + 3e38,  x + 1e30 - 1e30           constants are combined
@@ -8,8 +9,8 @@ The left column shows expressions with such constants, and the right column show
     (a / b) / c, a / (b / c)                                                          b * c leaves the range
 
 XLA replaces ``x / c`` by ``x * (1 / c)``, which adds a rounding error: 41 * (1 / 41) is below 1 in float32,
-so its floor is 0. XLA also combines the constant factors and terms of a value. This may overflow, underflow
-or cancel: ``1e-20 * 1e-20`` is 0 in float32.
+so its floor is 0. XLA also combines the constant factors and terms of a value. The combined constant may
+overflow, underflow, or cancel: ``1e-20 * 1e-20`` is 0 in float32.
 
 ``backend.xla`` applies an optimization barrier to such a constant, which hides it from these rewrites. XLA
 removes the barrier before it fuses loops, so all other optimizations apply. Most graphs have no such
@@ -34,7 +35,7 @@ __all__ = ["hidden", "kept_constants"]
 class _Collected(NamedTuple):
     """Bounds of the constant c of a value c·x, or of the constant d of a value x + d.
 
-    XLA may combine this constant with the constants of the next operators.
+    XLA may combine c or d with the constants of the operators that read the value.
 
     Attributes:
         low, high: bounds of log₂ |c|.
@@ -51,7 +52,10 @@ _NOTHING = _Collected()
 
 
 def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return the operands to hide from XLA, as pairs (equation, operand position)."""
+    """Return the operands that must be hidden from XLA.
+
+    Each is a pair (equation, position of the operand).
+    """
     hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)} | _nested_quotients(graph)
     collected: dict[Any, _Collected] = {}
     for equation in graph.equations:
@@ -76,8 +80,8 @@ def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected
     """Return the collected constants of the result of ``equation``.
 
     ``operands`` contains the collected constants of each operand; ``None`` for a constant operand. Only
-    operators that move elements, negate them, or add two values pass them on. The result is ``None`` for all
-    other operators.
+    operators that move elements, negate them, or add two values pass collected constants on. The result is
+    ``None`` for all other operators.
     """
     primitive, dtype = equation.primitive, equation.outputs[0].type.dtype
     if not operands or operands[0] is None or any(x.type.dtype is not dtype for x in equation.inputs[:1]):
@@ -93,9 +97,10 @@ def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected
 
 
 def _extended(equation: Equation, position: int, constant: Constant, other: _Collected) -> _Collected | None:
-    """Combine operand ``constant`` with the collected constants of the other operand.
+    """Combine operand ``constant`` with the collected constants ``other``.
 
-    The result is ``None`` if XLA must not combine them, because of overflow, underflow, or cancellation.
+    ``other`` belongs to the other operand of ``equation``. The result is ``None`` if XLA must not combine the
+    constants, because of overflow, underflow, or cancellation.
     """
     symbol, info = equation.primitive.symbol, ml_dtypes.finfo(constant.type.dtype.numpy)
     values = np.asarray(constant.smallest())
@@ -117,7 +122,7 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     least, most = float(values.min()), float(values.max())
     if symbol == "-" and position == 1:
         least, most = -most, -least
-    if symbol == "-" and position == 0:  # c - x: the constant is the left operand
+    if symbol == "-" and position == 0:  # c - x
         other = other._replace(least=-other.most, most=-other.least)
     before = max(abs(other.least), abs(other.most))
     least, most = other.least + least, other.most + most
@@ -133,7 +138,10 @@ def hidden(jax: ModuleType, operand: Any) -> Any:
 
 
 def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return quotients with a quotient as operand, as pairs (equation, position)."""
+    """Return the operands of quotients that are quotients themselves.
+
+    Each is a pair (equation, position of the operand).
+    """
     quotients = {e.outputs[0]: e for e in graph.equations if _is_quotient(e)}
     return {
         (equation, position)
@@ -144,7 +152,7 @@ def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _stepped_quotients(graph: Graph) -> set[Equation]:
-    """Return quotients by a constant whose value is then rounded, as in floor(x / c)."""
+    """Return quotients by a constant that are rounded afterwards, as in floor(x / c)."""
     divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
     if not divisions:
         return set()
@@ -158,7 +166,7 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _is_step(equation: Equation, x: Atom) -> bool:
-    if not equation.outputs:  # the equation has only an effect, such as printing
+    if not equation.outputs:  # the equation has only a side effect, such as printing
         return False
     result = equation.outputs[0].type.dtype
     if equation.primitive.kind == "pointwise constant":
@@ -167,7 +175,7 @@ def _is_step(equation: Equation, x: Atom) -> bool:
 
 
 def _unmoved(x: Atom) -> Any:
-    """Follow ``x`` back through operators that only move elements (transposes, …)."""
+    """Return the value whose elements ``x`` rearranges, for example by a transpose."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]
     return x

@@ -11,7 +11,7 @@ from mindgrad.core.ir.settings import options
 __all__ = ["OBSERVERS", "observe"]
 
 #: maps the name of an option to a function ``observer(name, graph, references)``. If the option is set, the
-#: function is called with every compiled graph
+#: function is called before each graph is compiled
 OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 
@@ -21,7 +21,7 @@ def observe(name: str, graph: Graph, parameters: Sequence[object]) -> None:
     Args:
         name: name of the compiled function.
         graph: the graph that will be compiled.
-        parameters: the references that the graph reads.
+        parameters: the references, such as Parameters, that the graph reads.
     """
     for option, observer in OBSERVERS.items():
         if options.get(option):

@@ -1,20 +1,21 @@
 """Choose the compile options of XLA for each graph.
 
 **Matrix products on a GPU.** XLA compiles and times many Triton kernels for each matrix product before it
-chooses one. mindgrad requests float32 products in full precision. For them, this search takes 5 to 20 s, in
-functions that compile in 0.5 to 1.1 s with the library cuBLAS. With cuBLAS, a call of the compiled function
-takes between 0.93 and 1.12 times as long as with Triton (``bench/results/2026-11-26-nvidia-h200.md``).
-mindgrad therefore disables Triton for matrix products.
+chooses one. mindgrad requests float32 products in full precision. For such products, the search takes 5 to 20
+s, in functions that compile in 0.5 to 1.1 s with the cuBLAS library. With cuBLAS, a call of the compiled
+function takes between 0.93 and 1.12 times as long as with Triton
+(``bench/results/2026-11-26-nvidia-h200.md``). mindgrad therefore disables Triton for matrix products.
 
 **Reductions on a CPU.** By default, XLA uses the kernel library YNNPACK for sums and maxima. Its kernels are
-up to 6× faster than the code of XLA if many elements are reduced to few results, and up to 50× slower in two
-other cases. One is a sum over a short last axis, as in distances between particles. The other, before jaxlib
-0.11, is a sum over the first axis with a wide result, as in the sum over directions of a Laplacian. A graph
-is compiled without these kernels if the estimated loss exceeds the gain. Kernels for matrix products and
-convolutions are always used. For the measurements, see ``docs/decisions/0011-compile-options.md``.
+up to 6× faster than the code of XLA if many elements are reduced to few results. They are up to 50× slower in
+two cases. The first is a sum over a short last axis, as in distances between particles. The second, before
+jaxlib 0.11, is a sum over the first axis with a wide result, as in the sum over directions of a Laplacian. A
+graph is compiled without kernels for reductions if the estimated loss of time exceeds the gain. Kernels for
+matrix products and convolutions are always used. For the measurements, see
+``docs/decisions/0011-compile-options.md``.
 
-Options change results only by the order of additions. An option that jaxlib does not support is dropped for
-the rest of the process.
+The options affect results only through the order of additions. An option that jaxlib does not support is
+dropped for the rest of the process.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
 
-#: XLA option for GPUs: cuBLAS computes matrix products instead of Triton kernels
+#: XLA option for GPUs: use cuBLAS for matrix products instead of Triton kernels
 _GPU = {"xla_gpu_enable_triton_gemm": "False"}
 
-#: first version of jaxlib that computes sums over the first axis fast if the result is large
+#: first version of jaxlib that is fast at sums over the first axis with large results
 _REPAIRED = (0, 11)
 
 #: compile options that the installed jaxlib has rejected; they are not passed again
@@ -62,7 +63,7 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def kernel_options(device: Any) -> dict[str, str]:
-    """Return the compile options for single operators that jaxlib supports."""
+    """Return the compile options of single operators, without unsupported options."""
     if getattr(device, "platform", "cpu") != "gpu":
         return {}
     jax = jax_module()
@@ -72,7 +73,7 @@ def kernel_options(device: Any) -> dict[str, str]:
 
 
 def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
-    """Compile a lowered object of JAX, without unsupported options."""
+    """Compile a lowered object of JAX, with the ``options`` that jaxlib supports."""
     while True:
         supported = {name: value for name, value in options.items() if name not in _unknown}
         try:
@@ -85,7 +86,7 @@ def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
 
 
 def _saved(equation: Equation) -> float:
-    """Return the nanoseconds that the YNNPACK kernel saves per run of an equation.
+    """Return the nanoseconds that a YNNPACK kernel saves per run of ``equation``.
 
     The result is negative if the code of XLA is faster.
     """
@@ -108,7 +109,7 @@ def _saved(equation: Equation) -> float:
 
 
 def _reduced_axes(equation: Equation) -> list[int]:
-    """Return the reduced axes if YNNPACK supports the reduction, otherwise ``[]``."""
+    """Return the reduced axes of ``equation``; ``[]`` if YNNPACK does not support it."""
     if len(equation.inputs) != 1 or equation.primitive.jvp is None:
         return []
     axes = index_map(equation)

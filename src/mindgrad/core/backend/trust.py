@@ -3,9 +3,10 @@
     signature = HMAC-SHA-256(secret of the user, name and content of the entry)
 
 An entry is a pickle, and loading a pickle can run arbitrary code. A file is therefore loaded only if other
-users cannot write to it or its folder, and only after its signature has been verified. The secret is a file
-outside the cache that only the user can read: in ``$XDG_STATE_HOME`` or ``~/.local/state``, on Windows in
-``%LOCALAPPDATA%``. The signature covers the name, so an entry cannot be replaced by another entry.
+users can write neither to the file nor to its folder, and only after its signature has been verified. The
+secret is a file outside the cache that only the user can read: in ``$XDG_STATE_HOME`` or ``~/.local/state``,
+on Windows in ``%LOCALAPPDATA%``. The signature also covers the name of the file, so that renaming an entry
+invalidates it.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ def check_folder(folder: Path) -> None:
 
 
 def read_own(file: Path, others: int = _OTHERS_WRITE) -> bytes:
-    """Read a file after checking its owner and its access rights.
+    """Read a file, after checks of its owner and its access rights.
 
     Args:
         file: the file.
         others: access rights, as bits of ``st_mode``, that other users must not have.
 
     Raises:
-        Distrusted: If the file belongs to another user, other users have one of these rights, or it is not a
-            regular file.
+        Distrusted: If the file belongs to another user, other users have one of the rights ``others``, or the
+            file is not a regular file.
         OSError: If the file cannot be read.
     """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -74,7 +75,9 @@ def signature(name: str, content: bytes) -> bytes:
 
 
 def home() -> Path:
-    """Return the home folder of this user, even if ``sudo`` has kept ``$HOME``.
+    """Return the home folder of this user, even if ``$HOME`` names another one.
+
+    ``sudo`` can leave ``$HOME`` unchanged, so that it names the folder of the user who called ``sudo``.
 
     Raises:
         OSError: If the user has no home folder.
@@ -90,7 +93,7 @@ def home() -> Path:
 
 def _check(path: Path, status: os.stat_result, others: int) -> None:
     if not hasattr(os, "geteuid"):
-        return  # on Windows, access control lists protect a user's folders
+        return  # on Windows, access control lists protect the folders
     if status.st_uid != os.geteuid():
         raise Distrusted(f"'{path}' belongs to another user (user ID {status.st_uid})")
     if status.st_mode & others:
@@ -113,7 +116,7 @@ def _state_folder() -> Path:
 
 @functools.lru_cache(maxsize=4)
 def _secret(file: Path) -> bytes:
-    """Return the secret of the user, and create it when it is first needed."""
+    """Return the secret of the user from ``file``. Create it if it does not exist."""
     try:
         secret = read_own(file, _OTHERS)
     except FileNotFoundError:

@@ -1,8 +1,8 @@
 """Compile graphs with XLA, through the public API of JAX.
 
-JAX is imported when the first graph is compiled, never by ``import mindgrad``. Its automatic differentiation
-is not used, because derivatives are already part of the graph. Graphs with 64-bit types run in a scoped
-``jax.enable_x64(True)``, which leaves the JAX settings of the user unchanged.
+JAX is imported when the first graph is compiled, never by ``import mindgrad``. The automatic differentiation
+of JAX is not used, because derivatives are already part of the graph. Graphs with 64-bit types run in a
+scoped ``jax.enable_x64(True)``, which leaves the JAX settings of the user unchanged.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ __all__ = [
 
 #: JAX device of all compiled functions; ``None`` for the CPU
 _device: Any = None
-#: function that chooses ``_device`` at the first compilation
+#: function that sets ``_device`` at the first compilation; ``None`` if ``_device`` is already set
 _selection: Callable[[], Any] | None = None
 #: JAX devices on which this process has run functions so far
 _used: set[Any] = set()
 
 
 def lower(primitive: Primitive, *operands: Array, **parameters: object) -> Any:
-    """Apply the XLA rule of ``primitive`` to JAX arrays or tracers."""
+    """Emit ``primitive`` by its XLA rule, for JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
         return getattr(jax.lax, primitive.xla)(*operands, *parameters.values())
@@ -63,7 +63,10 @@ def _repeated(jax: Module, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """Return the large constants, which become operands of the compiled function."""
+    """Return the large constants of ``graph``.
+
+    They become operands of the compiled function. All other constants are part of the compiled code.
+    """
     return [x for x in _constants(graph) if not x.is_splat and x.smallest().size > costs().inlined_elements]
 
 
@@ -166,15 +169,15 @@ def needs_x64(graph: Graph) -> bool:
     return any(wide(atom.type) for atom in atoms)
 
 
-#: XLA may drop the rounding of a float32 value to float16 or bfloat16 and back. This option keeps it
+#: XLA may omit the rounding of a float32 value to float16 or bfloat16 and back. This option prevents that
 _EXACT = {"xla_allow_excess_precision": "False"}
 
 
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     """Compile ``graph`` to a function from a list of arrays to a list of JAX arrays.
 
-    The arguments are NumPy or JAX arrays with the types of the graph's inputs. When a call returns, all
-    output of the compiled function has been printed.
+    The arguments are NumPy or JAX arrays with the types of the graph's inputs. When a call returns,
+    everything that the compiled function prints has been printed.
     """
     if communicates(graph):
         executable = compile_ahead(graph)
@@ -189,8 +192,8 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
 
     if calls_back(graph):
         run = to_end(run)
-    # JAX settings hold for one thread. Apply them inside this function, because `interruptible` may call it
-    # in another thread
+    # JAX settings apply to one thread. Set them inside the function, because `interruptible` may call it in
+    # another thread
     scoped = _scoped(run, needs_x64(graph))
     if has_long_loops(graph):
         return partial(interruptible, scoped)
@@ -209,15 +212,16 @@ def compile_ahead(
     Args:
         graph: the graph.
         donated: positions of inputs whose memory the compiled function may reuse.
-        is_exact: whether float16 and bfloat16 values are rounded, and overflow, as in eager mode.
+        is_exact: whether float16 and bfloat16 values are rounded and overflow as in eager mode.
         placement: devices and array layouts of a sharded computation; ``None`` for one device.
-        pending_results: number of leading results that may be pending arrays. If several processes run the
-            graph, these results stay on the mesh and can be passed to another call without a copy.
+        pending_results: number of results, counted from the first, that may be pending arrays. If several
+            processes run the graph, these results stay on the mesh of devices and can be passed to another
+            call without a copy.
     """
     jax = jax_module()
     hoisted = _hoisted(graph)
     mesh = communication().mesh_of(graph, _selected()) if communicates(graph) else None
-    # XLA removes computations that affect only empty arrays. If it removed a collective on one rank, the
+    # XLA removes computations that affect only empty arrays. If it removed a collective on one rank, all
     # other ranks would wait forever.
     is_marked = mesh is not None and _has_empty_arrays(graph)
     program = _program(graph, hoisted, is_marked=is_marked)
@@ -322,7 +326,7 @@ def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], devic
 
 
 def start_runtime() -> None:
-    """Start the JAX runtime and its threads before the first computation."""
+    """Start the JAX runtime and its threads, before a computation needs them."""
     jax_module().devices()
 
 
@@ -364,7 +368,7 @@ def use_device(device: object) -> None:
 
 
 def use_device_later(selection: Callable) -> None:
-    """Register a function ``selection`` that sets the device at the next compilation."""
+    """Register ``selection``, a function that sets the device at the next compilation."""
     global _selection
     _selection = selection
 
@@ -388,9 +392,9 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable, x64: bool) -> Callable[..., Any]:
-    """Wrap ``function`` so that JAX runs it on the selected device.
+    """Wrap ``function`` so that its calls run on the selected device.
 
-    If ``x64`` is true, JAX uses 64-bit types in its calls.
+    If ``x64`` is true, JAX uses 64-bit types in these calls.
     """
     jax = jax_module()
     device = _target()
@@ -412,7 +416,7 @@ def _scoped(function: Callable, x64: bool) -> Callable[..., Any]:
 
 
 def is_elsewhere(array: Any) -> bool:
-    """Return whether a JAX array is on one device that is not the selected device."""
+    """Return whether a JAX array is on a single device, but not the selected device."""
     _used.add(_selected())
     if len(_used) == 1:
         return False
@@ -423,7 +427,7 @@ def is_elsewhere(array: Any) -> bool:
 def to_device(array: Any) -> Any:
     """Put a NumPy or JAX array on the selected device.
 
-    The element type is kept, independent of JAX settings. On a CPU, an aligned array shares its memory.
+    The element type does not change, whatever the JAX settings. On a CPU, an aligned array shares its memory.
     """
     jax = jax_module()
     with jax.enable_x64(True):

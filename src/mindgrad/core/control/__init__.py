@@ -1,1 +1,1 @@
-"""Primitives whose parameters are graphs: branches, loops, custom derivatives."""
+"""Primitives with graphs as parameters: branches, loops, and custom derivatives."""

@@ -1,6 +1,8 @@
-"""Functions for the batching rules (``vmap``) of branches and loops.
+"""Batching rules of branches and loops: the functions that ``vmap`` needs.
 
-    one predicate for all samples     one branch or loop, whose graphs are batched
+The *predicate* is the condition of the branch or loop.
+
+    one predicate for all samples     keep one branch or loop, and batch its graphs
     one predicate per sample          run both branches and select; run the loop until all samples have ended
 
 If each sample has its own predicate, a branch also computes results for samples that do not take it. These
@@ -48,8 +50,8 @@ def _batched_type(type: TensorType, size: int) -> TensorType:
 def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Graph:
     """Return ``graph`` for a batch of ``size`` samples.
 
-    Inputs whose flag in ``flags`` is true have a leading batch axis, and so have outputs whose flag in
-    ``out_flags`` is true. All other outputs must not depend on a batched input.
+    An input has a leading batch axis if its flag in ``flags`` is true, and an output if its flag in
+    ``out_flags`` is true. An output without this axis must not depend on a batched input.
     """
     builder = Builder()
     with building(builder):
@@ -63,7 +65,7 @@ def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Gr
 
 @memoized
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
-    """Return, for each output, whether it depends on an input whose flag is true."""
+    """Return, for each output of ``graph``, whether it depends on a batched input."""
     builder = Builder()
     with building(builder):
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
@@ -78,7 +80,7 @@ def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[li
 
 
 def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: int) -> Flags:
-    """Return for each input of a loop body whether it is batched in some iteration.
+    """Return, for each input of a loop body, whether it is batched in some iteration.
 
     ``flags`` states which inputs are batched in the first iteration. A carry component becomes batched if
     an iteration computes it from a batched value.
@@ -94,24 +96,25 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
 
 
 def fronted(size: int, xs: Atoms, at: BatchAxes, flags: Flags) -> list[Atom]:
-    """Move or add a leading batch axis on each operand whose flag is true."""
+    """Return the operands that are flagged in ``flags``, with the batch axis in front.
+
+    An operand without a batch axis is repeated for each sample. Operands that are not flagged stay unchanged.
+    """
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
 def any_of(predicates: Atom) -> Atom:
-    """Return whether the predicate of at least one sample is true."""
     return reduce_any(predicates, axes=(0,))
 
 
 def chosen(predicates: Atom, a: Atom, b: Atom) -> Atom:
-    """Return ``a`` for samples whose predicate is true, and ``b`` for other samples."""
     return select(broadcast_in_dim(predicates, shape=a.shape, dims=(0,)), a, b)
 
 
 def only_for(predicates: Atom, xs: Atoms, flags: Flags) -> list[Atom]:
     """Replace the operands of samples whose predicate is false by safe values.
 
-    These are the operands of the first sample whose predicate is true.
+    The safe values are the operands of the first sample whose predicate is true.
     """
     size = predicates.shape[0]
     if not size or not any(flags):

@@ -1,8 +1,8 @@
 """Checkpointing in bounded memory for loops with an unknown number of iterations.
 
 Reverse mode of a ``while`` loop needs the carry before each iteration, in reverse order. The forward pass
-saves some carries. The reverse pass recomputes the other carries from them; it *replays* iterations. A buffer
-has K *slots*, each of which holds one carry:
+saves some carries. The reverse pass *replays* iterations: it recomputes a missing carry from the saved carry
+before it. A buffer has K *slots*, each of which holds one carry:
 
     forward    save the carries x₀, x_p, x_2p, …, where the period p is K at first. When the slots are full,
                drop every second carry and double p. If a carry is large, save the first K carries too.
@@ -16,8 +16,7 @@ period p exceeds K, so the start of a block can be up to p iterations after the 
 reverse pass reaches the start by repeated halving. It stores the intermediate carries on a stack, so that on
 average each iteration is replayed another log₂(p / K) / 2 times. The schedule combines uniform checkpoints
 with recursive bisection between them (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3).
-It needs memory for 2 K + 34 − 2 log₂ K carries, and for the coefficients of the linearization of ``rows``
-iterations.
+The algorithm needs memory for 2 K + 34 − 2 log₂ K carries, and for the residuals of ``rows`` iterations.
 
 The functions of this module build XLA loops. They receive the ``jax`` module as an argument, because only
 ``backend`` imports it.
@@ -133,19 +132,20 @@ def save(
             lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
             (tuple(carry), zero, buffers),
         )
-        # if the loop has more iterations than slots, `segment` overwrites all these carries except the first
+        # if the loop has more iterations than slots, `segment` overwrites all carries that were saved here,
+        # except the first
         state = (x, iterations, np.int32(slots), one, buffers)
     x, iterations, period, _, buffers = loop(lambda state: continues(state[0]), segment, state)
     return (*x, iterations, period, *buffers)
 
 
 def _saves_every(buffers: Sequence[Array]) -> bool:
-    """Return whether carries are large, so that the first K are saved additionally."""
+    """Return whether a carry is so large that the first K carries are saved too."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:
-    """Return the number of carries on the stack that suffices for 2³¹ iterations."""
+    """Return the size of the stack of carries that suffices for 2³¹ iterations."""
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
@@ -153,14 +153,14 @@ class Iteration(NamedTuple):
     """Functions that compute one iteration and its transposed linearization.
 
     The *coefficients* of an iteration are the residuals of its linearization. The *needed* carry components
-    are the parts on which the coefficients depend.
+    are the components on which the coefficients depend.
 
     Attributes:
         step: function from the carry before an iteration to the carry after it.
-        expensive: function of the needed carry components. It returns intermediate values of the
-            coefficients that XLA should compute only once.
-        coefficients: function of the needed carry components before each iteration, and of the expensive
-            values. It returns the coefficients of ``rows`` iterations.
+        expensive: function of the needed carry components. It returns intermediate values of ``coefficients``
+            that XLA should compute only once.
+        coefficients: function of the needed carry components before each of ``rows`` iterations, and of the
+            results of ``expensive``. It returns the coefficients of these iterations.
         pull: ``pull(coefficients, cts)`` maps the cotangents of the carry after an iteration to the
             cotangents before it. If ``rows`` is 1, it also returns the contribution of the iteration to the
             cotangents of the constants.
@@ -176,7 +176,7 @@ class Iteration(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """The iteration count, period, and buffers that :func:`save` returns."""
+    """Results of :func:`save`: the iteration count, the period, and the buffers."""
 
     iterations: Stored
     period: Stored
@@ -231,7 +231,6 @@ class ReverseIterations:
         return (*state[1], *state[2])
 
     def _chunk(self, state: tuple) -> tuple:
-        """Process a chunk in reverse: the last ``rows`` unprocessed iterations of a block."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state
@@ -261,10 +260,10 @@ class ReverseIterations:
         return at - one, count, sums, _get(jax, after, zero), saved, after
 
     def _block(self, state: tuple) -> tuple:
-        """Process the block that starts at iteration ``first``, or approach it.
+        """Process the block of iterations from ``first``, or replay iterations toward it.
 
         If the carry at the start of the block is not known, replay about half of the blocks between the
-        nearest known carry and the block. Put the resulting carry onto the stack.
+        nearest known carry and the block. The resulting carry is pushed onto the stack.
         """
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
@@ -328,7 +327,7 @@ class ReverseIterations:
 
 
 def _once(jax: Module, always: Array, compute: Callable, xs: Sequence[Array]) -> tuple[Array, ...]:
-    """Return ``compute(xs)``, in a branch so that XLA does not compute it twice.
+    """Return ``compute(xs)``. It runs in a branch, so that XLA computes it only once.
 
     Args:
         jax: the ``jax`` module.

@@ -7,9 +7,10 @@ Operands are ``(predicate, *xs)``, where the predicate is a scalar Bool. The par
 ``false`` are graphs from ``xs`` to results of equal types.
 
 Forward mode emits one ``cond``, whose branches return values and tangents. Reverse mode needs the residuals
-of the branch that ran. Each branch of the ``cond`` therefore returns its residuals as further results, the
+of the branch that ran. Each branch therefore returns its residuals as additional results of the ``cond``, the
 *slots*. Both branches must return equal types, so a residual of one branch and a residual of the other branch
-share a slot if their types are equal. A second ``cond`` on the residuals computes the linear part.
+share a slot if their types are equal. A second ``cond``, whose operands include the slots, computes the
+tangents.
 
 A ``cond`` costs as much as the branch that runs. In a batch with one predicate per sample, each branch runs
 for all samples if at least one sample takes it.
@@ -75,12 +76,15 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     for graph in (true, false):
         expected = tuple([v.type for v in graph.inputs])
         if expected != types:
-            raise TypeError(f"For 'cond', a branch takes {expected}, but the operands have types {types}.")
+            raise TypeError(
+                f"For 'cond', a branch takes inputs of types {expected}, but the operands have types {types}."
+            )
     true_types = tuple([y.type for y in true.outputs])
     false_types = tuple([y.type for y in false.outputs])
     if true_types != false_types:
         raise TypeError(
-            f"For 'cond', the branches return values of different types: {true_types} and {false_types}."
+            f"For 'cond', the branches return values of different types: {true_types} "
+            f"and {false_types}. Both branches must return the same types."
         )
     return true_types
 
@@ -109,7 +113,7 @@ def _jvp_with_values(xs: Atoms, ts: Tangents, true: Graph, false: Graph) -> tupl
     result: list[Tangent] = [None] * count
     if not active_outputs:
         return cond(*xs, true=true, false=false), result
-    directions: list[Atom] = [ts[1 + k] for k in active_inputs]  # type: ignore[misc]  # they are active
+    directions: list[Atom] = [ts[1 + k] for k in active_inputs]  # type: ignore[misc]  # no tangent is None
     if any(t.linear for t in directions):
         ys, tangents = _linear(xs, (true, false), directions, active_inputs, active_outputs)
     else:
@@ -189,8 +193,8 @@ def _transpose(cts: Atoms, predicate: Atom, *xs: Atom, true: Graph, false: Graph
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Tangent] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
-        # A branch does not use this operand, so the cotangent of the operand is zero if this branch runs. The
-        # mark MASKED makes the product of this zero and an infinite value zero instead of NaN
+        # If one branch does not use this operand, the cotangent of the operand is zero when that branch runs.
+        # The mark MASKED makes the product of such a zero and an infinite value zero instead of NaN
         discards = any(is_zero(graph.outputs[at]) for graph in graphs)
         result[1 + k] = marked_as(ct, MASKED) if discards else ct
     return result
@@ -214,7 +218,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [
-            zero_graph(other) if graph is None else graph  # type: ignore[arg-type]  # one is a graph
+            zero_graph(other) if graph is None else graph  # type: ignore[arg-type]  # not both are None
             for graph, other in zip(graphs, reversed(graphs), strict=True)
         ]
         (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)
@@ -266,7 +270,7 @@ def _batch(size: int, operands: Atoms, at: BatchAxes, true: Graph, false: Graph)
 
 @memoized
 def zero_graph(graph: Graph) -> Graph:
-    """Return a graph of the same types as ``graph`` whose outputs are zero."""
+    """Return a graph with the types of ``graph`` whose outputs are zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 

@@ -2,9 +2,9 @@
 
     custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
 
-The equations of the user-defined function compute the value ``y`` as usual. The primitive ``custom`` returns
-``y`` unchanged, and its derivative rule replaces the derivative of these equations. Reverse mode inlines the
-pullback, so that higher derivatives differentiate the pullback. Forward mode applies the transpose of the map
+The equations of the user-defined function compute ``y``. The primitive ``custom`` returns ``y`` unchanged,
+and its derivative rule replaces the derivative of these equations. Reverse mode inlines the pullback, so that
+higher derivatives differentiate the pullback. Forward mode applies the transpose of the map
 ``ȳ ↦ pullback(x, y, ȳ)``. If this map is not linear, as in gradient clipping, it is linearized at ``ȳ = 1``.
 
 Operands are ``(*ys, *xs, *extras)``. The extras are other values that the pullback uses; they have no
@@ -43,7 +43,8 @@ def _split(operands: Sequence, outputs: int, inputs: int) -> tuple[Sequence, Seq
 def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
     """Return the graph ``(*xs, *ys, *at, *extras, *ts) ↦ tangents of ys``.
 
-    It is the transpose of ``pullback`` after linearization in the cotangents, whose values are ``at``.
+    The graph linearizes ``pullback`` with respect to the cotangents, at the cotangents ``at``, and transposes
+    the linear map. The inputs ``ts`` are tangents of ``xs``.
     """
     builder = Builder()
     with building(builder):
@@ -70,7 +71,8 @@ def _jvp(y: Atoms, operands: Atoms, ts: Tangents, pullback: Graph, outputs: int,
 
 
 def _batch(size: int, operands: Atoms, at: BatchAxes, pullback: Graph, outputs: int, inputs: int) -> tuple:
-    # `ys` and `xs` get a batch axis, because samples have different cotangents. Extras can be shared
+    # `ys` and `xs` get a batch axis, because samples have different cotangents. All samples can share an
+    # extra
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
     batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
@@ -90,8 +92,8 @@ custom: Primitive[tuple[Atom, ...]] = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    # value numbering must not merge equal calls: the pullback would receive the sum of their cotangents. The
-    # gradient would be wrong if the pullback is not linear in the cotangents
+    # value numbering must not merge equal calls: the pullback would receive the sum of their cotangents. If
+    # the pullback is not linear in the cotangents, the gradient would then be wrong
     effects=Effects(unique=True),
     inner=InnerGraphs(run=False, by_user=True),
     pattern=customized,
@@ -116,7 +118,7 @@ def _tangent_transpose(
 
 
 def _never(*_: object, **__: object) -> tuple:
-    raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
+    raise RuntimeError("'custom_tangent' cannot be evaluated: it exists only while a derivative is built.")
 
 
 #: The linear map ``t ↦ J t`` of a function with a custom VJP. It exists only while reverse mode builds a

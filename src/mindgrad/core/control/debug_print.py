@@ -1,11 +1,11 @@
 """Debug callbacks: print values while a compiled function runs.
 
-    show(*xs)  calls function(*xs) and has no results and no derivative
+    show(*xs)  call function(*xs); no results, no derivative
 
 The primitive ``show`` has an effect, so optimizations never merge, fold, or remove it. Calls run in the order
-of the program. In a branch, ``show`` runs if the branch is taken. In a loop, it runs in every iteration. If a
-derivative repeats a computation, for example when it replays the iterations of a loop, ``show`` does not run
-again.
+of the source code. In a branch, ``show`` runs if the branch is taken. In a loop, it runs in every iteration.
+If a derivative repeats a computation, for example when it replays the iterations of a loop, ``show`` does not
+run again.
 
 The parameter ``function`` receives NumPy arrays. Each call interrupts the compiled function by a callback
 into Python. For a batch, ``function`` is called once per sample. A compiled function with ``show`` must run

@@ -2,13 +2,14 @@
 
     hook(*cts) = function(cts), or cts if the function returns None
 
-The primitive ``hook`` calls a Python function with the values of gradients. The call is an effect, so value
-numbering does not merge equal calls. For a batch of gradients, the function is called once per sample. The
-primitive exists only in eager mode. A compiled function raises an error if code attaches a hook in it.
+The primitive ``hook`` calls a Python function with the values of gradients. The call is a side effect, so
+value numbering (the merging of equal equations) does not merge equal calls. For a batch of gradients, the
+function is called once per sample. The primitive exists only in eager mode. Attaching a hook inside a
+compiled function raises an error.
 
 A second derivative needs the derivative of the Python function. If the function object has a method
-``graph(*types)``, this method returns the graph of the function, and its derivative is used. Otherwise a
-second derivative through the hook raises ``RuntimeError``.
+``graph(*types)``, that method must return the graph of the function, and the graph is differentiated.
+Otherwise a second derivative through the hook raises ``RuntimeError``.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def _checked(new: Array, old: Array) -> Array:
             f"{type(new).__name__}."
         )
     if new.shape != old.shape:
-        raise ValueError(f"a gradient hook must return a gradient of shape {old.shape}, but got {new.shape}.")
+        raise ValueError(
+            f"a gradient hook must return a gradient of shape {old.shape}, but got shape {new.shape}."
+        )
     return new.host_array().astype(old.dtype)
 
 
@@ -77,7 +80,7 @@ def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
         program = traced(*[ct.type for ct in cts])
         active_inputs = active(ts)
         pushed = forward_body(program, active_inputs, tuple(range(len(cts))))
-        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]  # type: ignore[list-item]  # they are active
+        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]  # type: ignore[list-item]  # no tangent is None
     raise RuntimeError(
         "cannot differentiate a gradient that passed through a hook, because the derivative of a Python "
         "hook is unknown. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
@@ -86,7 +89,9 @@ def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
 
 
 def _compiled(*_: object, **__: object) -> tuple:
-    raise RuntimeError("a gradient hook cannot run inside a compiled function.")
+    raise RuntimeError(
+        "a gradient hook is a Python function and cannot run inside a compiled function. Remove the hook."
+    )
 
 
 hook: Primitive[tuple[Atom, ...]] = Primitive(

@@ -10,7 +10,7 @@ never differentiated.
 The operands of ``linear_solve`` are ``(*consts, *right-hand sides)``. The operands of ``root`` are ``(*ys,
 *consts)``, where ``ys`` are the values that a solver found and ``consts`` are the values ``c`` on which ``f``
 depends. ``root`` returns ``ys`` unchanged. Each tangent or cotangent costs one linear solve. The derivatives
-are correct only if ``y`` solves the equation and the matrix (``A`` or ``∂f/∂y``) is regular.
+are correct only if ``y`` solves the equation and the matrix (``A`` or ``∂f/∂y``) is invertible.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class System:
         pulled: graph ``(*consts, *bs) ↦ Aᵀ b`` for one sample of a batch.
         consts: number of operands on which the matrix depends.
         solver, transposed_solver: functions that build the graphs of the solvers for ``A`` and ``Aᵀ``.
-        batches: a pair ``(flags, size)`` for each batch axis, innermost first. The flags state which
-            constants have the axis.
+        batches: a pair ``(flags, size)`` for each batch axis, innermost first. The flags state which of the
+            constants have the batch axis.
     """
 
     def __init__(
@@ -76,18 +76,18 @@ class System:
 
     @cached_property
     def product(self) -> Graph:
-        """Graph of the product: ``(*consts, *xs) ↦ A x``."""
+        """Graph ``(*consts, *xs) ↦ A x`` of the products with ``A``, for all samples."""
         return self._of_batch(self._given[0])
 
     @cached_property
     def solution(self) -> Graph:
-        """Graph that solves the system for each sample: ``(*consts, *bs) ↦ A⁻¹ b``."""
+        """Graph ``(*consts, *bs) ↦ A⁻¹ b`` of the solutions, for all samples."""
         product, _, consts, solver, _ = self._given
         return self._of_batch(solver(product, consts))
 
     @cached_property
     def transposed(self) -> System:
-        """The linear system with the transposed matrix."""
+        """The linear system with the matrix ``Aᵀ`` instead of ``A``."""
         product, pulled, consts, solver, transposed_solver = self._given
         made = System(pulled, product, consts, transposed_solver, solver, self._batches)
         made.__dict__["transposed"] = self
@@ -109,7 +109,7 @@ def linear_system(
 ) -> System:
     """Build the linear system whose matrix A has the product ``(*consts, *xs) ↦ A x``.
 
-    If the graph is not linear in ``xs``, ``ValueError`` is raised.
+    Raise ``ValueError`` if the graph ``product`` is not linear in ``xs``.
     """
     _refuse_affine(product, consts)
     pulled = product if symmetric else _pulled(product, consts, with_xs=False)
@@ -174,15 +174,15 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
 def _change(graph: Graph, consts: Atoms, xs: Atoms, ts: Tangents) -> list[Tangent]:
     """Emit the tangents of ``graph`` for tangents of ``consts`` at fixed ``xs``.
 
-    The derivative is built as a separate graph, which is then inlined. If ``graph`` itself was inlined and
-    differentiated, a simplification could replace an operand by a value from which the operand was computed.
-    This value would have no tangent, and the derivative would be wrong.
+    The derivative is built as a separate graph, which is then inlined. The alternative, to inline ``graph``
+    and differentiate its equations here, can be wrong: a simplification could replace an operand by a value
+    from which the operand was computed, and that value would have no tangent.
     """
     moving = active(ts)
     operands = [*consts, *xs]
     graph = marked(without_effects(graph), operands)
     reached = reach(graph, moving) if moving else ()
-    directions: list[Atom] = [ts[k] for k in moving]  # type: ignore[misc]  # they are active
+    directions: list[Atom] = [ts[k] for k in moving]  # type: ignore[misc]  # no tangent is None
     count, builder = len(graph.outputs), current()
     tangents: list[Tangent] = [None] * count
     if not reached:
@@ -216,7 +216,10 @@ def _difference(a: Tangent, b: Tangent) -> Tangent:
 def _solve_types(*types: TensorType, system: System, solution: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in solution.inputs])
     if types != expected:
-        raise TypeError(f"For 'linear_solve', the system takes {expected}, but the operands are {types}.")
+        raise TypeError(
+            f"For 'linear_solve', the system takes inputs of types {expected}, but the operands have "
+            f"types {types}."
+        )
     return tuple([y.type for y in solution.outputs])
 
 

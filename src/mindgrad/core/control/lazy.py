@@ -3,10 +3,11 @@
     lazy[G, …](x) = expand(G, …)(x)
 
 A lazy equation represents the graph that its rule ``expand`` builds. As long as a derivative is one equation,
-rewrites can recognize it. For example, a further derivative adds one coefficient to ``taylor_coefficients``,
-and a rewrite finds that only the trace of a ``lazy_hessian`` is used. All other transformations (forward
-mode, batching, Taylor series) transform the expanded graph. Before compilation, :func:`expand_lazy` replaces
-each lazy equation by its graph, and value numbering merges common subexpressions.
+rewrites can recognize it. For example, differentiating ``taylor_coefficients`` again only adds one
+coefficient. If only the trace of a ``lazy_hessian`` is used, a rewrite computes the trace without the matrix.
+All other transformations (forward mode, batching, Taylor series) transform the expanded graph. Before
+compilation, :func:`expand_lazy` replaces each lazy equation by its graph, and value numbering merges common
+subexpressions.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _is_settled(graph: Graph) -> bool:
 
 @memoized
 def expand_lazy(graph: Graph) -> Graph:
-    """Expand all lazy equations of ``graph`` and of its inner graphs."""
+    """Return ``graph`` with all lazy equations expanded, even in its inner graphs."""
     if _is_settled(graph):
         return graph
     builder = Builder()
@@ -74,10 +75,10 @@ def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
 def pushed(graph: Graph, ys: Atoms, xs: Atoms, ts: Tangents) -> Tangents:
     """Emit the tangents of a lazy equation from its expansion ``graph``.
 
-    ``xs`` and ``ts`` are its operands and their tangents, and ``ys`` are its results.
+    ``xs`` are the operands of the equation, ``ts`` their tangents, and ``ys`` the results of the equation.
     """
     active = tuple([k for k, t in enumerate(ts) if t is not None])
-    return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]  # type: ignore[list-item]  # they are active
+    return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]  # type: ignore[list-item]  # no tangent is None
 
 
 def series(
@@ -103,7 +104,7 @@ def lazy_primitive(name: str, expand: Rule, type_rule: TypeRule, taint: Rule) ->
     Args:
         name: name of the primitive.
         expand: function of the parameters that returns the graph from the operands to the result.
-        type_rule, taint: fields of the ``Primitive``.
+        type_rule, taint: the fields of ``Primitive`` with these names.
     """
 
     def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Tangent:
@@ -130,5 +131,7 @@ def lazy_primitive(name: str, expand: Rule, type_rule: TypeRule, taint: Rule) ->
 
 
 def never(*_: object, **__: object) -> tuple:
-    """Raise ``RuntimeError``: a lazy equation has no kernel, so expand it first."""
-    raise RuntimeError("a lazy derivative was not expanded before compilation.")
+    """Raise ``RuntimeError``, because a lazy equation must be expanded before it runs."""
+    raise RuntimeError(
+        "a lazy derivative was not expanded before compilation. This is a bug in mindgrad; please report it."
+    )

@@ -1,10 +1,10 @@
-"""Lazy Hessians: the trace or diagonal is computed without the whole matrix.
+"""Lazy Hessians, whose trace and diagonal are computed without the whole matrix.
 
     lazy_hessian[G, i](x) = ∂²G / ∂x_i ∂x_i          for a scalar G
 
 If the whole Hessian is used, the equation expands to forward mode over reverse mode, batched over all unit
-vectors. This costs about 4 D times G, where D is the number of components of ``x_i``. If only the trace or
-elements of the diagonal are used, ``passes.peepholes`` replaces the equation by second derivatives
+vectors. This costs about 4 D evaluations of G, where D is the number of components of ``x_i``. If only the
+trace or elements of the diagonal are used, ``passes.peepholes`` replaces the equation by second derivatives
 along unit vectors.
 
 The equation is emitted only if ``x_i`` is a vector and ``G`` has no control flow and no effects.
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lazy_hessian"]
 
-#: function ``(program, argnum)`` that returns the graph of the Hessian of the graph ``program`` with respect
-#: to its input ``argnum``
+#: function of ``(program, argnum)`` that returns the graph of the Hessian of ``program`` with respect to its
+#: input number ``argnum``
 Whole = Callable[[Graph, int], Graph]
 
 

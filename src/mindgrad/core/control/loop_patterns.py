@@ -4,12 +4,13 @@ The *pattern* of a value is a Boolean matrix. Entry (i, j) is true if element i 
 element j of the differentiated inputs. The rules are:
 
     cond     union of the patterns of both branches
-    scan     propagate patterns iteration by iteration; for a long loop, as for ``while``
-    while    replace the pattern P of the carry by P ∪ body(P) until it does not change
+    scan     propagate patterns iteration by iteration; if the loop is long, use the rule of ``while``
+    while    replace the pattern P of the carry by P ∪ body(P) until P does not change
     custom   transpose of the pattern of the pullback with respect to the cotangents
 
-``sparse.sparsity`` calls these rules. The argument ``run`` is its analysis, which propagates patterns through
-graphs. The argument ``patterns`` contains the pattern of each operand; ``None`` if it has no nonzero entry.
+``sparse.sparsity`` calls these rules. The argument ``run`` is the analysis that propagates patterns through
+graphs. The argument ``patterns`` contains the pattern of each operand, or ``None`` for a pattern without true
+entries.
 """
 
 from __future__ import annotations
@@ -78,11 +79,14 @@ def looped(run: Propagation, equation: Equation, patterns: list) -> list:
 
 
 def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, first: int, end: int) -> list:
-    """Return sparsity patterns of the results that are valid for any iteration count."""
+    """Return sparsity patterns of the results of a loop for any number of iterations.
+
+    The pattern of the carry is extended by the pattern of one more iteration until it does not change.
+    """
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
-        slices.append(None if p is None else run.grouped(p, group, v.type.size))  # type: ignore[arg-type]  # p has rows
+        slices.append(None if p is None else run.grouped(p, group, v.type.size))  # type: ignore[arg-type]  # not None if p is not
     values = [run.known(x) for x in equation.inputs[:first]]
     carry = list(patterns[first:end])
     for _ in range(costs().pattern_iterations):

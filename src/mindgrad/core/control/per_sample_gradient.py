@@ -1,20 +1,21 @@
-"""Lazy per-sample gradients: each column can be computed separately.
+"""Lazy per-sample gradients, whose columns can be computed separately.
 
     per_sample_gradient[G, i](x, ct)[n, j] = Σ ct[n] · ∂G(x)[n] / ∂x_i[n, j]
 
 The sum is over all output elements that belong to sample n. Each row n of input ``i`` is a sample, and each
 column j is an input dimension. If samples are independent, the result is the gradient ``J_G(x)ᵀ ct``.
 ``passes.mode_choice`` emits the equation only in this case. If the whole gradient is used, the equation
-expands to reverse mode. If code uses a slice of one column, only this column is computed. For example, a loop
-over the coordinates of a point computes one partial derivative per iteration instead of a whole gradient. If
-the gradient is differentiated again, :func:`written_out` replaces the equation by a separate graph for each
-column.
+expands to reverse mode. If the program reads only a slice of one column, only this column is computed. For
+example, a loop over the coordinates of a point computes one partial derivative per iteration instead of a
+whole gradient. If the gradient is differentiated again, :func:`written_out` replaces the equation by a
+separate graph for each column.
 
-Operands are the operands of ``program``, then a cotangent for each of its outputs. The parameters are:
+Operands are the operands of ``program``, then one cotangent for each output of ``program``. The parameters
+are:
 
 - ``program``: the graph ``G``.
 - ``argnum``: position of the input ``i``.
-- ``axis``: axis of the columns of the input.
+- ``axis``: axis of input ``i`` along which its columns lie.
 - ``carried``: for each output, the axes of the output that correspond to the axes of the input
   (``transforms.axis_propagation``).
 - ``part``: function that builds the graph of one column.
@@ -36,8 +37,8 @@ from mindgrad.core.transforms.reverse import reverse
 
 __all__ = ["per_sample_gradient", "written_out"]
 
-#: function ``(program, argnum, axis, carried, j)`` that returns the graph of column ``j`` of the gradient per
-#: sample
+#: function ``(program, argnum, axis, carried, j)`` that returns the graph of column ``j`` of the per-sample
+#: gradient
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 
@@ -66,7 +67,10 @@ def _column(equation: Equation, operands: Atoms, j: int) -> Atom:
 def _part(
     equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]
 ) -> Atom | None:
-    """Emit a slice of the gradient; ``None`` if the slice spans more than one column."""
+    """Emit a slice of the gradient, from the graph of one column.
+
+    Returns ``None`` if the slice spans more than one column.
+    """
     axis = equation.parameters["axis"]
     j = start[axis]
     if limit[axis] != j + 1:

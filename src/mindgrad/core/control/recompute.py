@@ -2,21 +2,21 @@
 
     recomputed(x) = body(x)      ẏ = J_body(x) ẋ      x̄ = J_body(x)ᵀ ȳ, from x and ȳ alone
 
-Operands are ``xs``. The parameter ``body`` is a graph from ``xs`` to the results. Without reverse mode, the
+Operands are ``xs``. The parameter ``body`` is a graph from ``xs`` to the results. Outside reverse mode, the
 primitive only runs its body.
 
 Reverse mode emits the pullback, which contains a second copy of the body. If both copies were ordinary
 equations, XLA's common subexpression elimination would merge them, and the residuals would be stored after
 all. An optimization barrier does not prevent this on a CPU, because XLA removes barriers before its last
 elimination pass. This is why ``jax.checkpoint`` saves no memory on a CPU (measured in
-``docs/decisions/0009-rewrites-of-algebra.md``). The pullback is therefore one branch of a ``cond`` whose
+``docs/decisions/0009-rewrites-of-algebra.md``). The pullback is therefore a branch of a ``cond`` whose
 predicate is always true. The predicate depends on a value that is unknown at compile time, so XLA cannot
-replace the ``cond`` by its branch. The cotangents are operands of the ``cond``, so the recomputation does not
-start before they are computed.
+replace the ``cond`` by that branch. The cotangents are operands of the ``cond``, so the recomputation does
+not start before they are computed.
 
-Reverse mode costs one more run of the body. Limits:
+Reverse mode costs one additional run of the body. Limits:
 
-- A derivative of the derivative stores the residuals of the pullback.
+- A second derivative stores the residuals of the pullback.
 - If all operands and cotangents are constants or empty, the pullback is inlined without a branch.
 - A compiled function with such branches is not divided into tiles (``passes.tiling``). Tiles would save
   more memory.
@@ -64,7 +64,10 @@ __all__ = ["recomputed"]
 def _types(*types: TensorType, body: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in body.inputs])
     if expected != types:
-        raise TypeError(f"For 'recomputed', the body takes {expected}, but the operands have types {types}.")
+        raise TypeError(
+            f"For 'recomputed', the body takes inputs of types {expected}, but the operands have types "
+            f"{types}."
+        )
     return tuple([y.type for y in body.outputs])
 
 
@@ -78,7 +81,7 @@ def _jvp_with_values(xs: Atoms, ts: Tangents, body: Graph) -> tuple[Atoms, Tange
     active_outputs = reach(body, active_inputs)
     count = len(body.outputs)
     result: list[Tangent] = [None] * count
-    directions: list[Atom] = [ts[k] for k in active_inputs]  # type: ignore[misc]  # they are active
+    directions: list[Atom] = [ts[k] for k in active_inputs]  # type: ignore[misc]  # no tangent is None
     if active_outputs and not any(t.linear for t in directions):
         results = recomputed(*xs, *directions, body=forward_body(body, active_inputs, active_outputs))
         ys, tangents = results[:count], results[count:]
@@ -152,8 +155,8 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
 def _always(atoms: Atoms) -> Atom | None:
     """Emit a predicate that is always true but unknown at compile time.
 
-    It compares the first element of one of ``atoms``: ``a < 1 or a >= 1 or isnan(a)``. The result is ``None``
-    if all atoms are constants or empty.
+    The predicate is ``a < 1 or a >= 1 or isnan(a)`` for the first element ``a`` of one of ``atoms``. Return
+    ``None`` if all atoms are constants or empty.
     """
     for atom in atoms:
         if type(atom) is Constant or not atom.type.size:
@@ -191,7 +194,9 @@ def _tangent_types(
 
 
 def _never(*_: object, **__: object) -> tuple:
-    raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
+    raise RuntimeError(
+        "'recomputed_tangent' cannot be evaluated: it exists only while a derivative is built."
+    )
 
 
 #: The linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph:

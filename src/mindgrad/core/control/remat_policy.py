@@ -1,7 +1,7 @@
 """Choose which residuals of a scan are stored and which are recomputed.
 
-Reverse mode of a scan needs residuals: values of the body that the linear part (the map of tangents) uses.
-The first plan is:
+Reverse mode of a scan needs residuals: values of the body that the linear part (the map of tangents) uses. A
+*plan* assigns each residual to a way of storing or recomputing it. The first plan is:
 
     values that depend only on constants of the loop   compute them once, before the loop
     slices of scanned operands                         read them again from the operands
@@ -9,13 +9,13 @@ The first plan is:
     cheap pointwise functions of available values      recompute them, for example 1 − y² of tanh
 
 If the stacks of the first plan have more than ``residual_bytes``, which is about the size of the processor
-caches, a second plan is considered. It stacks only the carry and the values that take long to compute, and
-recomputes sums, products, and copies. Each byte that is not stacked saves one write and one read. Each of
-these counts as ``flops_per_byte`` operations. The second plan is used if it saves more operations than it
-recomputes.
+caches, a second plan is compared with it. The second plan stacks only the carry and the values that take long
+to compute, and recomputes sums, products, and copies. Each byte that is not stacked saves one write and one
+read, which are counted as ``flops_per_byte`` operations each. The second plan is used if it saves more
+operations than it adds by recomputation.
 
-Both plans are heuristics; neither solves for a minimum cut. The second plan is not tried if the body contains
-a matrix product or another library routine.
+Both plans are heuristics; neither minimizes the stored bytes exactly (a minimum cut of the graph). The second
+plan is not tried if the body contains a matrix product or another library routine.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: kinds of operators (``ir.work``) that are cheap. The second of the two compared plans recomputes their
-#: results in the backward pass instead of stacking them
+#: kinds of operators (``ir.work``) that are cheap. The second plan recomputes their results in the backward
+#: pass instead of stacking them
 _RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 
 class PartialEval:
-    """The linearized body of a scan: one body that stacks residuals, one linear body.
+    """The linearized body of a scan: a body that stacks residuals, and a linear body.
 
     Attributes:
         body: the body, with the residuals to be stacked as further outputs.
@@ -80,7 +80,7 @@ class PartialEval:
             groups[(k >= consts) + (k >= consts + carries)].append(direction)
         inputs = [*outside, *groups[0], *groups[1], *streamed, *reused, *stacked, *groups[2]]
         again = [e for e in part.equations if e in plan.again]
-        self.linear = Graph(inputs, [*again, *part.linear], part.tangents)  # type: ignore[arg-type]  # variables
+        self.linear = Graph(inputs, [*again, *part.linear], part.tangents)  # type: ignore[arg-type]  # only variables
 
 
 def _is_known(atom: Atom) -> bool:
@@ -90,11 +90,11 @@ def _is_known(atom: Atom) -> bool:
 def _cheapest_plan(
     part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Atom], length: int
 ) -> _Plan:
-    """Choose one of the two plans for a scan of ``length`` iterations."""
+    """Return the cheaper of the two plans for a scan of ``length`` iterations."""
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
-    # decide in program order: whether a value can be recomputed depends on decisions about the values before
-    # it
+    # decide in execution order, because whether a value can be recomputed depends on decisions about the
+    # values before it
     for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
         if x in needed:
             plan.keep(x)
@@ -111,7 +111,7 @@ def _cheapest_plan(
 
 
 class _Plan:
-    """A plan that assigns each residual to a way of storing or recomputing it.
+    """A plan: how each residual of a loop is stored or recomputed.
 
     Each dict is an ordered set of values or equations.
 
@@ -119,7 +119,7 @@ class _Plan:
         streamed: residuals that are slices of scanned operands.
         stacked: residuals that the loop stacks.
         outside: residuals that are computed before the loop.
-        invariant: equations that depend only on constants of the loop.
+        invariant: equations of the body that depend only on constants of the loop.
         again: equations that the linear part computes again.
     """
 
@@ -144,7 +144,10 @@ class _Plan:
                 self._fixed.update(equation.outputs)
 
     def stacked_bytes(self, ys: set[Atom]) -> int:
-        """Return the number of bytes that an iteration stacks, except for outputs ``ys``."""
+        """Return the number of bytes that an iteration stacks.
+
+        The values ``ys`` do not count, because the loop stacks them in any case.
+        """
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
@@ -152,7 +155,10 @@ class _Plan:
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Atom]) -> None:
-        """By the second plan, stack or recompute the residuals ``needed``."""
+        """Stack or recompute the residuals ``needed``, as the second plan prescribes.
+
+        The module docstring describes both plans.
+        """
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
             outputs = [y for y in equation.outputs if y in waiting]
@@ -168,7 +174,10 @@ class _Plan:
         self.stacked.update(waiting)
 
     def keep(self, x: Atom) -> None:
-        """By the first plan, stack or recompute the residual ``x``."""
+        """Stack or recompute the residual ``x``, as the first plan prescribes.
+
+        The module docstring describes both plans.
+        """
         if not self._is_there(x):
             if self._is_free(x):
                 self._make_again(x)
@@ -178,8 +187,8 @@ class _Plan:
     def _is_there(self, x: Atom) -> bool:
         """Return whether the linear part can read ``x`` without recomputation.
 
-        If ``x`` depends only on constants of the loop, add it to ``outside``. If it is a slice of a scanned
-        operand, add it to ``streamed``.
+        If ``x`` depends only on constants of the loop, add it to ``outside``. If ``x`` is a slice of a
+        scanned operand, add it to ``streamed``.
         """
         if type(x) is not Variable or x in self.stacked:
             return True
@@ -190,7 +199,7 @@ class _Plan:
         return False
 
     def _is_free(self, x: Atom) -> bool:
-        """Return whether a few cheap equations compute ``x`` from available values."""
+        """Return whether a few cheap equations can recompute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):
             if not waiting:

@@ -1,10 +1,10 @@
-"""The ``scan`` primitive: a loop over array slices with a static iteration count.
+"""The ``scan`` primitive: a loop over array slices with a fixed iteration count.
 
     scan(c, x₀, s) = (x_n, (y_1, …, y_n)),    (x_{i+1}, y_{i+1}) = body(c, x_i, s_i),    n = length
 
-The carry x is a tuple of tensors, its *parts*. Operands are ``(*consts, *carry, *xs)``. The *scanned*
-operands ``xs`` have one slice per iteration along axis 0. Results are ``(*carry, *ys)``, where each of ``ys``
-stacks one value per iteration along axis 0. The parameters are:
+The carry x is a tuple of tensors, its *components*. Operands are ``(*consts, *carry, *xs)``. The *scanned*
+operands ``xs`` have one slice per iteration along axis 0. Results are ``(*carry, *ys)``, where each element
+of ``ys`` stacks one value per iteration along axis 0. The parameters are:
 
 - ``body``: graph from ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``.
 - ``length``: number of iterations.
@@ -82,18 +82,21 @@ def _types(
     for operand in scanned:
         if operand.shape[:1] != (length,):
             raise ValueError(
-                f"For 'scan', the scanned inputs must have {length} slices, but got a tensor of type "
-                f"{operand}."
+                f"For 'scan', the scanned inputs must have {length} slices along axis 0, but got a tensor of "
+                f"type {operand}."
             )
     slices = [operand.with_shape(operand.shape[1:]) for operand in scanned]
     if expected != (*fixed, *carry, *slices):
         raise TypeError(
-            f"For 'scan', the body takes {expected}, but the operands have types {types}; the last "
-            f"{len(scanned)} are scanned."
+            f"For 'scan', the body takes inputs of types {expected}, but the operands have types {types}. "
+            f"The last {len(scanned)} operands are scanned."
         )
     after = tuple([y.type for y in body.outputs[:carries]])
     if after != tuple(carry):
-        raise TypeError(f"For 'scan', the carry has types {carry}, but the body returns {after}.")
+        raise TypeError(
+            f"For 'scan', the carry has types {carry}, but the body returns {after}. Both must have the "
+            "same types."
+        )
     return (*carry, *[_stacked(y.type, length) for y in body.outputs[carries:]])
 
 
@@ -126,7 +129,7 @@ def _xla(
 
 
 def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[Any]) -> Graph:
-    """Return a graph with the inputs in ``parts``, concatenated, and ``outputs``."""
+    """Return ``graph`` with its inputs in the order of ``parts``, and new ``outputs``."""
     return Graph([v for part in parts for v in part], graph.equations, outputs)
 
 
@@ -149,7 +152,7 @@ class _Fused(NamedTuple):
 def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
     """Return the positions of all body inputs that have a tangent.
 
-    They are ``active_inputs``, and the carry components ``moving``.
+    They are the constants and scanned operands ``active_inputs``, and the carry components ``moving``.
     """
     return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 
@@ -191,7 +194,8 @@ def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, An
     return ys, result
 
 
-#: result of a forward rule: all values, the indices of the results that have a tangent, and these tangents
+#: result of a forward rule: the results of the primitive, the indices of the results that have a tangent, and
+#: these tangents
 Pushed = tuple[Sequence[Any], Indices, Sequence[Any]]
 
 
@@ -226,7 +230,10 @@ def _forward(
 def _linear(
     operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
 ) -> Pushed:
-    """Emit two scans: one for values and residuals, one linear scan for tangents."""
+    """Emit two scans: one for values and residuals, and a linear one for tangents.
+
+    Transposition of the linear scan then yields reverse mode.
+    """
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)
@@ -301,7 +308,7 @@ def _transpose(
 def _series_body(
     body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, order: int
 ) -> Graph:
-    """Return the loop body that computes values and Taylor coefficients.
+    """Return the loop body that computes values and their Taylor coefficients.
 
     Its inputs are the constants and their coefficients, the carry and its coefficients, and the slices and
     their coefficients. Its outputs have the same order.

@@ -1,4 +1,4 @@
-"""Transpose a linear scan: transpose its body, and choose how to sum cotangents.
+"""Transposition of linear scans, and the choice of how cotangents are summed.
 
 The cotangent of a constant is a sum c̄ = Σ_t c̄_t over the iterations t. It is computed in one of two ways:
 
@@ -6,8 +6,8 @@ The cotangent of a constant is a sum c̄ = Σ_t c̄_t over the iterations t. It 
     deferred   the loop stacks some values, its *leaves*, and one or a few products after the loop compute c̄
                from the stacks (``control.sum_hoisting``)
 
-A sum is deferred if stacking the leaves is less work than accumulating. For example, the gradient of a weight
-matrix is one product of stacked vectors, instead of one outer product per iteration.
+A sum is deferred if stacking the leaves is less work than accumulating c̄. For example, the gradient of a
+weight matrix is one product of stacked vectors, instead of one outer product per iteration.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Indices = tuple[int, ...]
 class TransposedIteration(NamedTuple):
     """One iteration of the transposed scan.
 
-    The *residuals* are the constants and slices in which the original scan is not linear.
+    The *residuals* are the constants and slices with respect to which the original scan is not linear.
 
     Attributes:
         body: graph ``(*constant residuals, *sums, *cotangents of the carry, *residual slices, *cotangents of
@@ -58,11 +58,11 @@ class TransposedIteration(NamedTuple):
 def _transposed(
     body: Graph, directions: Indices, consts: int, carries: int, start: Indices, ys: Indices, marks: Indices
 ) -> tuple[Graph, Indices, Indices]:
-    """Transpose the body of a scan, with marks that are valid in all iterations.
+    """Transpose the body of a scan, with marks (``ir.graph``) valid in all iterations.
 
     Returns:
         The graph ``(*residuals, *cotangents of parts, *cotangents of ys) ↦ cotangents``, the inputs of
-        ``body`` to which these cotangents belong, and ``parts``, the indices of the parts of the carry that
+        ``body`` to which these cotangents belong, and ``parts``, the indices of the carry components that
         have a cotangent.
     """
     parts, of_parts, of_ys = start, dict(zip(start, marks, strict=False)), marks[len(start) :]
@@ -87,7 +87,7 @@ def _deferred(
 ) -> Indices:
     """Return the constants whose cotangents are computed after the loop.
 
-    For these constants, stacking the leaves is less work than accumulating the cotangent.
+    Stacking the leaves of these cotangents is less work than accumulating the cotangents in the loop.
 
     Args:
         iteration: graph of one transposed iteration.
@@ -117,13 +117,14 @@ def transposed_iteration(
 
     Args:
         body: the body of the scan.
-        directions: positions of the inputs in which the body is linear, including the whole carry.
+        directions: positions of the inputs with respect to which the body is linear, including the whole
+            carry.
         length: number of iterations.
         consts: number of constants.
         carries: number of carry components.
         start: indices of the components of the last carry whose cotangents are nonzero.
         ys: indices of the stacked outputs whose cotangents are nonzero.
-        marks: marks (``ir.graph``) of these cotangents, for ``start``, then for ``ys``.
+        marks: marks (``ir.graph``) of the nonzero cotangents, first for ``start``, then for ``ys``.
     """
     pulled, reached, parts = _transposed(body, directions, consts, carries, start, ys, marks)
     sliced = tuple([k for k in reached if k >= consts + carries])

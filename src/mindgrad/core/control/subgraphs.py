@@ -1,11 +1,12 @@
 """Memoized transformations of inner graphs, such as branches and loop bodies.
 
-Each transformation is computed once per graph and choice of active inputs. If a loop is differentiated twice
-in the same way, both derivatives have the same body, and value numbering merges them into one equation.
+Each transformation runs once for each graph and choice of active inputs, and its result is cached. If a loop
+is differentiated twice in the same way, both derivatives have the same body, and value numbering merges them
+into one equation.
 
 *Active* inputs have a tangent; active outputs depend on active inputs. A carry is a tuple of tensors, its
-*components*. A *mark* of a value (``Atom.tainted``, see ``ir.graph``) states whether its elements can be
-infinite, and whether zero times infinity is zero for its zeros.
+*components*. A *mark* of a value (``Atom.tainted``, see ``ir.graph``) states whether the value can have
+infinite elements, and whether a product of its zeros and an infinite value is zero instead of NaN.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ _local = _Local()
 
 @contextmanager
 def in_loop() -> Iterator[None]:
-    """Mark graphs that are built in this context as parts of a loop body."""
+    """Context manager: graphs that are built inside it are parts of a loop body."""
     _local.depth += 1
     try:
         yield
@@ -84,7 +85,10 @@ def is_in_loop() -> bool:
 
 
 def active(ts: Tangents) -> Indices:
-    """Return the positions of the tangents that are not ``None``, which means zero."""
+    """Return the positions of the tangents in ``ts`` that are not ``None``.
+
+    ``None`` represents a tangent that is zero.
+    """
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
@@ -97,7 +101,10 @@ def marks_of(atoms: Iterable[Atom]) -> Indices:
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """Return the inherited marks of all outputs of ``graphs``, as one bit mask."""
+    """Return the union of the inherited marks of all outputs of ``graphs``.
+
+    The marks are bits of an integer (``ir.graph``).
+    """
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
@@ -116,10 +123,10 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Atoms) -> None:
-    """Remove the mark ``DISCARDS`` from values that turn out to have no such zeros.
+    """Remove the mark ``DISCARDS`` from values to which it no longer applies.
 
-    ``DISCARDS`` means zeros for elements that a slice or lookup did not read. If two slices together cover a
-    tensor, the sum of their cotangents has no such zeros.
+    ``DISCARDS`` states that elements are zero because a slice or lookup did not read them. If two slices
+    together cover a tensor, the sum of their cotangents has no such zeros.
     """
     for atom in atoms:
         if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
@@ -164,7 +171,7 @@ def used_inputs(graph: Graph, output: int) -> Indices:
 
 @memoized
 def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> Graph | None:
-    """Return a graph that computes which elements of an output are not exactly zero.
+    """Return the graph of the mask that is true where an output is not exactly zero.
 
     A zero is exact if it stays zero when the differentiated inputs change (``primitives.exact_zeros``).
 
@@ -176,8 +183,8 @@ def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> 
             true for elements that are not exactly zero.
 
     Returns:
-        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if the mask is a comparison
-        of the output with zero, which the caller can emit.
+        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if a comparison of the output
+        with zero, which the caller can emit, yields the mask.
     """
     builder = Builder()
     with building(builder):
@@ -238,7 +245,7 @@ def closure(
 
 @memoized
 def forward_body(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Graph:
-    """Return the graph of values and tangents of ``graph``.
+    """Return the graph that computes the values and the tangents of ``graph``.
 
     It maps ``(*inputs, *tangents of active_inputs)`` to ``(*outputs, *tangents of active_outputs)``.
     """
@@ -249,7 +256,7 @@ def forward_body(graph: Graph, active_inputs: Indices, active_outputs: Indices) 
 
 @memoized
 def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, order: int) -> Graph:
-    """Return the graph of Taylor coefficients of ``graph``.
+    """Return the graph that computes the Taylor coefficients of ``graph``.
 
     It maps ``(*inputs, *coefficients of active_inputs)`` to ``(*outputs, *coefficients of active_outputs)``,
     with the coefficients 1 to ``order`` of each value.
@@ -262,7 +269,7 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
 
 
 def series_operands(xs: Atoms, coefficients: Sequence[Tangents], active_inputs: Iterable[int]) -> list[Atom]:
-    """Return the coefficients of order 1 and higher of the operands ``active_inputs``."""
+    """Return the Taylor coefficients of order ≥ 1 of the operands ``active_inputs``."""
     return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
 
 
@@ -287,7 +294,10 @@ def varying(coefficients: Sequence[Tangents]) -> Indices:
 
 
 def starts_of(xs: Atoms, coefficients: Sequence[Tangents]) -> tuple[list[Atom], bool]:
-    """Return coefficient 0 of each operand, and whether they all equal ``xs``."""
+    """Return Taylor coefficient 0 of each operand, and whether they equal ``xs``.
+
+    Coefficients that are the same atoms as ``xs`` count as equal.
+    """
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 
@@ -296,8 +306,8 @@ class Split:
     """The linearization of a graph: a nonlinear part and a linear part.
 
     Attributes:
-        inputs: inputs of the graph.
-        outputs: outputs of the graph.
+        inputs: inputs of the original graph.
+        outputs: outputs of the original graph.
         equations: equations of the nonlinear part, which compute the outputs and the residuals.
         residuals: intermediate values that the linear part uses.
         directions: tangents of the active inputs.
@@ -333,14 +343,15 @@ class Split:
     def linear_graph(self, residuals: Sequence[Variable]) -> Graph:
         """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
 
-        ``residuals`` must contain all inputs and residuals that the linear part uses.
+        ``residuals`` must contain all inputs of the original graph and all residuals that the linear part
+        uses.
         """
         return Graph([*residuals, *self.directions], self.linear, self.tangents)
 
 
 @memoized
 def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Split:
-    """Linearize ``graph`` in ``active_inputs`` for the outputs ``active_outputs``."""
+    """Linearize ``active_outputs`` of ``graph`` with respect to ``active_inputs``."""
     return Split(graph, active_inputs, active_outputs)
 
 
@@ -348,13 +359,13 @@ def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Spli
 def transposed_body(
     graph: Graph, directions: Indices, present: Indices | None = None, marks: Indices | None = None
 ) -> tuple[Graph, Indices]:
-    """Transpose a graph that is linear in the inputs ``directions``.
+    """Transpose a graph that is linear with respect to the inputs ``directions``.
 
     Args:
         graph: the graph.
-        directions: positions of the inputs in which ``graph`` is linear.
+        directions: positions of the inputs with respect to which ``graph`` is linear.
         present: positions of the outputs whose cotangents are nonzero. Default: all outputs.
-        marks: marks of these cotangents. Default: no marks.
+        marks: marks of the cotangents of the outputs ``present``. Default: no marks.
 
     Returns:
         The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the positions of the inputs to

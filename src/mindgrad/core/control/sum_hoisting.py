@@ -1,7 +1,7 @@
 """Sum hoisting: move sums over the iterations of a loop out of the loop.
 
-    Σ_t (L v_t) = L Σ_t v_t            L is linear and equal in all iterations
-    Σ_t (w · v_t) = w · Σ_t v_t        w is equal in all iterations
+    Σ_t (L v_t) = L Σ_t v_t            L is linear and the same in all iterations
+    Σ_t (w · v_t) = w · Σ_t v_t        w is the same in all iterations
     Σ_t a_t bᵀ_t = Aᵀ B                A and B stack a_t and b_t over all iterations
     Σ_t v_t                            any other value: stack it over all iterations, then sum
 
@@ -40,8 +40,8 @@ class Totals:
         graph: graph of one iteration of the loop.
         varying: inputs of ``graph`` whose values change between iterations.
         outputs: values of one iteration that are summed over all iterations.
-        stacked: values that the loop stacks in any case. Each of them is summed directly, because its
-            operands need not be stacked.
+        stacked: values that the loop stacks in any case. The stack of such a value is summed directly, so
+            that the operands of the value need not be stacked.
 
     Attributes:
         leaves: values that must be stacked over all iterations, as keys of an ordered dict.
@@ -68,7 +68,7 @@ class Totals:
     def _parts(self, x: Atom) -> tuple[Atom, ...]:
         """Return the operands whose sums over the iterations determine the sum of ``x``.
 
-        For example, they are u and v if x = u + v. If the result is empty, ``x`` or its factors must be
+        For example, return u and v if x = u + v. Return an empty tuple if ``x`` or its factors must be
         stacked.
         """
         equation = self._made_by.get(x)
@@ -104,7 +104,7 @@ class Totals:
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
         """Return the graph ``(*inputs, *stacked leaves) ↦ sums`` for ``count`` iterations.
 
-        ``inputs`` are the inputs that do not change between iterations.
+        ``inputs`` are the inputs of the loop body that are equal in all iterations.
         """
         values = [y for e in self._equations for y in e.outputs if self.is_fixed(y)]
         part = Graph(inputs, live_equations(self._equations, values), values)
@@ -167,26 +167,26 @@ class Totals:
 def _is_product(primitive: Primitive) -> bool:
     """Return whether Σ_t (w · v_t) may be replaced by w · Σ_t v_t.
 
-    This is valid only if a finite product implies finite factors. An example that does not qualify is
-    ``masked_multiply``, which returns 0 for 0 · ∞.
+    This is valid only if a finite product implies finite factors. ``masked_multiply`` does not qualify,
+    because it returns 0 for 0 · ∞.
     """
     return primitive.is_product and primitive.taint == "passes"
 
 
 def _is_contraction(primitive: Primitive) -> bool:
-    """Return whether one contraction can compute Σ_t a_t b_t from stacks of a and b."""
+    """Return whether one contraction of stacks of a and b can compute Σ_t a_t b_t."""
     return _is_product(primitive) and primitive.algebra.contracted is not None
 
 
 def _contracted(equation: Equation, stacks: Mapping) -> Atom:
     """Compute Σ_t a_t b_t by one contraction of the stacks of both operands."""
     xs = [stacks[x] for x in equation.inputs]
-    total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # a contraction
+    total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # not None for a contraction
     return total(xs, (0,) * len(xs), **equation.parameters)
 
 
 def _weighed(weights: Tangent, stack: Atom) -> Atom:
-    """Sum ``stack`` over axis 0, as a product with the vector ``weights`` if possible."""
+    """Return the sum of ``stack`` over axis 0, if possible as ``weights @ stack``."""
     shape = stack.shape[1:]
     if weights is None or stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:
         return reduce_sum(stack, axes=(0,))

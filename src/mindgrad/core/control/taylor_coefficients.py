@@ -1,9 +1,9 @@
-"""Lazy Taylor coefficients: nested derivatives along one direction as one series.
+"""Lazy Taylor coefficients: one series instead of nested directional derivatives.
 
     taylor_coefficients[G, i, K](x, d) = (y_1, …, y_K),   G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),  d for input i
 
 The derivative of y_k along ``d`` is ``(k + 1) y_{k+1}``. A further derivative in the same direction therefore
-needs only one more coefficient. It does not differentiate the equations that compute the coefficients. All
+needs only one more coefficient, and the equations that compute the coefficients are not differentiated. All
 other transformations use the expanded graph (:func:`expanded`, ``control.lazy``).
 
 The expanded graph has O(K²) products per nonlinear equation of G, compared with 2ᴷ for nested forward mode
@@ -56,7 +56,7 @@ def _types(*types: TensorType, program: Graph, argnum: int, order: int) -> tuple
 def _is_same(first: Tangent, second: Tangent) -> bool:
     if first is second:
         return True
-    return type(first) is not Variable and type(second) is not Variable and first.key == second.key  # type: ignore[union-attr]  # one tangent is given
+    return type(first) is not Variable and type(second) is not Variable and first.key == second.key  # type: ignore[union-attr]  # both are constants
 
 
 def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, program: Graph, argnum: int, order: int) -> Tangents:
@@ -67,7 +67,7 @@ def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, program: Graph, argnum: int, order:
         count = len(program.outputs)
         rows = [longer[k * (order + 1) : (k + 1) * (order + 1)] for k in range(count)]
         return [(k + 1) * row[k] for row in rows for k in range(1, order + 1)]
-    directions: list[Atom] = [ts[k] for k in active]  # type: ignore[misc]  # they are active
+    directions: list[Atom] = [ts[k] for k in active]  # type: ignore[misc]  # no tangent is None
     if len(active) == 1 and active[0] < len(program.inputs) and not directions[0].linear:
         return taylor_coefficients(
             *xs, directions[0], program=_alone(program, argnum, order), argnum=active[0], order=1
@@ -77,7 +77,7 @@ def _jvp(ys: Atoms, xs: Atoms, ts: Tangents, program: Graph, argnum: int, order:
 
 @memoized
 def _alone(program: Graph, argnum: int, order: int) -> Graph:
-    """Return a graph whose only equation is ``taylor_coefficients``.
+    """Return a graph whose only equation is a ``taylor_coefficients`` equation.
 
     If the coefficients are differentiated along another direction, this graph becomes the ``program`` of the
     outer ``taylor_coefficients`` equation.
@@ -133,8 +133,8 @@ def _taint(*xs: Atom, program: Graph, argnum: int, order: int) -> str:
 def _passage(equation: Equation) -> Callable[[int, int, int], int | None]:
     """Return a map from axes of operands to axes of results (rule ``passage``).
 
-    A coefficient carries the axes that the output of ``program`` carries. For the direction, these are the
-    axes of the input ``argnum``.
+    A coefficient carries the same axes of an operand (computes independently along them) as the corresponding
+    output of ``program``. The direction carries the axes of the input ``argnum``.
     """
     program, argnum, order = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
 

@@ -2,7 +2,7 @@
 
     times(equation) = product of the iteration counts of all loops that contain it
 
-The iteration count of a ``while`` loop depends on the data. It is replaced by an assumed number, and
+The iteration count of a ``while`` loop depends on the data. An assumed number replaces it, and
 :attr:`Run.is_known` is then false. The equations of both branches of a conditional count, because either
 branch may run. Graphs that only a derivative would run, such as the pullback of a custom VJP, do not count.
 
@@ -68,8 +68,8 @@ def _within(graph: Graph, iterations: int, times: int, is_known: bool) -> Iterat
 def has_long_loops(graph: Graph) -> bool:
     """Return whether an iteration count in ``graph`` is large or depends on data.
 
-    XLA runs a compiled function in the calling thread if its cost estimate is small. The estimate contains
-    only one iteration of a loop, so a long loop would block the calling thread.
+    XLA runs a compiled function in the calling thread if XLA's cost estimate of the function is small. The
+    estimate contains only one iteration of each loop, so a long loop would block the calling thread.
     """
     return any(not each.is_known or each.times > costs().long_loop_iterations for each in runs(graph))
 

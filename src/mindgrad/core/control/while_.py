@@ -1,21 +1,21 @@
 """The ``while`` primitive: a loop that runs while a condition on its carry holds.
 
-    while(c, x₀) = x_n,    x_{i+1} = body(c, x_i),    n the first i at which condition(c, x_i) fails
+    while(c, x₀) = x_n,    x_{i+1} = body(c, x_i),    n is the first i for which condition(c, x_i) is false
 
-The carry x is a tuple of tensors, its *parts*. The constants c are equal in all iterations. Operands are
+The carry x is a tuple of tensors, its *components*. The constants c are equal in all iterations. Operands are
 ``(*consts, *carry)``. The parameters are:
 
 - ``condition``: graph from all operands to a scalar Bool.
 - ``body``: graph from all operands to the next carry.
 - ``consts``: number of operands that are constants.
-- ``slots``: number of carries that the loop can save for reverse mode; 0 for none. If it is positive, the
-  loop has further results: the number of iterations, the period (number of iterations between two saved
-  carries), and one buffer of saved values for each carry component.
+- ``slots``: number of carries that the loop can save for reverse mode; 0 if it saves none. If ``slots`` is
+  positive, the loop has further results: the number of iterations, the period (number of iterations between
+  two saved carries), and one buffer of saved values for each carry component.
 
 Forward mode runs one loop over values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode
 uses a separate primitive, ``while_pullback``. Let K be the number of slots (``control.checkpoints``). Reverse
-mode runs the loop once and saves some carries. It then recomputes each iteration at most
-1 + log₂(n / K²) / 2 times on average, and transposes its linearization. It needs memory for about 2 K
+mode runs the loop once and saves some carries. It then recomputes each iteration at most 1 + log₂(n / K²) / 2
+times on average, and transposes the linearization of the iteration. Reverse mode needs memory for about 2 K
 carries, and for the residuals of at most K iterations.
 
 In the code, ``moving`` are the indices of the carry components that have a tangent in some iteration.
@@ -82,7 +82,7 @@ _COUNT = tensor_type(int32, ())
 
 
 class Loop(NamedTuple):
-    """A loop as a closed program: graphs of its constants and its carry."""
+    """A loop: its condition and body, graphs of ``(*constants, *carry)``."""
 
     condition: Any
     body: Any
@@ -90,18 +90,23 @@ class Loop(NamedTuple):
 
 
 def run_loop(loop: Loop, operands: Sequence[Any], slots: int = 0) -> Any:
-    """Emit the equation of ``loop``, which saves ``slots`` carries."""
+    """Emit the ``while`` equation of ``loop``, which saves ``slots`` carries."""
     return while_(*operands, **loop._asdict(), **({"slots": slots} if slots else {}))
 
 
 def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
     expected = tuple([v.type for v in body.inputs])
     if expected != types or expected != tuple([v.type for v in condition.inputs]):
-        raise TypeError(f"For 'while', the body takes {expected}, but the operands have types {types}.")
+        raise TypeError(
+            f"For 'while', the body takes inputs of types {expected}, but the operands have types {types}."
+        )
     carry = types[consts:]
     after = tuple([y.type for y in body.outputs])
     if after != carry:
-        raise TypeError(f"For 'while', the carry has types {carry}, but the body returns {after}.")
+        raise TypeError(
+            f"For 'while', the carry has types {carry}, but the body returns {after}. Both must have the "
+            "same types."
+        )
     test = condition.outputs[0].type
     if test.dtype.kind != "bool" or test.shape:
         raise TypeError(f"For 'while', the condition must be a scalar (0-D) Bool tensor, but got {test}.")
@@ -121,7 +126,7 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 def carries_before(
     condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
-    """Run the loop with NumPy, and return all carries.
+    """Run the loop with NumPy, and return the carries of all iterations.
 
     Returns:
         The carries before each iteration, and the carry after the last iteration.
@@ -179,9 +184,9 @@ class Fused(NamedTuple):
     Attributes:
         loop: the loop ``F``.
         consts: number of constants of the original loop.
-        carries: number of parts of the original carry.
+        carries: number of components of the original carry.
         active_consts: positions of the constants that have a tangent.
-        active_carry: indices of the parts of the carry that have a tangent after some iteration.
+        active_carry: indices of the carry components that have a tangent after some iteration.
     """
 
     loop: Loop
@@ -204,19 +209,19 @@ class Fused(NamedTuple):
         return (*c, *of_consts, *x, *ts)
 
     def of_const(self, k: int) -> int:
-        """Return the position of the tangent of the constant ``k`` among the constants."""
+        """Return the position, among the constants, of the tangent of constant ``k``."""
         return self.consts + self.active_consts.index(k)
 
     def of_part(self, k: int) -> int:
-        """Return the index of the tangent of part ``k`` in the carry."""
+        """Return the index, in the carry, of the tangent of carry component ``k``."""
         return self.carries + self.active_carry.index(k)
 
 
 @memoized
 def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices) -> Fused:
-    """Return the loop over values and tangents.
+    """Return the loop that computes values and tangents.
 
-    The constants ``active_consts`` and the parts ``start`` of the first carry have tangents.
+    The constants ``active_consts`` and the components ``start`` of the initial carry have tangents.
     """
     moving = closure(body, consts, active_consts, start)
     pushed = forward_body(body, (*active_consts, *[consts + k for k in moving]), moving)
@@ -225,13 +230,13 @@ def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indice
 
 
 def _interleaved(condition: Graph, body: Graph, consts: int, count: int, more: int) -> Loop:
-    """Return the loop whose constants and carry are each followed by their tangents.
+    """Return the loop with operands (constants, their tangents, carry, its tangents).
 
     Args:
         condition: condition of the original loop.
         body: graph of ``(*constants, *carry, *tangents of constants, *tangents of the carry)``.
         consts: number of original constants.
-        count: number of constants and parts of the original carry.
+        count: number of constants and components of the original carry.
         more: number of tangents of constants.
     """
     ts = body.inputs[count:]
@@ -283,7 +288,7 @@ def _jvp_with_values(
             results = run_loop(_marked(fused.loop, operands), operands, slots)
             tangents = results[carries : carries + len(moving)]
             # the last results are the buffers of saved values and of saved tangents. The original loop has
-            # only the buffers of values, so return only these
+            # only the buffers of values, so keep only these
             buffers = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:buffers])
         else:
@@ -295,7 +300,7 @@ def _jvp_with_values(
 
 
 def _marked(loop: Loop, operands: Sequence[Any]) -> Loop:
-    """Propagate the marks of ``operands`` to all values of the loop."""
+    """Return ``loop``, with the marks of ``operands`` propagated through its body."""
     return loop._replace(body=marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs)))
 
 
@@ -309,11 +314,11 @@ class SeriesLoop(NamedTuple):
     moving)``. The coefficients of one value are adjacent, from order 1 to the highest order.
 
     Attributes:
-        loop: the loop over coefficients.
+        loop: the loop whose carry contains coefficients.
         consts: number of constants of the original loop.
-        carries: number of parts of the original carry.
+        carries: number of components of the original carry.
         active_consts: positions of the constants that have coefficients.
-        moving: indices of the parts of the carry that have coefficients.
+        moving: indices of the carry components that have coefficients.
         order: the highest order.
     """
 
@@ -325,7 +330,7 @@ class SeriesLoop(NamedTuple):
     order: int
 
     def operands(self, xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple:
-        """Return the operands of the loop, from the coefficients of each operand."""
+        """Return the operands of the loop, given the coefficients of the operands ``xs``."""
         consts = self.consts
         return (
             *xs[:consts], *series_operands(xs, coefficients, self.active_consts),
@@ -333,12 +338,12 @@ class SeriesLoop(NamedTuple):
         )  # fmt: skip
 
     def of_const(self, k: int) -> list[int]:
-        """Return the positions of all coefficients of constant ``k``."""
+        """Return the positions of constant ``k`` and its coefficients among the constants."""
         first = self.consts + self.active_consts.index(k) * self.order
         return [k, *range(first, first + self.order)]
 
     def of_part(self, k: int) -> list[int]:
-        """Return the indices of all coefficients of part ``k`` in the carry."""
+        """Return the indices, in the carry, of component ``k`` and of its coefficients."""
         first = self.carries + self.moving.index(k) * self.order
         return [k, *range(first, first + self.order)]
 
@@ -347,7 +352,10 @@ class SeriesLoop(NamedTuple):
 def series_loop(
     condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
 ) -> SeriesLoop:
-    """Return the loop over Taylor coefficients up to ``order``."""
+    """Return the loop that computes Taylor coefficients up to ``order``.
+
+    The constants ``active_consts`` and the components ``start`` of the initial carry have coefficients.
+    """
     moving = closure(body, consts, active_consts, start)
     series = taylor_body(body, (*active_consts, *[consts + k for k in moving]), moving, order)
     loop = _interleaved(condition, series, consts, len(body.inputs), order * len(active_consts))
@@ -380,8 +388,8 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 class Batched(NamedTuple):
     """The loop for a batch of samples.
 
-    If the condition depends on a batched operand, samples can have different iteration counts. The first part
-    of the carry is then a mask. It is true for each sample whose loop has not ended.
+    If the condition depends on a batched operand, samples can have different iteration counts. The first
+    component of the carry is then a mask, which is true for each sample whose loop has not ended.
 
     Attributes:
         loop: the batched loop.
@@ -395,7 +403,7 @@ class Batched(NamedTuple):
 
     @property
     def shift(self) -> int:
-        """Number of parts of the carry before the parts of the original loop."""
+        """Number of carry components before the components of the original loop: 1 or 0."""
         return int(self.test is not None)
 
     def operands(self, size: int, xs: Sequence[Any], at: Sequence[int | None]) -> list[Any]:
@@ -414,7 +422,7 @@ class Batched(NamedTuple):
 
 @memoized
 def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> Batched:
-    """Return the loop for ``size`` samples; ``flags`` marks the batched operands."""
+    """Return the loop for ``size`` samples. ``flags`` selects the batched operands."""
     carries = len(body.outputs)
     flags = batched_parts(body, flags, consts, carries, size)
     if not batched_outputs(condition, flags, size)[0]:

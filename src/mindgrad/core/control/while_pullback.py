@@ -3,10 +3,10 @@
     P(c, x₀; x̄_n) = (c̄, x̄₀)    cotangents of c and x₀, given the cotangent x̄_n of the last carry x_n
 
 The primitive recomputes the carry of each iteration from the carries that the loop has saved
-(``control.checkpoints``). Its derivatives are again ``while`` loops and pullbacks of ``while`` loops. Their
-rules do not differentiate the recomputation. They use that P is the gradient of the function
-``L(c, x₀) = ⟨x̄_n, x_n(c, x₀)⟩``. Let ``F`` be the loop over values and tangents (``control.while_``), and
-``P_F`` its pullback:
+(``control.checkpoints``). The derivatives of P are again ``while`` loops and pullbacks of ``while`` loops.
+Its derivative rules do not differentiate the recomputation. They use the fact that P is the gradient of the
+function ``L(c, x₀) = ⟨x̄_n, x_n(c, x₀)⟩``. Let ``F`` be the loop over values and tangents
+(``control.while_``), and ``P_F`` its pullback:
 
     forward mode:   Ṗ = results for (c, x₀) of  P_F(c, ċ, x₀, ẋ₀; x̄̇_n, x̄_n)
     transposition:  a cotangent (v_c, v_x) of Ṗ has the cotangents
@@ -18,8 +18,8 @@ modes, are therefore loops and pullbacks with the iteration count of the origina
 saves its own carries.
 
 Operands are the operands of the loop, then its iteration count, its period, and its buffers of saved carries,
-then the cotangents of the parts ``moving`` of the last carry. Results are the cotangents of the constants
-``active_consts``, then the cotangents of the components ``moving`` of the initial carry.
+then the cotangents of the components ``moving`` of the last carry. Results are the cotangents of the
+constants ``active_consts``, then the cotangents of the components ``moving`` of the initial carry.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ Indices = tuple[int, ...]
 
 
 def _never(*_: Any, **__: Any) -> Any:
-    raise RuntimeError("the linear part of a loop exists only while a derivative is built.")
+    raise RuntimeError(
+        "the linear part of a loop cannot be evaluated: it exists only while a derivative is built."
+    )
 
 
 def _tangent_types(*types: TensorType, consts: int, moving: Indices, **_: Any) -> Any:
@@ -78,8 +80,8 @@ def _tangent_transpose(
 
 
 #: Linear map to the tangents of the components ``moving`` of the last carry. Its arguments are the tangents
-#: of the constants ``active_consts`` and of the components ``start`` of the first carry. It exists only while
-#: reverse mode builds a graph: transposition replaces it by ``while_pullback``
+#: of the constants ``active_consts`` and of the components ``start`` of the initial carry. It exists only
+#: while reverse mode builds a graph: transposition replaces it by ``while_pullback``
 while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_tangent",
     "control",
@@ -97,7 +99,7 @@ while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
 
 
 class Operands(NamedTuple):
-    """Operands of a pullback, or one value for each of them."""
+    """The operands of a pullback, divided into groups; or one value for each operand."""
 
     constants: Sequence[Any]
     carry: Sequence[Any]
@@ -114,12 +116,12 @@ class Pullback(NamedTuple):
     """The parameters of a pullback: the loop, and the reverse pass of one iteration.
 
     Attributes:
-        condition, body, consts: the loop (``while_.Loop``).
+        condition, body, consts: the fields of the loop (``while_.Loop``).
         slots: number of carries that the loop saves.
         active_consts: positions of the constants whose cotangents are computed.
-        moving: indices of the parts of the carry that have cotangents.
+        moving: indices of the carry components that have cotangents.
         marks: marks of the cotangents of the last carry.
-        needed, rows, outside, expensive, coefficients, step, totals: the reverse pass
+        needed, rows, outside, expensive, coefficients, step, totals: the fields of the reverse pass
             (``while_reverse_step.LinearIteration``).
     """
 
@@ -140,7 +142,6 @@ class Pullback(NamedTuple):
 
     @property
     def loop(self) -> Loop:
-        """The loop."""
         return Loop(self.condition, self.body, self.consts)
 
     def split(self, operands: Sequence[Any]) -> Operands:
@@ -151,7 +152,10 @@ class Pullback(NamedTuple):
         return Operands(operands[:consts], operands[consts:count], saved, operands[cts:])
 
     def iteration(self, constants: Sequence[Any], weights: Sequence[Any]) -> checkpoints.Iteration:
-        """Close the two programs over the constants of the loop. The graphs must be functions."""
+        """Return the functions of one iteration, for given constants of the loop.
+
+        The graphs among the parameters must have been converted to Python functions.
+        """
         fixed = self.outside(*constants)
         return checkpoints.Iteration(
             step=lambda x: tuple(self.body(*constants, *x)),
@@ -165,7 +169,7 @@ class Pullback(NamedTuple):
 def _pullback(
     loop: Loop, slots: int, active_consts: Indices, moving: Indices, marks: Marks
 ) -> dict[str, Any]:
-    """Return the parameters of a pullback."""
+    """Return the parameters of the ``while_pullback`` equation of ``loop``."""
     iteration = linear_iteration(loop.body, loop.consts, active_consts, moving, slots, marks)
     condition = without_effects(loop.condition)
     return Pullback(
@@ -178,7 +182,7 @@ def _marks(cts: Sequence[Any]) -> Marks:
 
 
 class Cotangents(NamedTuple):
-    """Results of a pullback, by position of the constant and by index in the carry."""
+    """Cotangents by the position of a constant, and by the index of a carry component."""
 
     consts: dict[int, Any]
     carry: dict[int, Any]
@@ -188,7 +192,7 @@ def _pull(
     loop: Loop, slots: int, active_consts: Indices, moving: Indices, operands: Sequence[Any],
     cts: Sequence[Any],
 ) -> Cotangents:  # fmt: skip
-    """Emit the pullback of a loop from its operands and saved results."""
+    """Emit the pullback of a loop, given its operands, its saved results, and ``cts``."""
     results = while_pullback(*operands, *cts, **_pullback(loop, slots, active_consts, moving, _marks(cts)))
     count = len(active_consts)
     return Cotangents(
@@ -208,8 +212,9 @@ def _run_and_pull(
         operands: operands of the loop.
         slots: number of carries that the loop saves.
         active_consts: positions of the constants whose cotangents are computed.
-        start: indices of the parts of the first carry whose cotangents are computed.
-        cotangents: cotangents of parts of the last carry, by index; all others are zero.
+        start: indices of the components of the initial carry whose cotangents are computed.
+        cotangents: dict from the index of a component of the last carry to its cotangent; the cotangents of
+            all other components are zero.
     """
     carry = operands[loop.consts :]
     results = run_loop(loop, operands, slots)
@@ -269,7 +274,7 @@ def _pullback_xla(jax: Any, *operands: Any, **parameters: Any) -> Any:
     pullback = Pullback(**parameters)
     constants, _, saved, cts = pullback.split(operands)
     rows, ones = pullback.rows, []
-    if rows > 1:  # ones for `Totals.emit`, computed from an operand, so that they are not constants for XLA
+    if rows > 1:  # ones for `Totals.emit`; computed from an operand, because XLA must not see constants
         ones.append((jax.lax.iota(np.int32, rows) < saved.iterations + rows).astype(np.float32))
     iteration = pullback.iteration(constants, ones)
     sums = [jax.numpy.zeros_like(constants[k]) for k in pullback.active_consts]
@@ -313,14 +318,14 @@ def _pullback_jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> Any:
 
 
 def _of_tangents(fused: Fused, moving: Indices, cts: Sequence[Any]) -> dict[int, Any]:
-    """Return ``cts`` as cotangents of the tangents of the parts ``moving``."""
+    """Return ``cts`` as cotangents of the tangents of the carry components ``moving``."""
     return {fused.of_part(k): ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
 
 
 def _pullback_series(
     equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
 ) -> list[list[Any]]:
-    """Return the Taylor coefficients of the pullback.
+    """Return the Taylor coefficients of the results of the pullback.
 
     Let ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)`` be the loop over Taylor coefficients. Its derivatives
     ``∂y_k/∂x_j = J_{k−j}`` are the Taylor coefficients of the Jacobian. Let ``ȳ_0, …, ȳ_K`` be the
@@ -401,7 +406,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
 
 
 def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
-    """Return the graph of one iteration of the reverse pass, and its operands."""
+    """Return the graph of one iteration of the reverse pass, and operands for it."""
     pullback = Pullback(**equation.parameters)
     xs = pullback.split(equation.inputs)
     return reverse_of(pullback), [*xs.of_loop, *xs.cts]
@@ -452,8 +457,8 @@ def _pullback_tangent_transpose(
 
 
 #: Linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
-#: constants ``turned``, of the components ``start`` of the first carry, and of the cotangents of the
-#: components ``rated`` of the last carry. It exists only while reverse mode builds a graph
+#: constants ``turned``, of the components ``start`` of the initial carry, and of the cotangents of the
+#: components ``rated`` of the last carry, respectively. It exists only while reverse mode builds a graph
 while_pullback_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_pullback_tangent",
     "control",

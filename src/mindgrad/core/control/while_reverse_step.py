@@ -1,8 +1,8 @@
 """Graphs for one iteration of the reverse pass of a ``while`` loop.
 
 ``control.while_pullback`` uses these graphs. Let x be the carry before an iteration. The reverse pass
-computes the cotangent x̄ of x from the cotangent x̄⁺ of the carry after the iteration, and adds to the
-cotangents c̄ of the constants. It evaluates four graphs:
+computes the cotangent x̄ of x from the cotangent x̄⁺ of the carry after the iteration, and adds the
+contribution of the iteration to the cotangents c̄ of the constants. It evaluates four graphs:
 
     expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
     coefficients   d = A(c, x, e)       values that do not depend on cotangents
@@ -41,10 +41,10 @@ class LinearIteration(NamedTuple):
     """The graphs of the reverse pass, as described at the top of this module.
 
     Attributes:
-        needed: indices of the parts of the carry on which the coefficients depend.
+        needed: indices of the carry components on which the coefficients depend.
         rows: number of iterations in a chunk.
-        outside: graph from the constants of the loop to the values that depend only on constants and that
-            ``step`` or ``totals`` uses.
+        outside: graph from the constants of the loop to values that ``step`` or ``totals`` uses and that
+            depend only on constants.
         expensive: graph ``(*consts, *needed carry components) ↦ expensive subexpressions``. If ``rows``
             exceeds 1, it has no outputs.
         coefficients: graph ``(*consts, *needed carry components, *expensive) ↦ coefficients``.
@@ -65,10 +65,11 @@ class LinearIteration(NamedTuple):
 
 
 class _Transposed(NamedTuple):
-    """The transpose of one iteration, and the graphs that compute its known values.
+    """The transpose of one iteration, and graphs of the values that it uses.
 
     Attributes:
-        outside: graph from the constants to the known values that do not depend on the carry.
+        outside: graph from the constants to the *known* values (all values except cotangents) that do not
+            depend on the carry.
         values: graph from constants and carry to all known values; the first are the outputs of ``outside``.
         pulled: graph ``(*known values, *cotangents of the next carry) ↦ (*cotangents of the constants,
             *cotangents of the carry)``.
@@ -106,9 +107,9 @@ def _transposed(
 def _in_sequence(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks
 ) -> tuple[LinearIteration, LinearIteration]:
-    """Return the reverse pass of one iteration, as it is divided and in one step.
+    """Return the graphs of the reverse pass of one iteration, in two versions.
 
-    The first program computes the cotangents of the constants in ``totals``, and the second in ``step``.
+    The first version computes the cotangents of the constants in ``totals``, the second in ``step``.
     """
     outside, values, pulled = _transposed(body, consts, active_consts, moving, marks)
     fixed, first, count = len(outside.outputs), len(values.outputs), len(active_consts)
@@ -144,7 +145,10 @@ def _in_sequence(
 
 
 def _batched(iteration: LinearIteration, consts: int, rows: int) -> LinearIteration:
-    """Compute the coefficients and the totals of ``rows`` iterations together."""
+    """Return ``iteration`` with graphs that process ``rows`` iterations together.
+
+    Only the graph ``step`` still processes one iteration.
+    """
     coefficients, totals = iteration.coefficients, iteration.totals
     flags = tuple([k >= consts for k in range(len(coefficients.inputs))])
     coefficients = batched_graph(coefficients, flags, (True,) * len(coefficients.outputs), rows)
@@ -157,8 +161,8 @@ def _batched(iteration: LinearIteration, consts: int, rows: int) -> LinearIterat
 def _separated(iteration: LinearIteration) -> LinearIteration:
     """Move functions such as ``exp`` to ``expensive`` if they have several uses.
 
-    XLA would compute such a function again for every use. For float64 on a CPU, each element is a call of
-    the C library.
+    XLA would compute such a function again for every use. In float64 on a CPU, this costs one call of the C
+    library per element.
     """
     residuals = iteration.coefficients
     uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
@@ -174,7 +178,10 @@ def _separated(iteration: LinearIteration) -> LinearIteration:
 
 
 def _fitting(coefficients: Graph, rows: int) -> int:
-    """Return the number of iterations in a chunk, at most ``rows``."""
+    """Return the number of iterations of a chunk, at most ``rows``.
+
+    The number is chosen so that the values of a chunk stay small. The result 1 means no chunks.
+    """
     largest = max([y.type.size for e in coefficients.equations for y in e.outputs], default=0)
     while rows > costs().joint_block_iterations and rows * largest > costs().block_elements:
         rows //= 2
@@ -197,15 +204,15 @@ def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[
 
 
 def _is_plain(graph: Graph) -> bool:
-    """Return whether ``graph`` can be evaluated for a batch of iterations at a time."""
+    """Return whether ``graph`` can be evaluated for a batch of iterations together."""
     return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 
 def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tuple[Graph, Indices]:
-    """Transpose a linear iteration, with marks that are valid in all iterations.
+    """Transpose a linear iteration, with marks of cotangents valid in all iterations.
 
     An iteration can add marks to the cotangents that the next iteration receives. The transposition is
-    therefore repeated until the marks do not change. Cotangents that are zero in all iterations are not used.
+    therefore repeated until the marks do not change. Cotangents that are zero in all iterations are left out.
 
     Args:
         graph: graph from values, tangents of ``consts`` constants, and tangents of the carry to the tangents

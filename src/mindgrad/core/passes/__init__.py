@@ -1,1 +1,1 @@
-"""Rewrites of whole graphs, one per module; ``pipeline`` applies them in order."""
+"""Rewrites of whole graphs, one per module. ``pipeline`` applies them in order."""

@@ -1,4 +1,4 @@
-"""Anchored values: values that keep the axis order of inputs and outputs.
+"""Anchored values: values that keep the axis order of the inputs and outputs.
 
 ``passes.layout`` rewrites a graph so that convolutions receive their operands with the channels last. This
 module finds the values whose axes should not be reordered. The operands and the result of a pointwise
@@ -10,8 +10,9 @@ one order. A group may contain two kinds of values:
 2. operands and results of equations that prefer a different axis order (``Axes.preferred``), such as
    convolutions.
 
-If a group has more values of the first kind, all its values are *anchored*: they have the axis order of the
-inputs and outputs. Only the values of the second kind are then transposed, which needs fewer transposes.
+If most values of a group are of the first kind, all its values are *anchored*: they have the axis order of
+the inputs and outputs. Then only the values of the second kind are transposed, where the convolutions read or
+compute them. This needs fewer transposes than the opposite choice.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ __all__ = ["anchored_values"]
 
 
 def anchored_values(graph: Graph, turned: set[Equation]) -> set[Variable]:
-    """Find the values that must keep the axis order of the graph's inputs and outputs.
+    """Return the values that keep the axis order of the inputs and outputs.
 
     Args:
-        graph: the graph to search.
+        graph: the graph whose values are grouped.
         turned: equations that prefer operands in a different axis order, such as convolutions.
     """
     group_of: dict[Any, Any] = {}

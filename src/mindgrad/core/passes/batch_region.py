@@ -1,13 +1,13 @@
 """Batch region: the equations that treat each sample of a batch independently.
 
-A *batch* is an input or a constant whose first axis indexes samples. A value that depends on it has a *batch
-axis* if sample n of the value depends only on sample n of the batch. Every equation belongs to one of four
-kinds:
+A *batch* is an input or a constant whose first axis indexes samples. A value that depends on the batch has a
+*batch axis* if sample n of the value depends only on sample n of the batch. Every equation belongs to one of
+four kinds:
 
 1. It does not depend on the batch.
 2. Its result has a batch axis (determined by the index map of the operator, ``ir.index_map``).
 3. Its result is a sum over the samples.
-4. It reads a result of kind 3 or 4, or it combines samples in another way, such as sorting them.
+4. It reads a result of kind 3 or 4, or it combines samples in a different way, such as sorting them.
 
 Kinds 2 and 3 form the batch region. They can be computed for a few samples at a time, and the batch axis can
 be moved to any position. ``passes.tiling`` uses both possibilities.
@@ -28,9 +28,9 @@ class Region(NamedTuple):
     """The equations of a graph, divided into the four kinds of the module docstring.
 
     Attributes:
-        size: number of samples. A constant whose first axis has this size counts as part of the batch. If it
-            is −1, constants never count.
-        places: dict that maps each value with a batch axis to the index of this axis.
+        size: number of samples. A constant whose first axis has this size counts as part of the batch. If
+            ``size`` is −1, no constant is part of the batch.
+        places: dict that maps each value with a batch axis to the index of its batch axis.
         before: equations that do not depend on the batch (kind 1), in the order of the graph.
         rows: equations whose results have a batch axis (kind 2), in the order of the graph.
         sums: linear equations that sum over the samples (kind 3), in the order of the graph.
@@ -58,7 +58,10 @@ def _is_data(atom: object, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """Divide the equations of ``graph`` into the four kinds of :class:`Region`."""
+    """Divide the equations of ``graph`` by kind, for a batch of ``size`` samples.
+
+    Every input whose first axis has ``size`` elements is part of the batch.
+    """
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
@@ -89,9 +92,9 @@ def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int =
 
 
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
-    """Return the batch axis of the result; ``None`` if the equation mixes samples.
+    """Return the batch axis of the result, or ``None`` if the equation mixes samples.
 
-    ``at`` contains the batch axis of each operand, or ``None``.
+    ``at`` contains the batch axis of each operand, or ``None`` if it has none.
     """
     axes = None if equation.primitive.multiple else index_map(equation)
     if axes is None:
@@ -101,7 +104,10 @@ def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
 
 
 def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
-    """Whether the result of an equation is a sum over the samples of the batch."""
+    """Return whether the result of ``equation`` is a sum over the samples of a batch.
+
+    ``at`` contains the batch axis of each operand, or ``None`` if it has none.
+    """
     axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
     if axes is None:
         return False
@@ -119,7 +125,10 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find values with a batch axis that are read after the loop or are outputs."""
+    """Return the values with a batch axis that are needed outside the batch region.
+
+    They are outputs of ``graph`` or operands of equations of kind 4.
+    """
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

@@ -1,7 +1,8 @@
 """Broadcast elimination: multiply by a smaller value instead of its broadcast.
 
-If an operand ``x`` of a product is a broadcast of a smaller value ``inner``, the product with ``A`` can be
-computed from ``inner``. The formula depends on the axis along which ``x`` repeats ``inner``:
+If an operand ``x`` of a product is a broadcast of a smaller value ``inner``, the product of ``x`` and another
+operand ``A`` can be computed from ``inner``. The formula depends on the axis along which ``x`` repeats
+``inner``:
 
     batch axis b:       Σ_j A[b, i, j] x[j]  = M · x, with M = A reshaped to a matrix with rows (b, i)
     contracted axis j:  Σ_j A[i, j] x        = (Σ_j A[i, j]) x
@@ -49,7 +50,7 @@ class Repeated(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of elements of the smaller value."""
+        """Number of elements of ``atom``, the smaller value."""
         return self.atom.type.size
 
 
@@ -59,7 +60,7 @@ def _is_reshape_of_units(equation: Equation) -> bool:
 
 
 def is_view(equation: Equation | None) -> bool:
-    """Whether ``equation`` is a transpose, a broadcast, or a reshape of unit axes.
+    """Return whether ``equation`` is a transpose, broadcast, or reshape of unit axes.
 
     A reshape of unit axes adds or removes axes of size 1.
     """
@@ -74,8 +75,9 @@ def is_view(equation: Equation | None) -> bool:
 def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None, ...]:
     """Map the axes of the result of ``view`` to axes of the smaller value.
 
-    ``axes`` is the field :attr:`Repeated.axes` of the operand of ``view``. The function returns the field for
-    its result.
+    ``view`` is a transpose, a broadcast, or a reshape of unit axes. ``axes`` is the field
+    :attr:`Repeated.axes` for the operand of ``view``. The function returns this field for the result of
+    ``view``.
     """
     parameters = view.parameters
     if view.primitive is transpose:
@@ -91,10 +93,11 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
 
 
 def repeated(x: object) -> Repeated:
-    """Find the smaller value that ``x`` repeats along some axes.
+    """Return the smaller value that ``x`` repeats along some axes.
 
-    The search also passes through transposes and through reshapes that add or remove axes of size 1. It emits
-    no equations. If ``x`` is a constant, the result may contain a new, smaller constant.
+    If ``x`` is computed by several transposes, broadcasts, and reshapes of unit axes, the smaller value is
+    the operand of the first of them. The function emits no equations. If ``x`` is a constant, the result may
+    contain a new, smaller constant.
     """
     views = []
     while (made_by := getattr(x, "made_by", None)) is not None and is_view(made_by):
@@ -124,13 +127,13 @@ def _repeated_constant(x: Any) -> Repeated:
 def shrink_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
     """Replace inputs of ``graph`` that receive broadcasts by smaller inputs.
 
-    The new graph repeats each smaller input itself. Only operands with at least ``repeated_elements``
+    The new graph itself broadcasts each smaller input. Only inputs with at least ``repeated_elements``
     elements (``ir.cost_model``) are replaced.
 
     Args:
         graph: an inner graph, such as the body of a loop.
-        operands: for each input of ``graph``, the variable or constant of the enclosing graph that it
-            receives. An input whose entry is ``None`` is not replaced.
+        operands: for each input of ``graph``, the variable or constant of the enclosing graph that is passed
+            to it. An input whose entry is ``None`` is not replaced.
 
     Returns: The new graph, and a dict that maps the index of each replaced input to its new operand. If no
         input is replaced, the function returns ``graph`` itself and an empty dict.
@@ -166,7 +169,7 @@ def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """Count the elements of the small product of :func:`repeated_product`."""
+    """Return the number of elements of the product that ``repeated_product`` computes."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(
@@ -175,7 +178,7 @@ def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, b
 
 
 def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> Any:
-    """Compute a product whose operand ``k`` is a broadcast, without storing it.
+    """Emit a product whose operand ``k`` is a broadcast that is not stored.
 
     ``x`` describes the broadcast. The result equals ``dot(*operands, contract=contract, batch=batch)``. The
     function reads only the shape of ``operands[k]``, so this operand may be a placeholder.
@@ -198,9 +201,9 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
         contract=tuple([tuple(side[1]) for side in sides]),
         batch=tuple([tuple(side[2]) for side in sides]),
     )
-    # The original product has the axes (batch, free of the first operand, free of the second operand). Find
-    # the index of each axis of the smaller product in this list. If x is constant along a batch axis of the
-    # original product, this axis is a free axis of the smaller product.
+    # The original product has the axes (batch, free of the first operand, free of the second operand). For
+    # each axis of the smaller product, find its index in this list of axes. If x is constant along a batch
+    # axis of the original product, this axis is a free axis of the smaller product.
     free = [free_axes(len(operand.shape), contract[j], batch[j]) for j, operand in enumerate(operands)]
     batch_sizes = [shape[axis] for axis in batch[k]]
     start = [len(batch_sizes), len(batch_sizes) + len(free[0])]
@@ -218,7 +221,10 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
 
 
 def _without_units(x: Repeated) -> tuple[Any, tuple[int | None, ...]]:
-    """Remove the axes of size 1 of ``x.atom`` that ``x.axes`` does not contain."""
+    """Return ``x.atom`` without the axes that ``x.axes`` omits, and ``x.axes`` for it.
+
+    The omitted axes have size 1.
+    """
     named = sorted(axis for axis in x.axes if axis is not None)
     if len(named) == len(x.atom.shape):
         return x.atom, x.axes

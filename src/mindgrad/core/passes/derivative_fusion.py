@@ -1,16 +1,16 @@
 """Derivative fusion: compute derivatives along several unit vectors together.
 
-    columns:    ∂_j y for several j   = columns of one gradient      if each derivative is used separately
-    collapse:   Σ_j c_j ∂_j² y        = one forward Laplacian        if only the sum is used
+    columns:    ∂_j y for several j   = columns of one gradient      if each derivative is read separately
+    collapse:   Σ_j c_j ∂_j² y        = one forward Laplacian        if only the sum is read
 
 A ``taylor_coefficients`` equation computes the derivatives of a function y along one direction. A *family* is
 a set of such equations of one graph that have equal functions and operands, and whose directions are unit
 vectors. Nested gradients with respect to all coordinates, and loops over coordinates, create families.
 
 **Columns.** Several first derivatives are read from one gradient. Proof: y has one value per sample, so
-column j of ``Jᵀ 1`` is ``∂_j y`` for every sample. When it pays: a gradient is one pass, so it replaces two
-or more first derivatives. A first derivative that is also part of a longer Taylor series of the family is not
-replaced, because the series computes it anyway.
+column j of ``Jᵀ 1`` is ``∂_j y`` for every sample. When it pays: a gradient is one pass, so replacing two or
+more first derivatives, one pass each, saves time. A first derivative that is also part of a longer Taylor
+series of the family is not replaced, because the series computes it anyway.
 
 **Collapse.** A forward Laplacian computes a sum of second derivatives. Proof: the second Taylor coefficient
 along e_j is ``½ ∂_j² y``. The forward Laplacian (``transforms.forward_laplacian``) computes
@@ -52,7 +52,7 @@ __all__ = ["COLLAPSE", "COLUMNS", "fuse_derivatives"]
 
 COLUMNS = Rewrite(
     "columns",
-    "first derivatives along several coordinates of x = entries of one gradient",
+    "first derivatives along several coordinates of x = components of one gradient",
     "derivatives with respect to several coordinates are read from one gradient",
 )
 COLLAPSE = Rewrite(
@@ -68,7 +68,8 @@ class Member(NamedTuple):
     """A ``taylor_coefficients`` equation whose direction is a unit vector.
 
     Attributes:
-        family: the differentiated graph and its operands. Members with equal values form one family.
+        family: the differentiated graph and its operands. Members with the same graph and operands form one
+            family.
         unit: the direction, as the pair (index of the input, column in which the unit vector is 1).
         order: number of Taylor coefficients that the equation returns.
     """
@@ -79,7 +80,10 @@ class Member(NamedTuple):
 
 
 def fuse_derivatives(graph: Graph) -> Graph:
-    """Fuse derivatives, then replace lazy derivatives by ordinary operators."""
+    """Fuse the derivatives in ``graph``, then expand all lazy derivatives.
+
+    A lazy derivative (``control.lazy``) is one equation that represents a whole derivative.
+    """
     graph = rewrite_inner(graph, fuse_derivatives)
     if any(equation.primitive.lazy is not None for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(replace_hessian_traces(expand_columns(graph)))))
@@ -109,7 +113,7 @@ def _unit(direction: Any) -> int | None:
         row = unit.array()
     elif type(direction) is Variable or not direction.shape or not direction.type.size:
         return None
-    else:  # one direction per sample, as a constant: all samples must have the same direction
+    else:  # one direction per sample: all samples must have the same direction
         rows = direction.array().reshape(-1, direction.shape[-1])
         row = rows[0]
         if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
@@ -122,7 +126,7 @@ def _unit(direction: Any) -> int | None:
 
 
 def _shortened(graph: Graph) -> Graph:
-    """Remove the Taylor coefficients of orders higher than any that the graph reads."""
+    """Drop the Taylor coefficients of higher orders than the equations need."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -141,7 +145,7 @@ def _shortened(graph: Graph) -> Graph:
 
 
 def _length(equation: Equation, read_atoms: set[Any]) -> int:
-    """Return the number of Taylor coefficients up to the last one that is read."""
+    """Return the highest order of a Taylor coefficient that is read, at least 1."""
     order = equation.parameters["order"]
     return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
 
@@ -199,7 +203,10 @@ class _Sum(NamedTuple):
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Find the sums of second derivatives that are not terms of a larger sum."""
+    """Return the sums of second derivatives that are not terms of larger sums.
+
+    The result maps the variable of each sum to its description.
+    """
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
@@ -220,7 +227,10 @@ def _sums(graph: Graph) -> dict[Variable, _Sum]:
 
 
 def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """Write the result of ``equation`` as a sum of second derivatives, if possible."""
+    """Return the result of ``equation`` as a sum of second derivatives.
+
+    Returns ``None`` if the result does not have this form.
+    """
     primitive, inputs = equation.primitive, equation.inputs
     if primitive is reduce_sum:
         return _collected(equation, sums)
@@ -236,7 +246,7 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
-    """Compute the factors of the flagged operands of a linear combination.
+    """Return the factors of the flagged operands of a linear combination.
 
     Example: for ``2 x − y`` with both operands flagged, the factors are 2 and −1. Returns ``None`` if
     ``equation`` is not linear in the flagged operands, or if other operands are not scalar constants.
@@ -261,8 +271,9 @@ def _at_units(
 ) -> list[float] | None:
     """Evaluate a linear primitive at unit vectors, which yields its factors.
 
-    Each operand is 1 in turn, and the other variable operands are 0. For example, ``x − y`` has the factors 1
-    and −1. ``values`` contains the value of each constant operand, and ``None`` for each variable operand.
+    One operand after another is 1, while all other variable operands are 0. For example, ``x − y`` has the
+    factors 1 and −1. ``values`` contains the value of each constant operand, and ``None`` for each variable
+    operand.
     """
     factors = []
     with np.errstate(all="ignore"):
@@ -273,7 +284,10 @@ def _at_units(
 
 
 def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """Write a sum over a concatenation axis as a sum of derivatives, if possible."""
+    """Return a sum over the axis of a concatenation as a sum of second derivatives.
+
+    Returns ``None`` if the result does not have this form.
+    """
     source = getattr(equation.inputs[0], "made_by", None)
     if source is None or source.primitive is not concatenate:
         return None
@@ -284,7 +298,7 @@ def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _total(sums: Sequence[_Sum | None]) -> _Sum | None:
-    """Add sums of second derivatives; ``None`` if they are of different functions."""
+    """Add sums of second derivatives; return ``None`` if their functions differ."""
     first = sums[0]
     factors: dict[tuple[int, int], float] = {}
     for sum_ in sums:
@@ -331,7 +345,10 @@ def _swept(sum_: _Sum, read: Read) -> Any:
 
 
 def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
-    """Stack one tangent of ``x`` per unit vector; zeros if it is of another input."""
+    """Stack one tangent of ``x`` for each unit vector in ``units``, times its weight.
+
+    The tangent is zero if the unit vector belongs to a different input than ``argnum``.
+    """
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
         rows[k, column] = weights[k] if which == argnum else 0

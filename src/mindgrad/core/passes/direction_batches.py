@@ -3,15 +3,15 @@
     Σ_d D²f[p_d, q_d]   needs, for each equation l,   S_l = Σ_tiles Σ_{d in tile} (products of tangents in l)
 
 A forward Laplacian propagates one tangent for each direction, and one second-order term for the sum over all
-directions. Each equation adds a sum S_l of products of tangents to the second-order term. A loop over tiles
-of directions accumulates the sums S_l of all equations. After the loop, the second-order term is propagated
-once. The arithmetic is unchanged, but only the tangents of one tile are in memory. Timings:
-``docs/decisions/0019-thresholds-of-rewrites.md``.
+directions. Each equation adds a sum S_l of products of tangents to the second-order term. A *tile* is a group
+of directions that are processed together. A loop over the tiles accumulates the sums S_l of all equations.
+After the loop, the second-order term is propagated once. The arithmetic is unchanged, but only the tangents
+of one tile are in memory. Timings: ``docs/decisions/0019-thresholds-of-rewrites.md``.
 
-If the samples of a compiled function are independent, all directions run together instead. Such a function is
-split into tiles of samples (``passes.tiling``), together with its derivatives, which needs half the memory.
+If the samples of a compiled function are independent, the directions are not divided. The function and its
+derivatives are divided into tiles of samples instead (``passes.tiling``), which needs half the memory.
 
-Limits: a function that contains a branch or loop needs all directions together.
+Limits: the directions are not split into tiles if the function contains a branch or loop.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ __all__ = ["Directions", "spread", "summed"]
 
 
 class Directions(NamedTuple):
-    """K pairs of directions of second derivatives. The first axis counts the pairs.
+    """K pairs of directions of second derivatives, stacked along the first axis.
 
     Attributes:
-        left: the first direction of each pair, of shape ``(K, D)``, or ``(K, …, D)`` if points differ.
-        right: the second direction of each pair, or ``None`` if both are equal.
-        weights: weights of the pairs, of shape ``(K,)``, or ``None``.
+        left: the first direction of each pair, of shape ``(K, D)``, or ``(K, …, D)`` if the directions differ
+            between points.
+        right: the second direction of each pair, or ``None`` if it equals the first.
+        weights: weights of the pairs, of shape ``(K,)``, or ``None`` for weights 1.
     """
 
     left: Any
@@ -47,7 +48,7 @@ class Directions(NamedTuple):
 
 
 def spread(rows: Any, x: Any) -> Any:
-    """Broadcast directions of shape ``(K, D)`` to tangents of ``x`` at all points."""
+    """Broadcast directions ``(K, D)`` to tangents of ``x``, equal at all points."""
     if len(rows.shape) == len(x.shape) + 1:
         return rows
     return broadcast_in_dim(rows, shape=(rows.shape[0], *x.shape), dims=(0, len(x.shape)))
@@ -90,7 +91,7 @@ def _swept(equations: Sequence[Equation], x: Any, directions: Directions, is_par
 
 
 def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
-    """Choose the number of directions in one tile from the bytes of its tangents."""
+    """Return the number of directions of a tile, so that its tangents fit the cache."""
     moving, largest = {x}, x.type.size
     for equation in equations:
         if equation.primitive.jvp is not None and not moving.isdisjoint(equation.inputs):
@@ -104,7 +105,7 @@ def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
 def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
     """Return whether compilation will split the function into tiles of samples.
 
-    Then tiles of directions are not needed.
+    In this case, tiles of directions are not needed.
     """
     if outermost_program() is None or not is_rewriting():
         return False
@@ -125,7 +126,7 @@ def _in_tiles(
     directions: Directions,
     size: int,
 ) -> list[Any] | None:
-    """Emit the sums as a loop over tiles of ``size`` directions.
+    """Emit the sums of :func:`summed` by a loop over tiles of ``size`` directions.
 
     Returns:
         The sums, or ``None`` if the equations cannot be split into a loop and a part after it.

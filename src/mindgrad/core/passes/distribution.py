@@ -1,26 +1,26 @@
-"""Distribution: multiply the terms of a sum or difference separately if cheaper.
+"""Distribution: multiply the terms of a sum or difference separately, if cheaper.
 
     A · (u ± v)      = A · (u − c) ± A · (v ± c)            for every c
     Q_k (x_i − μ_k)  = Q_k (x_i − c) − Q_k (μ_k − c)        an example: points x_i, centers μ_k, matrices Q_k
 
-The rewrite applies if ``u`` and ``v`` are broadcast along different axes, so that their sum or difference is
-much larger than both. In the example with n points and k centers in d dimensions, all differences have n·k·d
-elements. The original graph stores them, and then computes k products of shape (d, d) with (d, n). The
-rewrite computes one product of shape (k d, d) with (d, n).
+The rewrite applies if ``u`` and ``v`` are broadcast along different axes, so that their sum or difference has
+many more elements than each of them. In the example with n points and k centers in d dimensions, all
+differences have n·k·d elements. The original graph stores them, and then computes k products of shape (d, d)
+with (d, n). The rewrite computes one product of shape (k d, d) with (d, n).
 
-Derivatives have the same form. The gradient with respect to Q is again one product, with ``x`` instead of the
-differences. The gradient with respect to μ sums over i *before* it multiplies, which saves another large
-product.
+The derivatives become cheaper, too. The gradient with respect to Q is again one product, with ``x`` instead
+of the differences. The gradient with respect to μ sums over i *before* it multiplies, which saves another
+large product.
 
 Proof: a product is linear in each operand, and the terms with ``c`` cancel.
 
-**Merged products.** In the example, the product r = A v with v = μ is equal for all points. It can become an
-additional column of A if u gets an additional element 1:
+**Merged products.** In the example, the product r = A v with v = μ is equal for all points. The vector r can
+become an additional column of A if u gets an additional element 1:
 
     A u + r = [A, r] · [u, 1]
 
-The derivative with respect to ``r`` is a sum over the samples. It becomes part of the product that computes
-the derivative with respect to A. This pays if A has 8 to 24 columns.
+The derivative with respect to ``r`` is a sum over the samples; the product that computes the derivative with
+respect to A then also computes this sum. Merging pays if A has 8 to 24 columns.
 
 **Rounding.** If ``x`` and μ are close, ``x − μ`` is exact, but A x − A μ loses digits if the terms are larger
 than their difference. Therefore both terms are shifted by ``c``, the mean of the smaller term over the axes
@@ -68,13 +68,13 @@ __all__ = ["distribute_products"]
 
 DISTRIBUTION = Rewrite(
     "distribution",
-    "A · (u ± v) = A · (u − c) ± A · (v ± c), u and v smaller than u ± v",
-    "products of sums are computed from the smaller terms",
+    "A · (u ± v) = A · (u − c) ± A · (v ± c) for u and v with fewer elements than u ± v",
+    "products with sums are computed from the terms of the sums, which have fewer elements",
 )
 REPETITION = Rewrite(
     "repeated operands",
-    "Σ_j A[b,i,j] x[j] for every b = (A as one matrix) · x; Σ_j A[i,j] x = (Σ_j A[i,j]) x",
-    "repeated operands are multiplied once",
+    "Σ_j A[b,i,j] x[j] = M · x with rows (b, i) of M; Σ_j A[i,j] x = (Σ_j A[i,j]) x",
+    "an operand that is a broadcast of a smaller array is multiplied before it is broadcast",
 )
 
 MERGING = Rewrite(
@@ -91,7 +91,7 @@ class _Difference(NamedTuple):
 
 
 def distribute_products(graph: Graph) -> Graph:
-    """Rewrite the products of large differences and of broadcasts in ``graph``."""
+    """Rewrite the products in ``graph`` whose operands are large sums or broadcasts."""
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
@@ -122,7 +122,7 @@ def distribute_products(graph: Graph) -> Graph:
 
 
 def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
-    """Find an operand of a product that is a broadcast or a large difference.
+    """Find an operand of a product that is a broadcast, or a large sum or difference.
 
     Returns the index of the operand and its description, or ``None`` if no cheaper product exists.
     """
@@ -144,7 +144,10 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """Write ``x`` as ± of two broadcasts of much smaller values, or return ``None``."""
+    """Return ``x`` as a sum or difference of broadcasts of much smaller values.
+
+    Returns ``None`` if ``x`` does not have this form.
+    """
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):
@@ -181,8 +184,8 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
 def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     """Shift both terms by the mean ``c`` of the smaller term.
 
-    The shift reduces rounding errors (see the module docstring). The mean is over the axes that the other
-    term does not have.
+    The shift reduces rounding errors (see the module docstring). The mean is taken over the axes that the
+    larger term does not have.
     """
     first, second = x.first, x.second
     small, other = (first, second) if first.size <= second.size else (second, first)
@@ -212,8 +215,8 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
 def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Any:
     """Emit the product ``A (u ± v)`` as ``[A, r] · [u, 1]`` with ``r = ±A v``.
 
-    One of the terms, v, must be equal for all samples, so that r has only axes of A. Returns ``None`` if
-    this does not hold for exactly one term, or if the merged product is not cheaper.
+    The term v must be equal for all samples, so that r has only axes of A. Returns ``None`` if not exactly
+    one term is equal for all samples, or if the merged product is not cheaper.
     """
     free = free_axes(len(operands[k].shape), contract[k], batch[k])
     flat = [all(term.axes[axis] is None for axis in free) for term in (x.first, x.second)]
@@ -239,7 +242,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
     product = transpose(product, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
     product = reshape(product, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
-    # if the operand is a difference, negate the term that is subtracted: the samples or the column
+    # if the operand is a difference, negate its subtracted term: either the samples u or the column r
     atom = rows.atom
     if not x.is_sum:
         product, atom = (product, neg(atom)) if flat[0] else (neg(product), atom)

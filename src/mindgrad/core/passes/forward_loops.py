@@ -4,7 +4,7 @@
 
 Each gradient calls this module first, and uses reverse mode only if the rewrite does not apply
 (``core.api.pullback``). Reverse mode through a ``while`` loop stores loop carries and recomputes iterations.
-Forward mode adds one tangent to each carry, which takes less time and stores nothing.
+Forward mode adds one tangent to each carry component, which takes less time and needs no stored carries.
 
 The rewrite applies to graphs of ordinary operators, branches, and loops. It does not apply to
 
@@ -31,7 +31,7 @@ __all__ = ["pull_through_loops"]
 
 ONE_NUMBER = Rewrite(
     "loop",
-    "Jᵀ ct = Σ (ct ∘ J 1) for a scalar",
+    "Jᵀ ct = Σ (ct ∘ J 1) for a gradient with respect to a scalar",
     "forward mode computes the gradient of a loop with respect to a scalar",
 )
 
@@ -39,7 +39,7 @@ ONE_NUMBER = Rewrite(
 def pull_through_loops(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """Compute the cotangent of one scalar input by forward mode.
+    """Emit the cotangent of one scalar input, computed in forward mode.
 
     Args:
         builder: builder that holds the equations of the differentiated function.
@@ -49,7 +49,7 @@ def pull_through_loops(
 
     Returns:
         A list with the cotangent of the scalar. ``None`` if ``xs`` is not a single real scalar, if no
-        ``while`` loop depends on it, or if reverse mode is necessary.
+        ``while`` loop depends on the scalar, or if reverse mode is necessary.
     """
     if len(xs) != 1 or type(xs[0]) is not Variable or xs[0].type.size != 1 or xs[0].dtype.kind != "float":
         return None
@@ -78,7 +78,7 @@ def pull_through_loops(
 
 
 def _is_plain(equation: Equation) -> bool:
-    """Whether forward and reverse mode compute the same derivative of an equation."""
+    """Return whether forward and reverse mode differentiate ``equation`` equally."""
     primitive = equation.primitive
     if equation.has_effect or primitive.communicates or any(y.type.dtype.is_half for y in equation.outputs):
         return False

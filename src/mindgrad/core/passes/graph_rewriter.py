@@ -20,7 +20,7 @@ def rebuild(
 ) -> Graph:
     """Rebuild ``graph`` with some of its equations replaced.
 
-    Equations that do not depend on a replaced result are shared between both graphs.
+    The old and the new graph share the equations that do not depend on a replaced result.
 
     Args:
         graph: the graph to rebuild. It is not changed.
@@ -30,7 +30,7 @@ def rebuild(
         simplifies: whether to simplify all equations that depend on a replaced result. If ``False``, only
             equations that read a replaced result directly are simplified.
     """
-    if any(v.linear for v in graph.inputs):  # inputs that contain tangents become ordinary inputs
+    if any(v.linear for v in graph.inputs):  # turn inputs that contain tangents into ordinary inputs
         graph = _with_own_values(graph)
     builder = Builder()
     builder.inputs = list(graph.inputs)
@@ -55,9 +55,9 @@ def _with_own_values(graph: Graph) -> Graph:
 
 
 def rewrite_inner(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
-    """Apply ``rewrite`` to the inner graphs of loops and branches of ``graph``.
+    """Apply ``rewrite`` to the inner graphs of the loops and branches of ``graph``.
 
-    Returns ``graph`` itself if ``rewrite`` changes none of them.
+    Returns ``graph`` itself if ``rewrite`` changes no inner graph.
     """
     changed: dict[Equation, dict[str, Any]] = {}
     for equation in graph.equations:

@@ -8,11 +8,11 @@ replaces infinite elements of a by 0, so that zero times infinity is zero (``pri
 *plain body* is the loop body without shields.
 
 **When it pays.** XLA compiles the derivative of a loop over a few scalars to one native function. The
-comparisons of the shields interrupt its chain of products: without them, the function is 1.5× faster.
-Therefore this rewrite first runs the loop with the plain body. An additional loop carry is a flag, which is
-set if a product is NaN. The flag ends the loop, and the original loop runs from its start. Sums, differences,
-products, and quotients of floats propagate NaN. Therefore it suffices to check the last value of each chain
-of such operations. The results are equal, except for the sign of a zero.
+comparisons of the shields interrupt the chain of products in this function: without them, the function is
+1.5× faster. Therefore this rewrite first runs the loop with the plain body. An additional carry component is
+a flag, which is set if a product is NaN. The flag ends the loop, and then the original loop runs from its
+start. Sums, differences, products, and quotients of floats propagate NaN. Therefore it suffices to check the
+last value of each chain of such operations. Both loops have the same results, except for the sign of a zero.
 
 **Cost.** The machine code contains the loop twice. If the first NaN occurs in iteration n, n iterations are
 wasted.
@@ -48,8 +48,8 @@ __all__ = ["postpone_guards"]
 
 PLAIN_FIRST = Rewrite(
     "unmasked products first",
-    "while(x; shield(a, keep) · b) = while(x; a · b) unless a · b is NaN",
-    "a loop omits the tests for zero times infinity, and runs again with them if a product is NaN",
+    "a loop with shield(a, keep) · b = the loop with a · b, unless a · b is NaN",
+    "a loop runs without tests for zero times infinity, and again with them if a product is NaN",
 )
 
 _FLAG = tensor_type(bool_, ())
@@ -68,7 +68,7 @@ def postpone_guards(graph: Graph) -> Graph:
 
 
 def _is_worth(equation: Equation) -> bool:
-    """Whether an equation is a loop for which omitting the shields saves time."""
+    """Return whether ``equation`` is a loop for which omitting the shields saves time."""
     if equation.primitive is not while_ or equation.parameters.get("slots"):
         return False
     body, limits = equation.parameters["body"], costs()
@@ -90,7 +90,7 @@ def _shields(body: Graph) -> set[Any]:
 
 
 def _only_multiplied(body: Graph, values: set[Any]) -> bool:
-    """Whether the graph uses ``values`` only as factors of products."""
+    """Return whether ``body`` uses ``values`` only as factors of products."""
     if not values.isdisjoint(body.outputs):
         return False
     return all(inner.primitive is mul or values.isdisjoint(inner.inputs) for inner in body.equations)
@@ -116,7 +116,7 @@ def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _unless_wrong(condition: Graph) -> Graph:
-    """Extend a loop condition, so that the loop also ends if the NaN flag is set."""
+    """Return a loop condition that is also false if the NaN flag is set."""
     builder = Builder()
     with building(builder):
         inputs, flag = builder.inputs_like(condition.inputs), builder.input(_FLAG)
@@ -147,7 +147,10 @@ def _plain(body: Graph) -> Graph:
 
 
 def _is_nan(y: Any) -> Any:
-    """Whether the sum of ``y`` is NaN: an element is NaN, or infinities cancel."""
+    """Emit whether the sum of ``y`` is NaN.
+
+    It is NaN if an element is NaN, or if infinities of both signs are added.
+    """
     total = reduce_sum(y, axes=tuple(range(len(y.shape)))) if y.shape else y
     return not_equal(total, total)
 
@@ -155,9 +158,9 @@ def _is_nan(y: Any) -> Any:
 def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Variable]:
     """Find a few values such that one of them is NaN if any product is NaN.
 
-    The flag tests these values instead of every product, because they are fewer.
+    The NaN flag tests these values instead of every product, because there are fewer of them.
     """
-    holders = set(products)  # products, and values that are NaN if such a product is NaN
+    holders = set(products)  # products, and values that are NaN if a product is NaN
     for equation in equations:
         if _keeps_nan(equation) and not holders.isdisjoint(equation.inputs):
             holders.update(equation.outputs)
@@ -174,7 +177,7 @@ def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Va
 
 
 def _keeps_nan(equation: Equation) -> bool:
-    """Whether a NaN in any operand causes a NaN in the result."""
+    """Return whether a NaN in any operand always causes a NaN in the result."""
     primitive = equation.primitive
     if any(x.dtype.kind != "float" for x in (*equation.inputs, *equation.outputs)):
         return False

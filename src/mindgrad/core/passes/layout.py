@@ -5,39 +5,40 @@
     A · xᵀ    = a product that contracts a different axis of x
 
 The rewrite rebuilds the graph and does not emit its transposes. Instead, it stores the axis order of each
-value of the new graph: axis i of the old value is axis ``order[i]`` of the new value. Equations are emitted
-for operands in the new order, if their operator supports this. The values of the graph do not change, because
-a transpose only renames axes. A broadcast is emitted in the axis order that its reader needs.
+value of the new graph: axis i of the old value is axis ``order[i]`` of the new value. If an operator supports
+operands in the new order, its equation is emitted for them. The values of the graph do not change, because a
+transpose only renames axes. A broadcast is emitted in the axis order that its reader needs.
 
 **When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). The axes of a product are
 (batch, free axes of the first operand, free axes of the second operand). In this order, a long batch axis is
-often last. XLA's vector instructions then run along it in every pointwise operator, and sums over features
-need no shuffles. But ``einsum`` transposes the product to the order that its caller requests, and on a CPU,
-XLA moves the data. Therefore the rewrite runs only if a pointwise operator or a reduction reads a large
-transpose of a computed value (``transposed_elements`` in ``ir.cost_model``).
+often last. XLA's vector instructions then run along this axis in every pointwise operator, and sums over
+features need no shuffles of vector elements. But ``einsum`` transposes the product to the order that its
+caller requests, and on a CPU, XLA moves the data for this transpose. Therefore the rewrite runs only if a
+pointwise operator or a reduction reads a large transpose of a computed value (``transposed_elements`` in
+``ir.cost_model``).
 
 **Limits.** Only pointwise operators, reductions, products, and changes of shape accept operands in a new
 order. For any other equation, the operands are transposed back.
 
-**Narrow products.** A long last axis also pays in graphs without transposes. For example, the values of a
-small network on a large batch have the shape (batch, 20), and 20 is not a multiple of the vector length 8 or
-16. The rewrite exchanges the operands of such products, so that the batch axis is last in the result. All
-values that are computed from the result have the same order. This applies to CPUs, to graphs with at least
-two such products, and to widths up to 24. Graphs in tiles (``passes.tiling``) already have the batch axis
-last.
+**Narrow products.** A long last axis also saves time in graphs without transposes. For example, the values of
+a small network on a large batch have the shape (batch, 20), and 20 is not a multiple of the vector length 8
+or 16. The rewrite exchanges the operands of such products, so that the batch axis is last in the result. All
+values that are computed from the result have the same order. The rewrite applies on CPUs, to graphs with at
+least two such products, and to widths up to 24. Graphs in tiles (``passes.tiling``) already have the batch
+axis last.
 
 **Convolutions.** XLA's CPU kernels need images with the channels last. If the channels are first, XLA
-transposes the operands and the result of every convolution. Therefore a convolution receives its operands in
-the order that its primitive prefers. The values between convolutions have the same order, in the forward and
-the backward pass. Weights, optimizer moments, and values that are combined with them have the original order
-(``passes.anchors``). If most elements of the results of convolutions are in images with fewer than
-``vector_channels`` channels, the rewrite does not apply.
+transposes the operands and the result of every convolution. Therefore the rewrite passes the operands of a
+convolution in the order that its primitive prefers. The values between convolutions have the same order, in
+the forward and the backward pass. Weights, optimizer moments, and values that are combined with them have the
+original order (``passes.anchors``). If most elements of the results of convolutions are in images with fewer
+than ``vector_channels`` channels, the rewrite does not apply.
 
 **Reduced products.** Consider a matrix product, pointwise operators on its result, and then a reduction over
 the first axis. The rewrite transposes the product, so that the reduction is over the last axis, whose terms
-are contiguous in memory. Broadcast operands of the pointwise operators are emitted in the new order. This
-applies to reductions of 33 to 8,191 terms with at least twice as many results. For fewer terms, the original
-order, with a long last axis, is faster.
+are contiguous in memory. Broadcast operands of the pointwise operators are emitted in the new order. The
+rewrite applies to reductions of 33 to 8,191 terms with at least twice as many results. For fewer terms, the
+original order, with a long last axis, is faster.
 """
 
 from __future__ import annotations
@@ -64,32 +65,32 @@ __all__ = ["remove_transposes", "transpose_narrow_products", "transpose_reduced_
 
 LAYOUT = Rewrite(
     "layout",
-    "f(xᵀ) = f(x)ᵀ for pointwise operators, sums and products",
+    "f(xᵀ) = f(x)ᵀ for a pointwise operator f; similar laws for sums and products",
     "arrays are transposed so that their long axes are last",
 )
 NARROW = Rewrite(
     "narrow products",
-    "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W",
-    "products of a long and a small matrix are transposed",
+    "x · W = (Wᵀ · xᵀ)ᵀ for a matrix x with many rows and a small matrix W",
+    "products of a matrix with many rows and a small matrix are transposed",
 )
 
 
 REDUCED_LAST = Rewrite(
     "reduced axis last",
-    "Σ_i (A · B)_ij = Σ_i (Bᵀ · Aᵀ)_ji, and every other reduction",
+    "Σ_i (A · B)_ij = Σ_i (Bᵀ · Aᵀ)_ji; the same law holds for every other reduction",
     "products are transposed so that the axis of a reduction is last",
 )
 
 
 class _Placed(NamedTuple):
-    """A value whose axis i in the old graph is axis ``order[i]`` of ``atom``."""
+    """A value in a new axis order: its old axis i is axis ``order[i]`` of ``atom``."""
 
     atom: Any
     order: Shape
 
 
 class _Spread(NamedTuple):
-    """A ``broadcast_in_dim`` of ``inner`` that is not emitted yet."""
+    """A broadcast of ``inner`` that has not been emitted yet (``broadcast_in_dim``)."""
 
     inner: _Placed
     shape: Shape
@@ -98,13 +99,13 @@ class _Spread(NamedTuple):
 
 CHANNELS = Rewrite(
     "channels last",
-    "x ∗ w = (xᵀ ∗ wᵀ)ᵀ with the channels last",
+    "x ∗ w = (xᵀ ∗ wᵀ)ᵀ for a convolution ∗, where ᵀ moves the channel axis to the end",
     "convolutions and the operators between them run with the channel axis last",
 )
 
 
 def remove_transposes(graph: Graph) -> Graph:
-    """Remove large transposes, and emit convolutions in the order that they prefer."""
+    """Remove large transposes, and emit convolutions in their preferred axis order."""
     preferring = _preferring(graph)
     if preferring:
         CHANNELS.fired(len(preferring))
@@ -116,7 +117,7 @@ def remove_transposes(graph: Graph) -> Graph:
 
 
 def transpose_narrow_products(graph: Graph) -> Graph:
-    """Exchange the operands of narrow products, to move the long axis to the end."""
+    """Exchange the operands of products with many rows, so that the long axis is last."""
     narrow = _narrow_products(graph)
     if not narrow or not is_one_cpu():
         return graph
@@ -150,8 +151,8 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
 
     Args:
         graph: the graph to rebuild.
-        turned: matrix products whose two operands are exchanged, so that their results are transposed. It
-            also contains pointwise equations of broadcasts that are emitted in the reversed axis order.
+        turned: matrix products whose two operands are exchanged, so that their results are transposed. The
+            set also contains pointwise equations of broadcasts that are emitted in the reversed axis order.
         preferring: dict that maps each equation with a preferred axis order to the axis labels of its
             operands in this order.
     """
@@ -181,7 +182,7 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
 
 
 def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
-    """Map each equation that prefers a different axis order to its axis labels.
+    """Return, for each equation with a preferred axis order, the labels in this order.
 
     Returns an empty dict if most results have few channels, because vector instructions along a short channel
     axis are not efficient.
@@ -206,7 +207,7 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
 
 
 def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
-    """Transpose each operand to the axis order given by its ``labels``."""
+    """Transpose each operand to its preferred axis order, given by ``labels``."""
     orders = [
         tuple([ordered.index(label) for label in old])
         for old, ordered in zip(axes.operands, labels, strict=True)
@@ -215,7 +216,7 @@ def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) ->
 
 
 def _is_worth_while(graph: Graph) -> bool:
-    """Whether a pointwise operator or a reduction reads a large transpose."""
+    """Return whether a pointwise operator or a reduction reads a large transpose."""
     moved = {
         e.outputs[0]
         for e in graph.equations
@@ -236,7 +237,7 @@ def _reduces(equation: Equation) -> bool:
 
 
 def _narrow_products(graph: Graph) -> set[Equation]:
-    """Find the products of a long first operand and a small second operand.
+    """Find the products of a first operand with many rows and a small second operand.
 
     Returns an empty set if there are fewer than two such products, or if the first operands of all of them
     are inputs of the graph.
@@ -261,7 +262,7 @@ def _narrow_products(graph: Graph) -> set[Equation]:
 
 
 def _is_turnable(product: Equation) -> bool:
-    """Whether transposing a product pays if its first axis is reduced afterwards."""
+    """Return whether to transpose ``product`` if its first axis is reduced afterwards."""
     type_ = product.outputs[0].type
     if product.parameters["batch"][0] or len(type_.shape) != 2 or type_.size < costs().turned_elements:
         return False
@@ -274,8 +275,7 @@ def _reduced_chain(
 ) -> list[Equation] | None:
     """Find the pointwise equations from a product to a reduction over its first axis.
 
-    Returns the product and the pointwise equations, or ``None`` if the product does not end in such a
-    reduction.
+    Returns the product and the pointwise equations, or ``None`` if they do not end in such a reduction.
     """
     (y,), chain = product.outputs, [product]
     while uses[y] == 1 and (equation := readers.get(y)) is not None:
@@ -332,7 +332,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Return the rank of each entry in ascending order, as in (5, 2) → (1, 0)."""
+    """Return the rank of each element of ``places``, as in (5, 2) → (1, 0)."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 
@@ -349,7 +349,7 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """Emit ``value`` in an axis order: axis i of the old value becomes ``order[i]``."""
+    """Emit ``value`` in a new axis order: old axis i becomes axis ``order[i]``."""
     old_axes = _inverse(order)  # for each axis of the result, the corresponding axis of the old value
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
@@ -392,9 +392,9 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 def _uniform(
     equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
-    """Emit an operator whose operands must have equal axis orders."""
+    """Emit an operator whose operands must all have the same axis order."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
-    if not orders and axes.kinds:  # a concatenation, the only operator here with an axis that is not parallel
+    if not orders and axes.kinds:  # a concatenation: the only such operator with an axis that is not parallel
         return None
     if not orders:
         # apply the operator before repetition: f(repeated x, repeated y) = repeated f(x, y)
@@ -411,7 +411,7 @@ def _uniform(
 
 
 def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
-    """Emit an operator for operands in new axis orders, if it supports these orders."""
+    """Emit an operator for operands in new axis orders, if it supports them."""
     primitive = equation.primitive
     if primitive is dot:
         operands = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]
@@ -422,7 +422,7 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
         for x, old in zip(operands, axes.operands, strict=True)
     ]
     result = axes.results[0]
-    if primitive is dot:  # the order of the free axes of each operand is the order in its atom
+    if primitive is dot:  # the free axes of an operand keep their current order
         shared = [label for label in result if all(label in of_one for of_one in labels)]
         sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
         result = (*shared, *sides[is_turned], *sides[not is_turned])
@@ -435,12 +435,18 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
-    """Return the most frequent axis order; in a tie, a new order if ``prefers_new``."""
+    """Return the most frequent axis order.
+
+    In a tie, ``prefers_new`` decides whether a new order or the original order is returned.
+    """
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 
 def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
-    """Whether ``x`` is broadcast along the same axes as ``spread``, or is a splat."""
+    """Return whether ``x`` is a scalar constant or a broadcast like ``spread``.
+
+    A broadcast is like ``spread`` if it broadcasts a value of the same shape along the same axes.
+    """
     if isinstance(x, _Placed):
         return type(x.atom) is Constant and x.atom.is_splat
     return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)

@@ -11,10 +11,11 @@ Proof: the value of a tree is the sum, over all contracted labels, of the produc
 distribute over sums, so the sums may be computed in any order. Only the rounding differs.
 
 **When it pays.** A product costs two operations for each combination of its indices. Each byte of its
-operands and its result counts as eight operations, because moving it takes as long. For up to
-:data:`_ALL` leaves, the search tries all trees. For more leaves, it tries only trees with the leaves in the
-original order, because other trees are never cheaper for a chain of matrices. The cheapest tree is used if it
-costs at least 20% less than the original tree. Trees below ``reordered_flops`` operations are left unchanged.
+operands and its result counts as eight operations, because moving one byte takes as long as eight operations.
+For up to :data:`_ALL` leaves, the search tries all trees. For more leaves, it tries only trees with the
+leaves in the original order, because for a chain of matrices, other trees are never cheaper. The cheapest
+tree is used if it costs at least 20% less than the original tree. Trees below ``reordered_flops`` operations
+are left unchanged.
 
 The rewrite runs before differentiation, so derivatives inherit the order: the gradient of ``((A B) v)²``
 needs no product of two matrices.
@@ -44,12 +45,12 @@ __all__ = ["reorder_matmuls"]
 
 CHAIN = Rewrite(
     "chain",
-    "(A B) v = A (B v), and every other order of a tree of products",
+    "(A B) v = A (B v); every order of nested products has the same result",
     "matrix products are computed in a cheaper order",
 )
 
-#: A product of at most ``_ALL`` factors is optimized over all orders of multiplication. A product of more
-#: than ``_MOST`` factors is left unchanged
+#: maximum numbers of factors. The search tries all orders of multiplication for at most ``_ALL`` factors. A
+#: product of more than ``_MOST`` factors is left unchanged
 _ALL, _MOST = 6, 24
 
 #: tree of products: a leaf is the index of a factor, a node is a pair of trees
@@ -59,7 +60,7 @@ Steps = Generator[Any, Any, Tree]
 
 
 class _Leaf(NamedTuple):
-    """A factor: its value in the old graph, and the labels of its axes."""
+    """A factor of a tree of products: its value in the old graph, and its axis labels."""
 
     atom: Any
     labels: tuple[int | None, ...]
@@ -73,7 +74,7 @@ class _Network:
         self.sizes: list[int] = []
         self.itemsize = root.outputs[0].type.dtype.itemsize
         self._uses = uses
-        #: all products in the chain, except the last one (the root)
+        #: all products of the tree except the last one, its root
         self.inner: list[Equation] = []
         self.output = self._new(root.outputs[0].shape)
         self.tree = trampolined(self._product(root, self.output))
@@ -145,9 +146,9 @@ class _Network:
     # -- cost of a tree -----------------------------------------------------------------------------
 
     def labels(self, leaves: int) -> frozenset[int]:
-        """Return the labels of the product of ``leaves``, which is a bit mask.
+        """Return the labels of the product of ``leaves``, given as a bit mask.
 
-        A label is kept if the output or a factor outside ``leaves`` has it.
+        A label is kept, not summed, if the output or a factor outside ``leaves`` has it.
         """
         return frozenset(
             label
@@ -164,14 +165,14 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """Return the leaves of ``tree`` as a bit mask, and the cost of their product."""
+        """Return the cost of ``tree``, after its leaves as a bit mask."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
         return left | right, first + second + self._step(left, right)
 
     def best(self) -> tuple[int, Tree]:
-        """Find the cheapest tree; return its cost and the tree."""
+        """Return the cost of the cheapest tree of products of all leaves, and this tree."""
         cheapest: dict[int, tuple[int, Tree]] = {1 << k: (0, k) for k in range(len(self.leaves))}
         every = len(self.leaves) <= _ALL
         for leaves in _subsets(len(self.leaves)) if every else _intervals(len(self.leaves)):
@@ -224,7 +225,7 @@ class _Network:
         return product, batch_labels + free, left | right
 
     def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
-        """Emit an elementwise product, for factors whose product sums over no label."""
+        """Emit the elementwise product of two factors, and return it with its labels."""
         labels = mine + [label for label in theirs if label not in mine]
         shape = tuple([self.sizes[label] for label in labels])
         sides = []
@@ -242,7 +243,7 @@ def _subsets(count: int) -> Iterator[int]:
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """Iterate over the divisions of a set of leaves into two; yield the first subset."""
+    """Iterate over the divisions of ``leaves`` into two sets; yield the first of each."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -299,7 +300,10 @@ def reorder_matmuls(graph: Graph) -> Graph:
 
 
 def _inner(atom: object, uses: Counter[Any]) -> Equation | None:
-    """Return the equation that computes ``atom`` if it can be a node of the tree."""
+    """Return the equation that computes ``atom`` if it can be a node of a tree.
+
+    Its result must have no other reader, so that the product can be computed in a different order.
+    """
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
         return None
@@ -307,6 +311,6 @@ def _inner(atom: object, uses: Counter[Any]) -> Equation | None:
 
 
 def _is_exact(equation: Equation) -> bool:
-    """Whether reordering the sums of ``equation`` changes only rounding errors."""
+    """Return whether reordering the sums of ``equation`` changes only rounding errors."""
     dtype = equation.outputs[0].type.dtype
     return dtype.is_inexact and dtype.itemsize >= 4

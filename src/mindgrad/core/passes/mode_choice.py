@@ -3,9 +3,10 @@
     y = s(v(x)),  s linear,  the samples of v independent  ⟹  J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
 
 In this formula, ``ct`` is the cotangent of y, and ``ct_v = sᵀ ct`` is the cotangent of v. The direction
-``d_j`` is 1 in column j of every sample, and 0 in the other columns. A *column* of x is an index along the
-axes that v mixes, such as one coordinate of each point. Physics-informed networks have this form: they
-compute the gradient of the sum of ``u`` over all points, with respect to the points.
+``d_j`` is 1 in column j of every sample and 0 in all other columns; ``e_j`` is the unit vector of column j. A
+*column* of x is an index along the axes that v mixes, such as one coordinate of each point. Physics-informed
+networks have this form: they compute the gradient of the sum of the network's outputs over all points, with
+respect to the points.
 
 Terms: v *carries* an axis of x if the elements along this axis are independent, so that the Jacobian is
 diagonal along it (``transforms.axis_propagation``). Otherwise v *mixes* the axis. The values v are a *cut* of
@@ -19,10 +20,11 @@ Proof: v carries the sample axis. Therefore element (n, j) of ``J_vᵀ ct_v`` is
 first derivative takes as long in forward mode as in reverse mode. If it is differentiated again, the
 derivative is a longer Taylor series instead of the gradient of a gradient, which takes less time.
 
-**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again. This is not known
-when the gradient is built. Therefore the rule emits one ``per_sample_gradient`` equation, which can later be
-computed in both modes. A slice of one column of it computes only this column, in forward mode. A derivative
-of the equation replaces it by one ``taylor_coefficients`` equation for each column. In a complete graph,
+**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again. It is not known
+when the gradient is built whether it will be differentiated again. Therefore the rule emits one
+``per_sample_gradient`` equation, which can later be computed in both modes. If the program reads a slice of
+one column, only this column is computed, in forward mode. If the equation is differentiated, one
+``taylor_coefficients`` equation for each column replaces it. In a complete graph,
 ``passes.derivative_fusion`` does the same, and merges columns that are not differentiated again into one
 gradient.
 
@@ -63,8 +65,8 @@ __all__ = ["extract_function_of_vector", "pull_by_series", "push_series"]
 
 DIAGONAL = Rewrite(
     "diagonal",
-    "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the samples of a batch",
-    "forward mode computes the gradient of independent samples",
+    "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) if the samples of a batch are independent",
+    "forward mode computes a gradient whose samples are independent",
 )
 
 
@@ -73,11 +75,12 @@ _SELECTIONS = (dynamic_slice, gather, slice, unstack)
 
 
 class _Cut(NamedTuple):
-    """A set of values such that the outputs of a graph are linear functions of them.
+    """A cut: values such that the outputs of a graph are linear functions of them.
 
     Attributes:
         x: the differentiated input.
-        values: for each value of the cut, the axis that carries each axis of ``x``, or ``None``.
+        values: dict from each value of the cut to a tuple. For each axis of ``x``, the tuple contains the
+            axis of the value that carries it, or ``None``.
         tail: the linear equations from the values to the outputs.
         weights: the cotangent of each value.
     """
@@ -89,7 +92,7 @@ class _Cut(NamedTuple):
 
     @property
     def columns(self) -> list[int]:
-        """The input axes along which the Jacobian of some value is not diagonal."""
+        """The axes of ``x`` along which the Jacobian of some value is not diagonal."""
         axes = range(len(self.x.shape))
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
@@ -97,7 +100,11 @@ class _Cut(NamedTuple):
 def pull_by_series(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """Compute the cotangents of the inputs ``xs`` by forward mode."""
+    """Emit the cotangents of ``xs`` in forward mode.
+
+    Returns ``None`` if the graph is outside the limits of the module docstring, or if reverse mode is
+    cheaper.
+    """
     if not 1 <= len(xs) <= costs().series_inputs:
         return None
     if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
@@ -123,10 +130,10 @@ def pull_by_series(
 
 
 def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
-    """Whether forward mode may be cheaper than reverse mode.
+    """Return whether forward mode may be cheaper than reverse mode.
 
-    This is so for few columns. For more columns, a ``per_sample_gradient`` equation must be able to represent
-    the derivative, so that reverse mode remains possible.
+    Forward mode may be cheaper if there are few columns. For more columns, a ``per_sample_gradient`` equation
+    must be able to represent the derivative, so that reverse mode remains possible.
     """
     mixed = [[axis for axis in cut.columns if x.shape[axis] > 1] for x, cut in zip(xs, cuts, strict=True)]
     if any(len(axes) > 1 for axes in mixed):
@@ -163,9 +170,9 @@ def _is_contracted(builder: Builder, ys: Sequence[Any], cts: Sequence[Any]) -> b
 
 
 def _is_masked(cut: _Cut) -> bool:
-    """Whether a selection, such as ``where``, left zeros in a cotangent.
+    """Return whether a cotangent has zeros from a selection such as ``where``.
 
-    The product of such a zero and NaN must be 0, which the rule does not ensure.
+    The product of such a zero and NaN must be 0. The forward mode of this module does not ensure this.
     """
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
@@ -173,7 +180,7 @@ def _is_masked(cut: _Cut) -> bool:
 def push_series(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]
 ) -> list[Any] | None:
-    """Compute the tangents of ``ys`` by one ``taylor_coefficients`` equation.
+    """Emit the tangents of ``ys`` by one ``taylor_coefficients`` equation.
 
     Returns ``None`` if not exactly one real input has a tangent, or if a derivative of ``ys`` needs reverse
     mode.
@@ -232,7 +239,7 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
 
 
 def _cuts_off(y: Variable) -> bool:
-    """Whether ``y`` is an integer that is computed from floats.
+    """Return whether ``y`` is an integer that is computed from floats.
 
     Forward mode would truncate the tangent at such a conversion, and reverse mode the cotangent, so their
     results would differ.
@@ -243,7 +250,7 @@ def _cuts_off(y: Variable) -> bool:
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """Find a :class:`_Cut` of ``ys`` that depends on few columns of ``x``, if any."""
+    """Find a cut of ``ys`` whose values depend on few columns of ``x``, if it exists."""
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
         return None
@@ -257,9 +264,9 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if y in values or y.made_by in tail:
             continue
         count = _mixed(x, places[y])
-        # Compute ``y`` in ``tail``, the last part of the function, in two cases. Either its equation is
-        # linear, and the operands depend on fewer columns of ``x``. Or its equation is a concatenation, which
-        # joins columns of a gradient even if only some of them are used.
+        # The equation of ``y`` belongs to ``tail``, the linear last part of the function, in two cases.
+        # Either it is linear and its operands depend on fewer columns of ``x`` than ``y``. Or it is a
+        # concatenation, which joins columns of a gradient even if only some columns are used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -271,24 +278,24 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
 
 
 def _is_affordable(columns: int, equations: int) -> bool:
-    """Whether computing one derivative per column costs little enough."""
+    """Return whether one derivative per column costs little enough."""
     if columns <= costs().series_columns:
         return True
     return columns <= costs().gradient_columns and columns * equations <= costs().gradient_equations
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """Return how many columns of ``x`` one element of a value may depend on."""
+    """Return the number of columns of ``x`` on which an element of a value may depend."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
 def _fewest(
     live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
-    """Compute, for each value, the smallest number of columns on which a cut depends.
+    """Return, for each value, the smallest number of columns on which a cut depends.
 
-    A cut of a value is the value itself. If a linear equation computes the value, the cuts of its operands
-    are also cuts of the value.
+    The value itself is a cut of the value. If a linear equation computes the value, the cuts of the operands
+    of this equation are also cuts of the value.
     """
     fewest = {x: _mixed(x, places[x])}
     for equation in live:
@@ -301,7 +308,7 @@ def _fewest(
 
 
 def _is_linear(equation: Equation, moving: set[Any]) -> bool:
-    """Whether ``equation`` is linear in its operands that depend on the input ``x``."""
+    """Return whether ``equation`` is linear in its operands that are in ``moving``."""
     kind = equation.primitive.kind
     if kind in ("linear", "pointwise linear"):
         return not equation.primitive.multiple
@@ -309,7 +316,10 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
 
 
 def _pulled(line: _Line, cut: _Cut) -> Any:
-    """Compute the cotangent of the input of a cut, from one tangent for each column."""
+    """Emit the cotangent of ``cut.x``.
+
+    If the cut depends on several columns, the cotangent is a ``per_sample_gradient`` equation.
+    """
     if not cut.values:
         return zeros(cut.x.type)
     column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
@@ -341,9 +351,9 @@ def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...]
 
 
 def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
-    """Compute the cotangent of the input at index ``j`` along axis ``column``.
+    """Emit the cotangent of ``cut.x`` at index ``j`` along axis ``column``.
 
-    If ``column`` is ``None``, compute the whole cotangent.
+    If ``column`` is ``None``, emit the whole cotangent.
     """
     x, mixed = cut.x, cut.columns
     unmixed = [axis for axis in range(len(x.shape)) if axis not in mixed]
@@ -367,7 +377,7 @@ def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
 def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Replace each per-sample gradient by its columns with nonzero cotangents.
 
-    For example, one column remains if the cotangent is a constant one-hot vector.
+    For example, one column remains if the cotangent is a constant with one nonzero column.
     """
     now: list[tuple[Any, Any]] = []
     for y, ct in zip(ys, cts, strict=True):
@@ -383,7 +393,10 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
 
 
 def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
-    """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns."""
+    """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns.
+
+    Forward mode can then differentiate each column separately.
+    """
     now: dict[Any, Any] = {}
     for equation in live_equations(builder.equations, ys):
         if equation.has_effect:  # a side effect must run once, so this equation is not emitted again
@@ -400,7 +413,10 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
 
 
 def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
-    """Compute the cotangents of the values of ``cut``; drop values with cotangent 0."""
+    """Return ``cut`` with the cotangents of its values.
+
+    Values whose cotangent is zero are removed.
+    """
     tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
     directions = [tangents[v] for v in cut.values]
     builder.linear_equations.clear()
@@ -426,7 +442,7 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
 
 
 def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
-    """Return the equations that compute ``values``, and the inputs besides ``xs``.
+    """Return the equations that compute ``values``, and their inputs without ``xs``.
 
     Equations that do not depend on ``xs`` are included, so that derivatives with respect to different inputs
     have the same graph. If there is a branch or loop among them, only equations that depend on ``xs`` are
@@ -442,12 +458,12 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 
 
 class _Line:
-    """The graph that computes ``values`` from ``xs``, and the tangents of the values."""
+    """The graph that computes ``values`` from ``xs``, and tangents of the values."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]
         self._reached = {*xs, *[y for equation in self._equations for y in equation.outputs]}
-        #: the requested values that depend on ``xs``, without duplicates
+        #: the values in ``values`` that depend on ``xs``, without duplicates
         self.moved = list(dict.fromkeys(v for v in values if v in self._reached))
         equations, needed = _behind(builder, xs, values)
         # sort the inputs in the order in which equations read them, so that equal functions have equal graphs
@@ -458,11 +474,11 @@ class _Line:
         self._program = interned(Graph(self._inputs, equations, self.moved))
 
     def program_of(self, x: object) -> tuple[Graph, list[Any], int]:
-        """Return the graph, its operands, and the index of ``x`` among them."""
+        """Return the graph, its operands, and the index of ``x`` among the operands."""
         return self._program, self._inputs, self._inputs.index(x)
 
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
-        """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
+        """Emit the tangents, along ``direction``, of all values that depend on ``x``."""
         tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive.is_closed or _is_linear(each, self._reached) for each in self._equations):
             # the function consists of linear functions and Taylor series; each series gets one more term

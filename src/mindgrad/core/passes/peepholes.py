@@ -1,6 +1,6 @@
-"""Peephole rewrites: each replaces equations of one pattern.
+"""Peephole rewrites, which replace equations that match a pattern.
 
-A rewrite finds the equations to replace, and emits each replacement from the operands of the equation. The
+Each rewrite finds the equations to replace, and emits each replacement from the operands of the equation. The
 docstring of each rewrite states its law, and when it pays.
 """
 
@@ -41,9 +41,10 @@ def _replace(
     graph: Graph, rewrite: Rewrite | None, equations: Collection[Any], emit: Callable[[Equation, Read], Any],
     simplifies: bool = True,
 ) -> Graph:  # fmt: skip
-    """Replace ``equations`` by what ``emit`` emits for them.
+    """Replace each of ``equations`` by the result of ``emit(equation, read)``.
 
-    ``simplifies`` is passed to :func:`graph_rewriter.rebuild`.
+    ``read`` maps a variable or constant of ``graph`` to its value in the new graph. ``simplifies`` is passed
+    to :func:`graph_rewriter.rebuild`.
     """
     if not equations:
         return graph
@@ -58,12 +59,12 @@ def _replace(
 ONE_RECIPROCAL = Rewrite(
     "shared reciprocal",
     "c / x = c · (1 / x)",
-    "quotients by powers of one value share its reciprocal",
+    "quotients by powers of the same value are computed from its reciprocal",
 )
 
 
 def share_reciprocals(graph: Graph) -> Graph:
-    """Compute quotients with equal divisors from one reciprocal.
+    """Compute quotients with the same divisor from one reciprocal.
 
         c / x = c · r,   (c / x) / x = (c · r) · r            r = 1 / x,  1/1024 ≤ |c| ≤ 1
 
@@ -114,7 +115,7 @@ def _bases(graph: Graph) -> dict[Any, Any]:
 
 
 def _is_near_one(x: Any) -> bool:
-    """Whether ``x`` is a constant c with 1/1024 ≤ |c| ≤ 1."""
+    """Return whether ``x`` is a constant c with 1/1024 ≤ |c| ≤ 1."""
     return type(x) is Constant and x.is_splat and bool(1 / 1024 <= abs(x.value[()]) <= 1)
 
 
@@ -128,15 +129,15 @@ UNTESTED = Rewrite(
 
 
 def drop_bounds_checks(graph: Graph) -> Graph:
-    """Gather at constant in-range indices without bounds checks.
+    """Remove the bounds checks from lookups at constant in-range indices.
 
         select(0 ≤ i < n, x[i], NaN) = x[i]        for constant i with 0 ≤ i < n
 
     A lookup at an out-of-range index returns NaN or 0 (``primitives.indexing``). Therefore a compiled lookup
     compares each index with the size of the axis, and selects NaN or the element. If XLA fuses the lookup
     into its readers, every reader repeats these comparisons. This rewrite checks constant indices once, at
-    compile time, and then marks the lookup as in range. Examples are the pattern of a sparse matrix or the
-    triangles of a mesh.
+    compile time, and then marks the lookup as in range. Examples of constant indices are the pattern of a
+    sparse matrix and the triangles of a mesh.
     """
     graph = rewrite_inner(graph, drop_bounds_checks)
 
@@ -148,7 +149,7 @@ def drop_bounds_checks(graph: Graph) -> Graph:
 
 
 def _is_inside(lookup: Equation) -> bool:
-    """Whether all indices of a lookup are constant and in range."""
+    """Return whether all indices of a lookup are constant and in range."""
     x, indices = lookup.inputs
     if type(indices) is not Constant or lookup.parameters.get("inside") or not indices.type.size:
         return False
@@ -161,7 +162,7 @@ def _is_inside(lookup: Equation) -> bool:
 
 HALVES = Rewrite(
     "halves",
-    "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes that are not last",
+    "Σ_{k<K} x_k = Σ_{k<K/2} (x_k + x_{k+K/2}), for sums over axes other than the last",
     "long sums are computed as sums of pairs of their halves",
 )
 
@@ -175,14 +176,14 @@ def split_sums(graph: Graph) -> Graph:
     each term takes part in log K additions instead of up to K.
 
     **When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). On a CPU, XLA computes
-    a sum over the first axis as a separate pass over a copy of its operand. Or it calls a library kernel that
-    is slow for wide results. In contrast, XLA fuses the slices and additions of this rewrite with the
-    preceding equations, and uses vector instructions and all threads. The rewrite applies to sums over axes
-    that do not include the last axis. It is fastest for 16 to 128 terms. For fewer terms, it suffices to
-    compile without the library kernels (``backend.options``). If other axes precede the summed axes, the
-    rewrite pays for small operands, such as the tiles of ``passes.tiling``.
+    a sum over the first axis as a separate pass over a copy of its operand. For some sums, XLA calls a
+    library kernel that is slow for wide results. In contrast, XLA fuses the slices and additions of this
+    rewrite with the preceding equations, and uses vector instructions and all threads. The rewrite applies to
+    sums over axes that do not include the last axis. It is fastest for 16 to 128 terms. For fewer terms, it
+    suffices to compile without the library kernels (``backend.options``). If other axes precede the summed
+    axes, the rewrite pays for small operands, such as the tiles of ``passes.tiling``.
 
-    **Limits.** The rewrite is only for CPUs. These sums are left unchanged:
+    **Limits.** The rewrite is only for CPUs. The rewrite leaves these sums unchanged:
 
     - sums in a graph with many such sums, such as a large network with normalizations. XLA compiles the
       rewritten sums slowly, and a call saves little time (``docs/decisions/0029-channels-last.md``);
@@ -214,7 +215,7 @@ def _is_worth_splitting(equation: Equation) -> bool:
 
 
 def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return the number of elements before, along, and after consecutive ``axes``."""
+    """Return the number of elements before, along, and after the consecutive ``axes``."""
     return (
         math.prod(shape[: axes[0]]),
         math.prod(shape[axes[0] : axes[-1] + 1]),
@@ -250,7 +251,7 @@ class _Scaled(NamedTuple):
 
 
 def sink_scalar_factors(graph: Graph) -> Graph:
-    """Scale the smallest operand or result of a product.
+    """Move the scalar factor of a product to its smallest operand or result.
 
         (c A) · B = c (A · B) = A · (c B)        for a scalar c
 
@@ -296,7 +297,7 @@ def sink_scalar_factors(graph: Graph) -> Graph:
 
 
 def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
-    """Emit the product of ``operands`` and ``factor``; scale the smallest array."""
+    """Emit ``factor`` times a product, by scaling its smallest operand or result."""
     k = min(range(len(operands)), key=lambda k: operands[k].type.size)
     result = equation.outputs[0]
     if operands[k].type.size < result.type.size:
@@ -312,9 +313,10 @@ def _times(factor: complex, x: Any) -> Any:
 def _of_operands(
     products: Iterable[Equation], factors: Container[Any], uses: Counter[Any]
 ) -> dict[Equation, dict[int, _Scaled]]:
-    """Find the operands of products whose scalar factor should be moved.
+    """Find the scaled operands of products whose scalar factor should be moved.
 
-    The result maps each product to a dict from operand indices to operands without their factors.
+    The result maps each product to a dict from the index of an operand to the operand, split into factor and
+    array.
     """
     slots: dict[Any, list[tuple[Equation, int]]] = {}
     for equation in products:
@@ -333,7 +335,7 @@ def _of_operands(
 
 
 def _is_uneven(equation: Equation) -> bool:
-    """Whether one operand or result of a contraction is much smaller than another."""
+    """Return whether a contraction has a large and a much smaller operand or result."""
     if equation.primitive.kind != "multilinear":
         return False
     largest = max([x.type.size for x in (*equation.inputs, *equation.outputs)])
@@ -341,7 +343,7 @@ def _is_uneven(equation: Equation) -> bool:
 
 
 def _is_array(unscaled: Any, uses: Counter[Any]) -> bool:
-    """Whether a value without its factor is probably stored in memory, and not fused."""
+    """Return whether ``unscaled`` is probably stored in memory, and not fused."""
     made_by = getattr(unscaled, "made_by", None)
     return made_by is None or not made_by.primitive.pointwise or uses[unscaled] > 1
 
@@ -351,7 +353,7 @@ def _smallest(product: Equation) -> int:
 
 
 def _small_size(x: Any) -> int:
-    """Return the largest size of a value that should be scaled instead of ``x``.
+    """Return the size up to which a value should be scaled instead of ``x``.
 
     The result is −1 if ``x`` is so small that moving its factor does not pay.
     """
@@ -359,7 +361,7 @@ def _small_size(x: Any) -> int:
 
 
 def _scaled(equation: Equation | None) -> _Scaled | None:
-    """Write the result of ``equation`` as a scalar times a value, if possible."""
+    """Return the result of ``equation`` as a scalar times a value, or ``None``."""
     if equation is None or not equation.outputs or not equation.outputs[0].type.dtype.is_inexact:
         return None
     if equation.outputs[0].type.dtype.is_half:
@@ -379,13 +381,16 @@ def _scaled(equation: Equation | None) -> _Scaled | None:
 
 TRACE = Rewrite(
     "trace",
-    "tr ∇²y = Σ_j ∂_j² y: second derivatives along unit vectors instead of a Hessian",
+    "tr ∇²y = Σ_j ∂_j² y",
     "the trace or diagonal of a Hessian is computed without the matrix",
 )
 
 
 class _Diagonal(NamedTuple):
-    """A weighted sum of diagonal elements; ``factors`` maps each index to its weight."""
+    """A weighted sum of diagonal elements of a Hessian.
+
+    ``factors`` maps the index of each element to its weight.
+    """
 
     hessian: Equation
     factors: dict[int, float]
@@ -396,10 +401,10 @@ def replace_hessian_traces(graph: Graph) -> Graph:
 
         tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
 
-    Some equations read only the diagonal of a Hessian (``control.lazy_hessian``): ``trace``, ``diagonal``,
-    ``einsum('ii')``, the sum of an elementwise product with a diagonal matrix, and elements ``[i, i]``. This
-    rewrite replaces them by second derivatives along unit vectors. ``passes.derivative_fusion`` then computes
-    the sum of these derivatives as one forward Laplacian.
+    The following equations read only the diagonal of a Hessian (``control.lazy_hessian``): ``trace``,
+    ``diagonal``, ``einsum('ii')``, the sum of an elementwise product with a diagonal matrix, and elements
+    ``[i, i]``. This rewrite replaces them by second derivatives along unit vectors.
+    ``passes.derivative_fusion`` then computes the sum of these derivatives as one forward Laplacian.
 
     **When it pays.** For D dimensions, the Hessian costs 4 D passes. A sum over its diagonal costs D + 2
     passes, and one diagonal element costs 2 passes. A diagonal that is read as a vector is still computed
@@ -420,7 +425,7 @@ def replace_hessian_traces(graph: Graph) -> Graph:
 
 
 def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
-    """Find the scalars that are sums of diagonal elements of a Hessian."""
+    """Return the scalars that are weighted sums of diagonal elements of a Hessian."""
     matrices: dict[Any, Equation] = {}
     diagonals: dict[Any, _Diagonal] = {}
     numbers: dict[Variable, _Diagonal] = {}
@@ -478,7 +483,7 @@ def _unshaped(x: Any) -> Any:
 
 
 def _sum_of_diagonal(diagonal: _Diagonal, read: Read) -> Any:
-    """Emit Σ_j c_j ∂_j² y, with one ``taylor_coefficients`` equation for each term."""
+    """Emit Σ_j c_j ∂_j² y, with one ``taylor_coefficients`` equation per term."""
     program, argnum = diagonal.hessian.parameters["program"], diagonal.hessian.parameters["argnum"]
     x = program.inputs[argnum]
     operands = [read(each) for each in diagonal.hessian.inputs]
@@ -496,6 +501,6 @@ def _sum_of_diagonal(diagonal: _Diagonal, read: Read) -> Any:
 
 
 def expand_columns(graph: Graph) -> Graph:
-    """Replace every ``per_sample_gradient`` equation of ``graph`` by its columns."""
+    """Replace each ``per_sample_gradient`` equation by separate graphs of its columns."""
     columns = [e for e in graph.equations if e.primitive is per_sample_gradient]
     return _replace(graph, None, columns, lambda e, read: written_out(e, list(map(read, e.inputs))))

@@ -1,10 +1,10 @@
-"""Pipeline of the rewrites of whole graphs.
+"""Pipeline: the order in which the rewrites of whole graphs run.
 
     rewritten(G)(x) = G(x) up to rounding
 
 ``before_derivative`` runs on a graph that is about to be differentiated, and the derivative inherits its
 changes. ``before_compilation`` runs once on a complete graph, before XLA compiles it. Each rewrite is a
-function from a graph to a graph. If it changes nothing, it returns its argument.
+function from a graph to a graph. A rewrite that changes nothing returns its argument.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
 
 
 def before_derivative(graph: Graph) -> Graph:
-    """Apply the rewrites that make the derivative of ``graph`` cheaper."""
+    """Return ``graph`` after the rewrites that make its derivative cheaper."""
     return _passed(_BEFORE_DERIVATIVE, graph)
 
 
 def before_compilation(graph: Graph) -> Graph:
-    """Apply the rewrites that make ``graph`` cheaper to run."""
+    """Return ``graph`` after the rewrites that make it cheaper to run."""
     passes = _BEFORE_COMPILATION
     if communicates(graph):
         passes = [*passes, communication().fuse_collectives]

@@ -1,4 +1,4 @@
-"""Shift invariance: do not differentiate with respect to shifts that cancel.
+"""Shift invariance: omit derivatives with respect to shifts that cancel.
 
     exp(x − c) / Σ exp(x − c)  and  c + log Σ exp(x − c)  do not depend on c
 
@@ -7,7 +7,7 @@ with respect to c is zero, but reverse mode computes it from many terms that can
 rewrite replaces c by ``stop_gradient(c)``. The values of the graph and of all its derivatives are unchanged
 up to rounding.
 
-Proof: add δ to c. Then each value v that depends on c only through the shift becomes, for some scalar p,
+Proof: add δ to c. Then each value v of the graph that depends on c becomes, for some scalar p,
 
     v − p δ  (a difference)      or      v exp(−p δ)  (a factor)
 
@@ -41,18 +41,19 @@ __all__ = ["has_shifts", "stop_shifts"]
 
 SHIFTS = Rewrite(
     "shifts",
-    "c + log Σ exp(x − c) and exp(x − c) / Σ exp(x − c) for every c: ∂/∂c = 0",
+    "∂/∂c = 0 for c + log Σ exp(x − c) and exp(x − c) / Σ exp(x − c)",
     "a shift that cancels, as in a softmax, is not differentiated",
 )
 
 
 class _Shifted(NamedTuple):
-    """The change of a value v if δ is added to the shift (see the module docstring).
+    """How a value v changes if δ is added to the shift (see the module docstring).
 
     Attributes:
         power: the scalar p.
         is_factor: whether v becomes v exp(−p δ). If ``False``, v becomes v − p δ.
-        axes: for each axis of v, the corresponding axis of δ; ``None`` if δ is broadcast along it.
+        axes: for each axis of v, the corresponding axis of δ, or ``None`` if δ is broadcast along the axis of
+            v.
     """
 
     power: float
@@ -65,7 +66,7 @@ class _Dependent(Exception):
 
 
 def has_shifts(equations: Iterable[Equation]) -> bool:
-    """Whether ``equations`` contain an ``exp(x − c)`` whose shift c may cancel."""
+    """Return whether ``equations`` contain an ``exp(x − c)`` whose shift c may cancel."""
     return any(map(_shift_of, equations))
 
 
@@ -108,7 +109,7 @@ def _shift_of(equation: Equation) -> Variable | None:
 
 
 def _is_dependent(graph: Graph, shift: Variable) -> bool:
-    """Whether the outputs of ``graph`` may depend on the value of ``shift``."""
+    """Return whether the outputs of ``graph`` may depend on the value of ``shift``."""
     own = _Shifted(-1, False, tuple([None if n == 1 else axis for axis, n in enumerate(shift.shape)]))
     moved: dict[Any, _Shifted] = {shift: own}
     try:
@@ -120,12 +121,12 @@ def _is_dependent(graph: Graph, shift: Variable) -> bool:
                     moved[equation.outputs[0]] = form
     except _Dependent:
         return True
-    del moved[shift]  # only the uses of the shift change: the shift itself may be an output
+    del moved[shift]  # only equations that read the shift change; the shift may also be an output
     return not moved.keys().isdisjoint(graph.outputs)
 
 
 def _through(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Compute how the result of an equation changes from the changes of its operands.
+    """Return how the result of an equation changes, given the changes of its operands.
 
     Raises:
         _Dependent: If the result becomes neither v − p δ nor v exp(−p δ).
@@ -180,7 +181,10 @@ def _of_product(forms: list[_Shifted | None], sign: int) -> _Shifted:
 
 
 def _of_linear(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Compute how the result changes if one operand of a linear operator changes."""
+    """Return how the result of a linear operator changes if an operand changes.
+
+    Raises ``_Dependent`` if the change does not have one of the two forms of :class:`_Shifted`.
+    """
     primitive = equation.primitive
     places = [k for k, form in enumerate(forms) if form is not None]
     labels = index_map(equation)

@@ -10,8 +10,8 @@ Proof: in the batch region, sample n of a value depends only on sample n of the 
 samples are linear. Only the order of additions changes.
 
 In a tile, either every value has its original axis order, or every value has the batch axis last. A value
-from outside the loop is passed in one of two ways. A value without a batch axis is a constant of the loop. A
-value with a batch axis is divided, so that each iteration receives one slice.
+that is computed outside the loop enters it in one of two ways. A value without a batch axis is a constant of
+the loop. A value with a batch axis is divided, so that each iteration receives one slice.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def accumulate_tiles(
 
     Args:
         body: graph whose inputs are the constants and one tile of each array.
-        constants: operands that every tile receives whole.
+        constants: operands that are passed whole to every tile.
         arrays: operands that are divided into tiles. The last tile is padded with zeros.
         size: number of elements of a tile along the divided axis.
-        sums: the first ``sums`` results of ``body`` are added over all tiles. The other results are stacked.
+        sums: the first ``sums`` results of ``body`` are added over all tiles. All other results are stacked.
         axes: for each array, the axis that is divided. Default: the first axis.
     """
     axes = axes or (0,) * len(arrays)
@@ -74,7 +74,7 @@ def _summed(
     Args:
         builder: builder that contains the equations of the body.
         results: results of the body.
-        sums: the first ``sums`` results are added over all tiles. The other results are stacked.
+        sums: the first ``sums`` results are added over all tiles. All other results are stacked.
         constants: pairs (constant of the loop, input of the body that receives it).
         arrays: triples (divided array, its divided axis, input of the body that receives one tile of it).
         size: number of elements of a tile along the divided axis.
@@ -106,7 +106,7 @@ def _divided(x: Any, axis: int, length: int, size: int) -> Any:
 
 
 def _joined(tiles: Any, axis: int) -> Any:
-    """Concatenate tiles, which are stacked along the first axis, along ``axis``."""
+    """Concatenate tiles along ``axis``. ``tiles`` stacks them along the first axis."""
     if axis:
         order = (*range(1, axis + 1), 0, *range(axis + 1, len(tiles.shape)))
         tiles = transpose(tiles, permutation=order)
@@ -119,9 +119,9 @@ class TiledLoop:
 
     Args:
         graph: the graph to divide into tiles.
-        region: the equations of ``graph``, divided by how they depend on the batch.
+        region: the equations of ``graph``, grouped by how they depend on the batch.
         size: number of samples of the batch.
-        rows: number of samples of a tile. ``size`` must be divisible by it.
+        rows: number of samples of a tile, a divisor of ``size``.
         batch_last: whether every value in a tile has the batch axis last.
     """
 
@@ -162,9 +162,10 @@ class TiledLoop:
         self._outside.update(zip(equation.outputs, made, strict=True))
 
     def _loop(self, totals: Sequence[Variable], left: Sequence[Variable]) -> list[Any]:
-        """Emit the loop over the tiles; return the values that are read after it.
+        """Emit the loop over the tiles; return the values that are read after the loop.
 
-        These are the sums ``totals`` and the values ``left`` with a batch axis, for the whole batch.
+        The returned values are the sums ``totals`` and, for the whole batch, the values ``left``, which have
+        a batch axis.
         """
         region = self._region
         inner = {*region.rows, *region.sums}
@@ -188,7 +189,7 @@ class TiledLoop:
     # -- one tile ----------------------------------------------------------------------------------
 
     def _order(self, labels: Labels, rows: int) -> Labels:
-        """Move the label ``rows`` of the batch axis to the end, if tiles have this order."""
+        """Return ``labels``, with the batch label ``rows`` last if tiles have this order."""
         if not self._batch_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)
@@ -212,7 +213,7 @@ class TiledLoop:
         old = [self._order(labels, rows) for labels in axes.operands]
         result = self._order(axes.results[0], rows)
         form = relabeled(equation, axes, old, (result,), {rows: self._rows})
-        if form is None:  # this operator needs its axes in the old order
+        if form is None:  # this operator needs its axes in their old order
             operands = list(map(_transposed, operands, old, axes.operands))
             form = relabeled(equation, axes, axes.operands, axes.results, {rows: self._rows})
             assert form is not None
@@ -228,7 +229,10 @@ class TiledLoop:
         return self._whole[atom]
 
     def _at(self, atom: Any, axis: int) -> Any:
-        """Return the slice of ``atom`` for the current tile; ``axis`` is its batch axis."""
+        """Return the slice of ``atom`` that the current tile needs along ``axis``.
+
+        ``axis`` is the batch axis of ``atom``.
+        """
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
         others = [k for k in range(len(atom.shape)) if k != axis]
@@ -238,7 +242,7 @@ class TiledLoop:
         if type(atom) is Constant:
             if atom.is_splat:
                 return Constant(atom.value, atom.type.with_shape(shape))
-            if not atom.value.strides[axis]:  # a broadcast constant: its elements are equal for all samples
+            if not atom.value.strides[axis]:  # a broadcast constant, equal for all samples
                 one = np.expand_dims(atom.value.take(0, axis), axis).transpose(order)
                 return Constant(np.broadcast_to(one, shape))
         repeated = repetition(atom)
@@ -252,5 +256,5 @@ class TiledLoop:
 
 
 def _transposed(atom: Any, labels: Labels, order: Labels) -> Any:
-    """Transpose ``atom``, whose axes have ``labels``, to ``order``."""
+    """Transpose ``atom``, so that its axis labels ``labels`` have the order ``order``."""
     return transpose(atom, permutation=tuple([labels.index(label) for label in order]))

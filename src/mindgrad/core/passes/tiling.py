@@ -4,18 +4,18 @@ The rewrite divides a batch into *tiles*, which are slices of several samples, a
 iteration of a loop (``passes.tiled_loop``). The thresholds are in the cost model (``ir.cost_model``). A
 *product* is a contraction, such as a matrix product. Three forms of graphs are tiled:
 
-**Stacks of tangents.** A forward Laplacian computes the tangents of every value along all directions. For
-each sample with D coordinates, it has a *stack* of D tangents with H features each. A tile is large enough
-for two threads and small enough for the cache. Every tile reads and writes the sums over the samples, so a
-tile is never smaller than these sums. The batch is an input, a constant, or the result of a loop before the
+**Stacks of tangents.** A forward Laplacian computes the tangents of every value along all directions. Each
+sample with D coordinates thus has a *stack* of D tangents with H features each. A tile is large enough for
+two threads and small enough for the cache. Every tile reads and writes the sums over the samples, so a tile
+is never smaller than these sums. The batch is an input, a constant, or the result of a loop before the
 stacks. The stacks may also be in the body of a loop. Two cases are special:
 
-- Most stacks are needed again after a sum over the samples, as in the gradient of the root of a mean. Then a
-  first loop computes the sums, and a second loop recomputes the stacks.
-- The graph has only one or two products. Then tiles must be large. Tiling pays in this case because the
-  allocator would return the memory of the stacks to the operating system and request it again at each call.
+- Most stacks are needed again after a sum over the samples, as in the gradient of the root of a mean. In this
+  case, a first loop computes the sums, and a second loop recomputes the stacks.
+- The graph has only one or two products. In this case, tiles must be large. Tiling pays because without it,
+  each call would request the memory of the stacks from the operating system and return it.
 
-**Large batches.** A gradient stores the values of every layer, in memory that each call allocates again.
+**Large batches.** A gradient stores the values of every layer, in memory that is allocated in each call.
 Tiles of a few thousand samples that fit the cache are 2× faster than the whole batch. In a tile, the batch
 axis is the last axis of every value, because XLA's vector instructions run along the last axis: a thousand
 samples fill vectors better than 20 features. If all values fit the cache, one tile contains all samples, so
@@ -48,27 +48,27 @@ __all__ = ["keeps_samples_apart", "tile_of_directions", "tile_samples"]
 
 BLOCKS = Rewrite(
     "blocks",
-    "Σ over all samples = Σ over blocks of Σ over the samples of a block, whose stacks are small",
-    "the sum over samples is computed in blocks that fit the cache",
+    "Σ over all samples = Σ over blocks of (Σ over the samples of a block)",
+    "sums over samples are computed block by block, so that stacks of tangents fit the cache",
 )
 TILES = Rewrite(
     "tiles",
-    "Σ over all samples = Σ over tiles of Σ over the samples of a tile",
-    "the sum over samples is computed in tiles that fit the cache",
+    "Σ over all samples = Σ over tiles of (Σ over the samples of a tile)",
+    "sums over samples are computed tile by tile, so that all values of a tile fit the cache",
 )
 ROWS_LAST = Rewrite(
     "batch axis last",
-    "a function of independent samples, with the batch axis last in every value",
+    "f(xᵀ) = f(x)ᵀ for a function f of independent samples",
     "the batch axis is moved to the end of every value",
 )
 
-#: Maximum number of loops over tiles in one graph. Equations that read both stacks and sums over all samples
-#: need a second loop, because the first loop computes the sums
+#: Maximum number of loops over tiles in one graph. A second loop is needed for equations that read both
+#: stacks and sums over all samples, because only the first loop computes these sums
 _LOOPS = 2
 
 
 def tile_samples(graph: Graph) -> Graph:
-    """Divide ``graph`` into tiles if this is cheaper; otherwise return ``graph``."""
+    """Return ``graph``, divided into tiles of samples if this is cheaper."""
     if graph.has_effect or not is_one_cpu():
         return graph
     return _with_rows_last(_in_stack_tiles(graph))
@@ -79,7 +79,10 @@ def _bytes(values: Iterable[Any]) -> int:
 
 
 def _products(equations: Iterable[Equation]) -> list[Equation]:
-    """Select the contractions: XLA stores their operands, so tiling them can pay."""
+    """Return the contractions among ``equations``.
+
+    XLA stores the operands of a contraction, so tiling contractions can save memory traffic.
+    """
     return [e for e in equations if e.primitive.kind == "multilinear"]
 
 
@@ -87,7 +90,7 @@ def _products(equations: Iterable[Equation]) -> list[Equation]:
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """Move the batch axis of large values to the end; tile the batch if needed."""
+    """Return ``graph`` with the batch axis of large values last, in tiles if it pays."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph
@@ -106,12 +109,16 @@ def _with_rows_last(graph: Graph) -> Graph:
 
 
 def _results(region: Region) -> list[Any]:
-    """Return the results of all matrix products that have a batch axis."""
+    """Return the results of all matrix products of ``region`` that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
 
 def _count(size: int, stored: int) -> int:
-    """Return the number of tiles of about ``tile_bytes``; 1 if tiling does not pay."""
+    """Return the number of tiles for ``stored`` bytes; 1 if tiling does not pay.
+
+    A tile has about ``tile_bytes`` (``ir.cost_model``). The number is a divisor of ``size``, the number of
+    samples.
+    """
     if stored <= costs().whole_bytes:
         return 1
     target = math.ceil(stored / costs().tile_bytes)
@@ -131,8 +138,8 @@ def _in_stack_tiles(graph: Graph) -> Graph:
     large = [k for k, e in enumerate(graph.equations) if e.outputs and _is_stack(e, least)]
     if not large:
         return graph
-    # Tile only equations after the last loop or branch before the stacks. Then the result of this loop or
-    # branch is an input of the tiled part, and can itself be the batch that is divided into tiles
+    # Tile only equations after the last loop or branch that precedes the stacks. The result of that loop or
+    # branch is then an input of the tiled equations, and can be the batch that is divided into tiles
     start = 1 + max(
         (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
     )
@@ -152,7 +159,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
 
 
 def _is_stack(equation: Equation, least: int) -> bool:
-    """Whether the result of ``equation`` is a stack of at least ``least`` bytes."""
+    """Return whether ``equation`` computes a stack of at least ``least`` bytes."""
     y = equation.outputs[0]
     return (
         len(y.type.shape) >= 3
@@ -163,7 +170,7 @@ def _is_stack(equation: Equation, least: int) -> bool:
 
 
 def _in_loops(graph: Graph, most: int) -> Graph | None:
-    """Evaluate ``graph`` in tiles, by at most ``most`` loops over the tiles.
+    """Return ``graph``, evaluated in tiles by at most ``most`` loops over the tiles.
 
     If equations after the sums read large values of the first loop, a second loop recomputes these values.
     Returns ``None`` if tiling does not pay.
@@ -198,7 +205,7 @@ class _Choice(NamedTuple):
     """A batch that can be divided into tiles.
 
     Attributes:
-        region: the equations of the graph, divided by how they depend on this batch.
+        region: the equations of the graph, grouped by how they depend on this batch.
         data: the input or constant that is the batch.
         rows: number of samples of one tile.
         carried: total size, in bytes, of all values with a batch axis.
@@ -211,7 +218,10 @@ class _Choice(NamedTuple):
 
 
 def _choices(graph: Graph) -> Iterable[_Choice]:
-    """Find the batches whose values are a large part of all bytes of ``graph``."""
+    """Find the batches that are worth tiling.
+
+    The values that depend on such a batch have a large part of the bytes of all values of ``graph``.
+    """
     model = costs()
     least = model.stack_tiles * model.stack_tile_bytes
     every = _bytes(y for e in graph.equations for y in e.outputs)
@@ -237,7 +247,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
 
 
 def _of_products(region: Region) -> set[Any]:
-    """Find the operands and results of products that have a batch axis."""
+    """Return the operands and results of contractions that have a batch axis."""
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])
     return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}
@@ -246,8 +256,8 @@ def _of_products(region: Region) -> set[Any]:
 def _target_rows(region: Region, tile: int, row: int) -> int:
     """Return the number of samples of a tile.
 
-    A sample has ``row`` bytes, and a tile about ``tile`` bytes. A tile is larger if it reads more bytes of
-    weights, or if the sums over the samples have more bytes.
+    A sample has ``row`` bytes, and a tile about ``tile`` bytes. If a tile reads many bytes of weights, or the
+    sums over the samples have many bytes, tiles are larger.
     """
     weights: set[Any] = set()
     for equation in _products([*region.rows, *region.sums]):
@@ -269,7 +279,7 @@ def _rows(size: int, most: int) -> int:
 
 
 def keeps_samples_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
-    """Whether :func:`tile_samples` will tile the stacks of these equations.
+    """Return whether :func:`tile_samples` will tile the stacks of these equations.
 
     Args:
         equations: the equations that depend on ``x``. Each of their results will have a stack of tangents.

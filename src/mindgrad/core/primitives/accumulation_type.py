@@ -1,4 +1,7 @@
-"""Compute reductions of float16 and bfloat16 in float32, to preserve digits."""
+"""Wrappers of kernels that compute float16 and bfloat16 reductions in float32.
+
+In float32, a sum of many terms loses fewer digits than in the 16-bit dtypes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ __all__ = ["in_single", "in_single_xla", "is_half"]
 
 
 def is_half(dtype: DType | NumpyType) -> bool:
-    """Whether a NumPy dtype is float16 or bfloat16."""
     return dtype.itemsize == 2 and dtype.kind in "fV"  # ml_dtypes gives bfloat16 the kind "V"
 
 

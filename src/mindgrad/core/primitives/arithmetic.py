@@ -1,4 +1,4 @@
-"""Arithmetic primitives: + − · ÷, select.
+"""Arithmetic primitives: +, −, ·, ÷, and selection.
 
 The derivative rules of all other primitives consist of these primitives. The end of this module binds them to
 Python's operators on variables and constants, so that a rule can contain ``1 - y * y``.
@@ -54,16 +54,13 @@ def _is(atom: Atom, number: complex) -> bool:
     return type(atom) is Constant and atom.is_all(number)
 
 
-# The ``simplify`` rules collect like terms, such as a − (−b) = a + b, x + x = 2 x, and 2 x + x = 3 x, which
-# are frequent in nested derivatives. The collected factors are multiples of 1/64, so that sums of factors are
-# exact. Values change at most by rounding. Factors are not moved out of products: the sixth derivative of a
-# small tanh network would then have 554 equations instead of 451.
-
+#: largest factor that a ``simplify`` rule collects, as in 2 x + x = 3 x. Factors are not moved out of
+#: products, because the sixth derivative of a small tanh network would then have 23% more equations
 _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Atom) -> tuple[float, Atom]:
-    """Split ``atom`` into a numeric factor and another value: 2 x into (2, x)."""
+    """Return ``atom`` as a numeric factor and another value, such as (2, x) for 2 x."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -79,10 +76,10 @@ def scaled(atom: Atom) -> tuple[float, Atom]:
 
 
 def _factor(atom: Atom) -> float | None:
-    """Return the value of a scalar that may be combined with other factors.
+    """Return the value of a scalar constant that may be combined with other factors.
 
-    It is a multiple of 1/64 of limited size, so that sums of such factors are exact. Returns ``None`` for all
-    other atoms.
+    The scalar must be a multiple of 1/64 of limited size, so that sums of such factors are exact. Returns
+    ``None`` for all other atoms.
     """
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
@@ -92,12 +89,11 @@ def _factor(atom: Atom) -> float | None:
 
 
 def times(factor: float, atom: Atom) -> Atom:
-    """Return ``factor · atom``."""
     return -atom if factor == -1 else factor * atom
 
 
 def _collect(c: float, x: Atom, d: float, y: Atom) -> Atom | None:
-    """Simplify ``c x + d y``, such as 2 x + x to 3 x; ``None`` if it is not simpler."""
+    """Return a simpler form of ``c x + d y``, such as 3 x for 2 x + x, or ``None``."""
     if x is y and c + d != 0:
         return times(c + d, x)
     if c == -1 and d == -1:
@@ -110,7 +106,7 @@ def _collect(c: float, x: Atom, d: float, y: Atom) -> Atom | None:
 
 
 def _simplify_add(a: Atom, b: Atom) -> Atom | None:
-    # x + 0 = x. For x = −0, the exact sum is +0, so this rewrite may change the sign of a zero
+    # x + 0 = x. For x = −0, the sum x + 0 is +0, so this rewrite may change the sign of a zero
     if _is(a, 0):
         return b
     if _is(b, 0):
@@ -156,7 +152,7 @@ def _simplify_neg(x: Atom) -> Atom | None:
 
 
 def _with_bools(name: str, of_bools: str) -> XlaKernel:
-    """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans."""
+    """Return the XLA kernel ``name``, or ``of_bools`` for Boolean operands."""
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 
@@ -253,17 +249,16 @@ def _simplify_masked_multiply(a: Atom, b: Atom) -> Atom | None:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted |= INFINITE  # `masked_multiply` would also add this mark to its result
+                    other.tainted |= INFINITE  # `masked_multiply` would also mark its result
                 product = this * other
                 if type(product) is Variable and not product.linear:
-                    product.tainted |= INFINITE  # also if ``product`` is the result of an earlier equation
+                    product.tainted |= INFINITE  # even if an earlier equation computed ``product``
                 return product
     return None
 
 
 #: ``masked_multiply(a, b)``: ``a · b``, but 0 if a factor is 0, even if the other factor is infinite or NaN.
-#: Derivative rules use it if a zero cotangent means that a value was not used. For example, the derivatives
-#: of some eigenvectors are NaN, which must not affect functions that do not use these eigenvectors
+#: Derivative rules use it if a zero cotangent means that a value, such as a NaN eigenvector, was not used
 masked_multiply = multilinear(
     "masked_multiply",
     work=ARITHMETIC._replace(products=6.0),
@@ -303,7 +298,10 @@ def _div_transpose(ct: Atom, a: Atom, b: Atom) -> list[Tangent]:
 
 
 def _div_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
-    """d(a / b) = (da − y db) / b. The form da / b − (y / b) db may overflow."""
+    """Return the tangent of a quotient y = a / b: (da − y db) / b.
+
+    The equivalent form da / b − (y / b) db may overflow.
+    """
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return None if da is None else da / b
@@ -317,8 +315,8 @@ def _div_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
 def _quotient(equation: Equation, k: int) -> Steps:
     """Compute Taylor coefficient k of y = a / b from lower coefficients.
 
-    From ``y b = a`` follows y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0. If b_0 is 0, an exactly zero numerator
-    gives 0, as in the derivative rule.
+    From ``y b = a`` follows y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0. If b_0 is 0 and the numerator is exactly
+    zero, the coefficient is 0, as in the derivative rule.
     """
     a, b = equation.inputs
     top, terms = (yield a, k), []
@@ -328,7 +326,7 @@ def _quotient(equation: Equation, k: int) -> Steps:
             terms.append(product(left, right))
     if terms:
         total = accumulate(terms)
-        top = -total if top is None else top - total  # type: ignore[operator]  # there is a term
+        top = -total if top is None else top - total  # type: ignore[operator]  # `terms` is not empty
     if top is None:
         return None
     below = yield b, 0
@@ -376,8 +374,7 @@ def _simplify_select(condition: Atom, a: Atom, b: Atom) -> Atom | None:
     return None
 
 
-#: ``select(c, a, b)``: the elements of ``a`` where ``c`` is true, and the elements of ``b`` elsewhere; linear
-#: in ``a`` and ``b``
+#: ``select(c, a, b)``: elements of ``a`` where ``c`` is true, otherwise of ``b``; linear in ``a`` and ``b``
 select = linear(
     "select",
     work=VIEW,

@@ -1,8 +1,8 @@
-"""Linear assignment: pair rows with different columns at minimum total cost.
+"""Linear assignment: pair each row with a different column at minimum total cost.
 
 The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) needs a
-square cost matrix. Therefore a rectangular matrix is extended by rows or columns. A pair that contains an
-added row or column costs more than any original pair. Therefore the number of original pairs is maximal.
+square cost matrix. A rectangular matrix is therefore extended by rows or columns. A pair that contains an
+added row or column costs more than any original pair, so the number of original pairs is maximal.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
         raise TypeError(f"For 'assignment', the costs must have a floating-point dtype, but got {cost}.")
     if cost.rank < 2 or limit.shape != cost.shape[:-2] or limit.dtype.kind not in ("int", "uint"):
         raise ValueError(
-            f"For 'assignment', the costs must be matrices, with one integer limit for each, but "
-            f"got {cost} and {limit}."
+            f"For 'assignment', the costs must be a batch of matrices, with one integer limit per matrix, "
+            f"but got {cost} and {limit}."
         )
     return cost.with_dtype(int64).with_shape((*cost.shape[:-2], 2, min(cost.shape[-2:])))
 
 
 def _square(numpy: Module, cost: Array, limit: Array | int, maximize: bool) -> tuple[Stored, Array]:
-    """Pad the costs to a square matrix; also return a mask of the original pairs.
+    """Return the costs, padded to a square matrix, and a mask of the original pairs.
 
-    The costs of added pairs are such that the optimal assignment of the original pairs does not change.
+    The costs of added pairs are chosen so that the optimal assignment of the original pairs does not change.
     """
     rows, columns = cost.shape
     size = max(rows, columns)
@@ -92,7 +92,6 @@ def _one_xla(jax: Module, cost: Array, limit: Array, maximize: bool) -> Array:
     size = len(wide)
 
     def search(state: tuple) -> tuple:
-        """Add the closest column to the tree of shortest augmenting paths."""
         at, u, v, partner, way, distance, used = state
         used = used.at[at].set(True)
         row = partner[at]
@@ -138,7 +137,7 @@ def _xla(jax: Module, cost: Array, limit: Array, maximize: bool) -> Array:
 
 #: ``assignment(cost, limit, maximize)``: optimal assignment of rows to columns of an m × n cost matrix. The
 #: result has shape (2, min(m, n)) and contains the row and column of each pair, in the order of rows. Only
-#: the first ``limit`` columns are paired; unused entries are −1
+#: the first ``limit`` columns of ``cost`` are paired. Unused entries of the result are −1
 assignment = constant(
     "assignment",
     type_rule=_type_rule,

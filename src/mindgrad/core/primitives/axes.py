@@ -1,4 +1,4 @@
-"""Index maps that several primitives share: the values of their field ``axes``.
+"""Index maps that several primitives share, for their field ``axes``.
 
 An index map assigns a label and a kind, such as parallel or reduced, to each axis of an operator
 (``ir.index_map``). An index map that only one primitive needs is defined in the module of the primitive.
@@ -20,19 +20,22 @@ SIZE = object()
 
 
 def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
-    """Map axes of an array with labels ``old`` to axes of an array with ``labels``."""
+    """Map ``axes`` to the axes of a transposed array.
+
+    ``old`` and ``labels`` are the axis labels before and after the transposition.
+    """
     return tuple([labels.index(old[axis]) for axis in axes])
 
 
 class Along(Axes):
-    """Index map of an operator along given axes: ``sum``, ``cumsum``, ``fft``.
+    """Index map of an operator along given axes, such as ``sum``, ``cumsum``, ``fft``.
 
     Args:
         parameter: name of the operator's parameter that contains the given axis or tuple of axes.
         kind: kind of the given axes in the index map, such as ``"reduced"``.
         keeps: whether the result also has the given axes.
-        stays_last: whether given axes that are last must stay last. It is set for operators whose library
-            kernels work only on the last axis, and transpose the operand and the result otherwise.
+        stays_last: whether given axes that are last must stay last. This is true for operators whose library
+            kernels work only on the last axis. For any other axis, they transpose the operand and the result.
     """
 
     def __init__(self, parameter: str, kind: str, keeps: bool, stays_last: bool = False) -> None:
@@ -58,15 +61,16 @@ class Along(Axes):
 
 
 class Entries(Axes):
-    """Index map of an operator whose parameters have one entry per axis: ``pad``.
+    """Index map of an operator such as ``pad``, with one parameter entry per axis.
 
-    An axis whose entries are the defaults is parallel. Other axes are of ``kind``.
+    An axis whose entries are the defaults is parallel. All other axes have the kind ``kind``.
 
     Args:
         defaults: for each parameter, the entry of an axis that the operator does not change. :data:`SIZE`
             means the size of the axis.
         kind: kind of the axes whose entries are not the defaults; ``None`` if they are parallel, too.
-        moves: whether the axes may be reordered. They may not if other operands depend on their order.
+        moves: whether the axes may be reordered. If other operands depend on the order of the axes, they must
+            not be reordered.
     """
 
     def __init__(self, defaults: Statics, kind: str | None = WINDOWED, moves: bool = True) -> None:
@@ -105,8 +109,8 @@ class Core(Axes):
     """Index map of an operator on the last axes (core axes), after batch axes.
 
     Args:
-        signature: the core axes of operands and results, as in NumPy's generalized ufuncs:
-            ``"(i,j),(j,k)->(i,k)"``.
+        signature: the core axes of operands and results, in the notation of NumPy's generalized ufuncs, such
+            as ``"(i,j),(j,k)->(i,k)"``.
         parallel: names of core axes along which elements are independent, such as the right-hand sides of a
             linear system.
 

@@ -17,7 +17,6 @@ __all__ = ["aligned", "at_front", "inserted", "moved", "past", "placed"]
 
 
 def inserted(values: Sequence, position: int, value: object) -> tuple:
-    """Insert ``value`` into ``values`` at ``position``."""
     return (*values[:position], value, *values[position:])
 
 
@@ -27,13 +26,13 @@ def past(axes: Iterable[int], at: int) -> tuple[int, ...]:
 
 
 def moved(x: Atom, source: int, target: int) -> Atom:
-    """Move axis ``source`` of ``x`` to ``target``; the other axes keep their order."""
+    """Move axis ``source`` of ``x`` to ``target``. All other axes keep their order."""
     others = [axis for axis in range(len(x.shape)) if axis != source]
     return REGISTRY["transpose"](x, permutation=inserted(others, target, source))
 
 
 def placed(size: int, x: Atom, at: int | None, target: int) -> Atom:
-    """Move the batch axis of ``x`` to ``target``; broadcast ``x`` if it has none."""
+    """Move the batch axis of ``x`` to ``target``, or broadcast ``x`` if it has none."""
     if at is not None:
         return moved(x, at, target)
     dims = tuple(axis for axis in range(len(x.shape) + 1) if axis != target)
@@ -41,7 +40,7 @@ def placed(size: int, x: Atom, at: int | None, target: int) -> Atom:
 
 
 def at_front(size: int, x: Atom, at: int | None) -> Atom:
-    """Move the batch axis of ``x`` to the front; broadcast ``x`` if it has none."""
+    """Move the batch axis of ``x`` to the front, or broadcast ``x`` if it has none."""
     return placed(size, x, at, 0)
 
 

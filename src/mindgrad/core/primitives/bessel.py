@@ -1,11 +1,12 @@
 """Bessel functions of the first kind and of integer order.
 
 For |x| ≤ 25, a Bessel function is the mean of an integrand over a period (DLMF 10.9.2, 10.32.3). The
-trapezoidal rule with 96 nodes computes it exactly up to rounding. For larger |x|, 24 terms of Hankel's
-expansions are used (DLMF 10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to ten, which
-suffice for common derivatives. Derivatives of J follow DLMF 10.6.1. The derivatives of the scaled functions
-exp(−|x|) Iₙ(x) are computed by differentiating the integrand. Their recurrence (DLMF 10.29.1) would subtract
-nearly equal numbers for large x, so that each derivative would lose a factor of 2 x in accuracy.
+trapezoidal rule with 96 nodes computes this mean exactly up to rounding. For larger |x|, the module uses 24
+terms of Hankel's expansions (DLMF 10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to
+ten; common derivatives need no higher orders. Derivatives of J follow DLMF 10.6.1. The derivatives of the
+scaled functions exp(−|x|) Iₙ(x) are computed by differentiating the integrand. The recurrence for these
+derivatives (DLMF 10.29.1) would subtract nearly equal numbers for large x, so that the error would grow by a
+factor of 2 x with each derivative.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ def coefficients(n: int) -> list[float]:
 
 
 def hankel(numpy: Module, inverse: Array, n: int, derivative: int, alternate: bool) -> Array:
-    """Differentiate Hankel's expansion at x = 1 / ``inverse``, up to the sign.
+    """Return the k-th derivative of Hankel's expansion at x = 1 / ``inverse``.
 
-    The expansion is Σₘ (±1)ᵐ aₘ(n) x^(−m−½), with alternating signs if ``alternate``. The result lacks the
-    factor (−1)ᵏ for the k-th derivative.
+    k is ``derivative``. The expansion is Σₘ (±1)ᵐ aₘ(n) x^(−m−½), with alternating signs if ``alternate`` is
+    true. The result lacks the factor (−1)ᵏ.
     """
     terms = [(-1) ** m * a if alternate else a for m, a in enumerate(coefficients(n))]
     for step in range(derivative):
@@ -75,7 +76,8 @@ def _mean(numpy: Module, x: Array, term: Callable, jax: Module | None = None) ->
     """Return the mean of ``term(x, t)`` over equidistant angles t in one period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
-    # loop over the angles. XLA would fuse a vectorized sum with each of its uses, and recompute it there
+    # loop over the angles, because XLA would fuse a vectorized sum with each equation that uses it, and
+    # recompute it there
     angles = numpy.asarray(_ANGLES, x.dtype)
     step = lambda total, angle: (total + term(x, angle), None)
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
@@ -84,7 +86,7 @@ def _mean(numpy: Module, x: Array, term: Callable, jax: Module | None = None) ->
 def _small(numpy: Module, a: Array, t: Array, n: int, kernel: Array) -> Array:
     """Return the integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2).
 
-    For a < 1 it is positive, so that its mean has no cancellation.
+    For a < 1, the integrand is positive, so that its mean has no cancellation.
     """
     integrand = kernel / math.prod(range(1, 2 * n, 2))
     for _ in range(n):
@@ -115,9 +117,9 @@ def _j(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
 
 
 def _ie(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None = None) -> Array:
-    """Compute the k-th derivative of exp(−|x|) Iₙ(x) as a mean over a period.
+    """Return the k-th derivative of exp(−|x|) Iₙ(x), computed as a mean over a period.
 
-    The integrand is (cos t − 1)ᵏ exp(|x| (cos t − 1)) cos(n t).
+    k is ``derivative``. The integrand is (cos t − 1)ᵏ exp(|x| (cos t − 1)) cos(n t).
     """
     size = numpy.abs(x)
 
@@ -145,7 +147,7 @@ def order_type(name: str) -> Callable:
     def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
         same_type(name, "float")(x)
         if type(n) is not int or n < 0:
-            raise ValueError(f"For '{name}', the order must be an int of at least 0, but got {n!r}.")
+            raise ValueError(f"For '{name}', the order must be a nonnegative int, but got {n!r}.")
         return x
 
     return type_rule
@@ -197,8 +199,8 @@ def _i_partial(x: Atom, n: int) -> Atom:
     return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
 
 
-#: ``bessel_i(x, n)``: Iₙ(x). It is a separate primitive, because the product exp(|x|) · ``bessel_ie(x, n)``
-#: would have cancellation in its derivatives near 0
+#: ``bessel_i(x, n)``: Iₙ(x). ``bessel_i`` is a separate primitive, because the derivatives of the product
+#: exp(|x|) · ``bessel_ie(x, n)`` would have cancellation near 0
 bessel_i = elementwise(
     "bessel_i",
     type_rule=order_type("bessel_i"),

@@ -1,11 +1,11 @@
 """Bessel functions of the second kind and of integer order.
 
-For x ≤ 25, they are computed as integrals (DLMF 10.9.7, 10.32.9), which are truncated where the integrand is
-negligible. If an integrand decays doubly exponentially, the trapezoidal rule is exact up to rounding. Other
-integrals use Gauss-Legendre quadrature. For larger x, 24 terms of Hankel's expansions are used (DLMF 10.17.4,
-10.40.2). A recurrence computes orders of Y above 1 and derivatives of Y (DLMF 10.6.1). The derivatives of the
-scaled functions exp(x) Kₙ(x) are computed by differentiating the integrand (see ``primitives.bessel``). All
-functions are NaN for x < 0 and infinite at 0.
+For x ≤ 25, the functions are computed as integrals (DLMF 10.9.7, 10.32.9), which are truncated where the
+integrand is negligible. If an integrand decays doubly exponentially, the trapezoidal rule is exact up to
+rounding. All other integrals use Gauss-Legendre quadrature. For larger x, the module uses 24 terms of
+Hankel's expansions (DLMF 10.17.4, 10.40.2). A recurrence computes orders of Y above 1 and derivatives of Y
+(DLMF 10.6.1). The derivatives of the scaled functions exp(x) Kₙ(x) are computed by differentiating the
+integrand (see ``primitives.bessel``). All functions are NaN for x < 0 and infinite at 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mindgrad.core.primitives.special_kernels import in_double
 __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
-_MOST = 1e30  #: largest argument of Hankel's expansions; their powers of larger arguments would overflow
+_MOST = 1e30  #: largest argument of Hankel's expansions; for larger arguments, their powers overflow
 #: for smaller arguments, the first term of the power series is exact up to rounding. The quadrature would
 #: need more nodes
 _SMALL = 1e-18
@@ -44,7 +44,8 @@ def _sum(numpy: Module, x: Array, term: Callable, rule: tuple, jax: Module | Non
     """Return Σ w · term(t) over the pairs (t, w) of the quadrature ``rule``."""
     if jax is None:
         return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # loop over the nodes. XLA would fuse a vectorized sum with each of its uses, and recompute it there
+    # loop over the nodes, because XLA would fuse a vectorized sum with each equation that uses it, and
+    # recompute it there
     pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
     step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
     return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
@@ -57,7 +58,10 @@ def _edges(numpy: Module, x: Array, near: Array, far: Array, zero: float) -> Arr
 
 
 def _upwards(numpy: Module, x: Array, n: int, first: Array, second: Array, sign: float) -> Array:
-    """Compute order n by the recurrence from orders 0 and 1, which is stable upwards."""
+    """Return order n, computed by the upward recurrence from orders 0 and 1.
+
+    The recurrence is stable in this direction.
+    """
     a = numpy.where(x > 0, x, 1.0).astype(x.dtype)
     for k in range(1, n):
         first, second = second, 2 * k / a * second + sign * first
@@ -65,9 +69,9 @@ def _upwards(numpy: Module, x: Array, n: int, first: Array, second: Array, sign:
 
 
 def _ke(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None = None) -> Array:
-    """Compute the k-th derivative of exp(x) Kₙ(x) as an integral over t from 0 to ∞.
+    """Return the k-th derivative of exp(x) Kₙ(x), an integral over t from 0 to ∞.
 
-    The integrand is (−1)ᵏ (cosh t − 1)ᵏ exp(−x (cosh t − 1)) cosh(n t).
+    k is ``derivative``. The integrand is (−1)ᵏ (cosh t − 1)ᵏ exp(−x (cosh t − 1)) cosh(n t).
     """
     a = numpy.clip(x, _SMALL, SWITCH)
     end = numpy.arccosh(1 + (48.0 + 4 * (n + derivative)) / a)
@@ -93,7 +97,7 @@ def _ke(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None
 
 
 def _leading(numpy: Module, x: Array, n: int, derivative: int = 0) -> Array | float:
-    """Return the first term of Kₙ or −π/2 Yₙ for x → 0 (DLMF 10.30, 10.7).
+    """Return the leading term of Kₙ(x) and −π/2 Yₙ(x) as x → 0 (DLMF 10.30, 10.7).
 
     For ``derivative`` > 0, return the absolute value of the derivative of this term.
     """

@@ -1,14 +1,14 @@
 """Host callbacks: call a Python function inside a compiled function.
 
-    callback(*xs) = function(*xs)                differentiating it raises an error
+    callback(*xs) = function(*xs)                differentiating the callback raises an error
 
 The function receives and returns NumPy arrays. It must be pure, because graph transformations may remove or
-repeat a call. They never merge two calls. Each call of a compiled function with a callback waits for its
-results. The compiled function is not stored on disk, because the Python function exists only in this process.
-For a batch, the function runs once per sample.
+repeat a call. Graph transformations never merge two calls. Each call of a compiled function with a callback
+waits for the results of the function. The compiled function is not stored on disk, because the Python
+function exists only in this process. For a batch, the function runs once per sample.
 
 The parameter ``function`` of the primitive is a :class:`Callback`. A callback costs one call of Python from
-compiled code, and copies of operands and results.
+compiled code, and copies of the operands and results.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Callback:
         return self.function, self.types, self.operator
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
-        """Call the function on copies of ``arrays``. Operators in it run immediately."""
+        """Call the function on copies of ``arrays``. Its operators run immediately."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
 
@@ -97,7 +97,7 @@ class Callback:
 
 
 class _Slices(NamedTuple):
-    """A function of batched arrays that calls ``function`` for each sample."""
+    """A callable of batched arrays that calls ``function`` once for each sample."""
 
     function: Kernel
     types: tuple[TensorType, ...]
@@ -114,7 +114,10 @@ class _Slices(NamedTuple):
 
 
 def in_words(jax: Module, x: Array) -> Array:
-    """Split 64-bit numbers into pairs of uint32, because JAX callbacks round them."""
+    """Split 64-bit numbers into pairs of uint32.
+
+    JAX callbacks would round 64-bit numbers to 32 bits.
+    """
     if x.dtype.kind == "c" and x.dtype.itemsize == 16:
         x = jax.lax.concatenate([jax.lax.expand_dims(part, (x.ndim,)) for part in (x.real, x.imag)], x.ndim)
     if x.dtype.itemsize != 8 or x.dtype.kind == "c":
@@ -135,7 +138,7 @@ def _is_wide(dtype: NumpyType) -> bool:
 
 
 def _to_words(value: Array) -> Array:
-    """Split 64-bit numbers of a NumPy array as :func:`in_words` does."""
+    """Split the 64-bit numbers of a NumPy array, as :func:`in_words` does in XLA."""
     if not _is_wide(value.dtype):
         return value
     array = np.ascontiguousarray(value)

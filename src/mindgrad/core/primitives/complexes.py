@@ -1,4 +1,4 @@
-"""Complex numbers: combine real and imaginary parts, split, and conjugate.
+"""Complex numbers: combine real and imaginary parts, split them, and conjugate.
 
 These primitives are linear over the real numbers, but not over the complex numbers. The pairing of a
 cotangent and a tangent is ``Re(Σ ct · t)``, without conjugation. With this choice, the transpose of a

@@ -39,7 +39,9 @@ def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> Tens
     if a.dtype is not b.dtype:
         raise TypeError(f"For 'dot', the operands must have the same dtype, but got {a} and {b}.")
     if a.dtype.kind == "bool":
-        raise TypeError("For 'dot', the operands must be numeric, but got Bool: convert them first.")
+        raise TypeError(
+            "For 'dot', the operands must be numeric, but got Bool. Convert them to a numeric dtype first."
+        )
     for kind, (left, right) in (("contracted", contract), ("batch", batch)):
         sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
         if sizes[0] != sizes[1]:
@@ -84,7 +86,7 @@ def _dot_xla(jax: Module, a: Array, b: Array, contract: Pair, batch: Pair) -> Ar
 
 
 def _multiply(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom:
-    """Apply ``dot``, or an elementwise product if an outer product may contain 0 · ∞.
+    """Emit ``dot``, or an elementwise product if an outer product may contain 0 · ∞.
 
     The elementwise product treats 0 · ∞ as 0 if the zero is exact (``primitives.exact_zeros``). For example,
     the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` requires this.
@@ -113,13 +115,14 @@ def _dot_jvp(y: Atom, xs: Atoms, ts: Tangents, contract: Pair, batch: Pair) -> T
 
 
 def _cotangent(ct: Atom, other: Atom, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Atom:
-    """Compute the cotangent of one operand by contracting ``ct`` with ``other``.
+    """Emit the cotangent of one operand: the contraction of ``ct`` with ``other``.
 
-    ``over`` and ``batch`` contain axes of ``ct`` and of ``other``. The product has the axes ``(batch, rest of
-    ct, rest of other)``, and ``current`` contains the index of each of them in the result. The factors are
-    exchanged if no transpose is then needed. If a transpose is needed in both cases, ``other_first`` decides.
-    If all cotangents that multiply an element of ``other`` are zero because a selection discarded them, the
-    element contributes nothing (``primitives.shielding``).
+    ``over`` and ``batch`` are pairs of axes of ``ct`` and axes of ``other``: the contracted axes and the
+    batch axes. The product has the axes ``(batch, rest of ct, rest of other)``, and ``current`` contains the
+    index of each of these axes in the cotangent. The factors are exchanged if this makes a transpose
+    unnecessary. If a transpose is needed in both cases, ``other_first`` determines their order. An element of
+    ``other`` contributes nothing if a selection discarded all cotangents that multiply it
+    (``primitives.shielding``).
     """
     if over[0]:
         other = shielded(other, ct, (*batch[1], *over[1]), (*batch[0], *over[0]))
@@ -139,8 +142,8 @@ def _ct_axes(a: Atom, b: Atom, contract: Pair, batch: Pair) -> tuple[Shape, Shap
     """Group the axes of a ``dot`` for its transpose rule.
 
     Returns:
-        The free axes of a, the free axes of b, and the axes of the result that come from the batch axes,
-            from a, and from b.
+        The free axes of a, the free axes of b, and three groups of axes of the result: from the batch axes,
+        from a, and from b.
     """
     free_a = _free(len(a.shape), contract[0], batch[0])
     free_b = _free(len(b.shape), contract[1], batch[1])
@@ -156,7 +159,7 @@ def _ct_axes(a: Atom, b: Atom, contract: Pair, batch: Pair) -> tuple[Shape, Shap
 
 def _cotangent_left(ct: Atom, a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
-    # free axes of this product are the contracted axes of `b`, in ascending order
+    # the free axes of this product are the contracted axes of `b`, in ascending order
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
     current = (*batch[0], *free_a, *(contract[0][k] for k in order))
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
@@ -170,9 +173,12 @@ def _cotangent_right(ct: Atom, a: Atom, b: Atom, contract: Pair, batch: Pair) ->
 
 
 def _dot_simplify(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom | None:
-    """If all elements of one operand equal c, replace the product by c times a sum."""
+    """Simplify a product with an operand whose elements all equal c.
+
+    The product becomes c times a sum of the other operand.
+    """
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
-        # do not rewrite a product of two small constants: the builder evaluates it
+        # do not rewrite a product of two small constants, because the builder evaluates it
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
         splat = type(this) is Constant and this.is_splat and not is_small
         # for float16 and bfloat16, a sum is less accurate than ``dot``, which accumulates in float32
@@ -186,14 +192,15 @@ def _dot_simplify(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom | None:
         count, skipped = len(batch[0]), len(this.shape) - len(contract[mine]) - len(batch[mine])
         start = count if mine else count + skipped
         dims = (*range(count), *range(start, start + len(free)))
-        return broadcast_in_dim(total * full(total.type, this.value), shape=result.shape, dims=dims)  # type: ignore[union-attr, arg-type]  # a constant of one element
+        return broadcast_in_dim(total * full(total.type, this.value), shape=result.shape, dims=dims)  # type: ignore[union-attr, arg-type]  # `this` is a constant
     return _of_repeated(a, b, contract, batch)
 
 
 def _of_repeated(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom | None:
-    """Multiply before broadcasting, if an operand is a broadcast along its free axes.
+    """Multiply before broadcasting if an operand is a broadcast along its free axes.
 
-    The product is then smaller. For example, unit vectors can be equal for all samples of a batch.
+    The product is then smaller. An example is a product with unit vectors that are equal for all samples of a
+    batch.
     """
     shapes = (a.shape, b.shape)
     free = [_free(len(shapes[k]), contract[k], batch[k]) for k in (0, 1)]
@@ -262,7 +269,10 @@ class _DotAxes(Axes):
 
 
 def _sum_of_products(xs: Atoms, along: Sequence[int], contract: Pair, batch: Pair) -> Atom:
-    """Emit Σ_k dot(a_k, b_k), where a_k and b_k are slices, as one ``dot``."""
+    """Emit Σ_k dot(a_k, b_k) as one ``dot``.
+
+    a_k and b_k are the slices of ``xs`` along the axes ``along``.
+    """
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))

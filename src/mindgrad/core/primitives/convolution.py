@@ -5,11 +5,11 @@
 Here n is a sample, c an input channel, o an output channel, p a position, and k an element of the window.
 ``conv`` is bilinear, and its transposes are convolutions. ``x̃`` is the left operand ``x`` with
 ``lhs_dilation − 1`` zeros between neighbors and ``padding`` zeros around them. A negative padding removes
-elements. The kernel is not reversed, as usual in machine learning. With groups, the channels of input and
-output are divided, and group ``j`` of the output depends only on group ``j`` of the input. The sample axes
-come first. There may be several, because ``vmap`` adds one. With ``channels_last``, the channels of ``x`` and
-``y`` come after the positions, and the channels of the kernel after the window
-(``primitives.convolution_axes``).
+elements. As usual in machine learning, the kernel is not reversed. With groups, the channels of the input and
+the output are divided into groups, and group ``j`` of the output depends only on group ``j`` of the input.
+The sample axes come first. There may be several sample axes, because ``vmap`` adds one. With
+``channels_last``, the channels of ``x`` and ``y`` come after the positions, and the channels of the kernel
+after the window (``primitives.convolution_axes``).
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def _conv_type(
         )
     if groups < 1 or channels != w.shape[1] * groups or w.shape[0] % groups:
         raise ValueError(
-            f"For 'conv', the input has {channels} channels, which must be 'groups' times the "
-            f"{w.shape[1]} of the kernel, and the kernel's {w.shape[0]} outputs must be a multiple "
-            f"of 'groups', but got groups = {groups}."
+            f"For 'conv', the input has {channels} channels, and the kernel has {w.shape[1]} input channels "
+            f"and {w.shape[0]} output channels. With groups = {groups}, the input must have 'groups' times "
+            "the input channels of the kernel, and the output channels must be a multiple of 'groups'."
         )
     if 0 in w.shape[2:]:
         raise ValueError(f"For 'conv', the kernel must not be empty, but got shape {w.shape}.")
@@ -98,7 +98,7 @@ def _conv_type(
 
 
 def _shapes_in_front(x: TensorType | Array, w: TensorType | Array) -> tuple[Shape, Shape]:
-    """Return the shapes of channels-last operands in channels-first order."""
+    """Return the channels-first shapes of the channels-last operands ``x`` and ``w``."""
     rank, spatial = len(x.shape), len(w.shape) - 2
     return (
         permuted_shape(x.shape, data_in_front(rank, spatial)),
@@ -164,7 +164,10 @@ def _conv_xla(
 
 
 def _channels_exchanged(w: Atom, groups: int) -> Atom:
-    """Convert a kernel ``(O, C / groups, …)`` to ``(C, O / groups, …)`` by group."""
+    """Exchange input and output channels of a kernel, group by group.
+
+    The shape ``(O, C / groups, …)`` becomes ``(C, O / groups, …)``.
+    """
     if groups == 1:
         return transpose(w, permutation=(1, 0, *range(2, len(w.shape))))
     outputs, channels, *window = w.shape
@@ -174,7 +177,7 @@ def _channels_exchanged(w: Atom, groups: int) -> Atom:
 
 
 def _samples_exchanged(x: Atom, groups: int) -> Atom:
-    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``."""
+    """Exchange samples and channels: ``(N, C, …)`` to ``(C / groups, groups · N, …)``."""
     if groups == 1:
         return transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     count, channels, *sizes = x.shape
@@ -193,7 +196,7 @@ def _cotangent_input(
     rhs_dilation: Shape,
     groups: int,
 ) -> Atom:
-    """Convolve ``ct``, dilated by the strides, with the reversed kernel."""
+    """Emit the cotangent of ``x``: convolve ``ct``, dilated, with the reversed ``w``."""
     if not ct.type.size:
         return zeros(x.type)
     w = shielded(w, ct, (0,), (len(ct.shape) - len(strides) - 1,))
@@ -213,14 +216,14 @@ def _backwards(
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
-    # with this padding at the end, the cotangent has the size of the dilated input
+    # choose the padding at the end so that the cotangent has the size of the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     around = tuple(zip(low, high, strict=True))
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
 
 
 def _shielded_input(ct: Atom, x: Atom, w: Atom, groups: int, **window: Static) -> Atom:
-    """Set infinite elements of ``x`` to 0 if all their windows have the cotangent 0."""
+    """Set infinite elements of ``x`` to 0 if only windows with cotangent 0 read them."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -250,7 +253,7 @@ def _cotangent_kernel(
     rhs_dilation: Shape,
     groups: int,
 ) -> Atom:
-    """Convolve the input with ``ct`` as the kernel and with samples as channels."""
+    """Emit the cotangent of ``w``: convolve ``x`` with ``ct``, samples as channels."""
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     steps = dict(strides=strides, padding=padding, lhs_dilation=lhs_dilation, rhs_dilation=rhs_dilation)
@@ -261,7 +264,8 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # exchange input and kernel here: if XLA exchanges them, its loops over the reversed kernel are slow
+        # exchange input and kernel here, because XLA would exchange them too, but with slow loops over a
+        # reversed kernel
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -284,7 +288,7 @@ def _cotangent_kernel(
 
 
 def _cotangent_kernel_exchanged(ct: Atom, x: Atom, groups: int, **window: Static) -> Atom:
-    """Convolve ``ct`` with ``x`` as the kernel, and reverse the resulting cotangent."""
+    """Emit the cotangent of ``w`` as a convolution of ``ct`` with ``x``, reversed."""
     kernel = transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     gradient = conv(_samples_exchanged(ct, groups), kernel, groups=groups, **window)
     if groups > 1:
@@ -296,7 +300,7 @@ def _cotangent_kernel_exchanged(ct: Atom, x: Atom, groups: int, **window: Static
 
 
 def _in_either_order(rule: Callable, slot: int) -> Callable:
-    """Extend ``rule``, a transpose rule for channels-first operands, to channels last."""
+    """Extend the transpose rule ``rule`` for channels first to channels-last operands."""
 
     def cotangent(ct: Atom, x: Atom, w: Atom, channels_last: bool = False, **window: Static) -> Atom:
         if not channels_last:
@@ -313,8 +317,9 @@ def _in_either_order(rule: Callable, slot: int) -> Callable:
 def _conv_batch(size: int, xs: Atoms, at: Sequence, groups: int, **window: Static) -> tuple[Atom, int]:
     """Merge the batch axis of ``vmap`` into the samples, output channels, or groups.
 
-    If only the input has a batch axis, it becomes a sample axis. If only the kernel has one, it is merged
-    into the output channels. If both have one, each sample becomes a group.
+    If only the input has a batch axis, this axis becomes a sample axis. If only the kernel has a batch axis,
+    it is merged into the output channels. If both have a batch axis, each element of the batch becomes a
+    group of channels.
     """
     x, w = xs
     if window.pop("channels_last", False):
@@ -351,7 +356,7 @@ def _conv_batch(size: int, xs: Atoms, at: Sequence, groups: int, **window: Stati
 
 
 def _channels_last_batch(size: int, xs: Atoms, at: BatchAxes, **window: Static) -> tuple[Atom, int]:
-    """Apply :func:`_conv_batch` to channels-last operands, by permutations."""
+    """Apply :func:`_conv_batch` to channels-last operands, by permuting their axes."""
     spatial = len(window["strides"])
     x, w = [each if axis is None else moved(each, axis, 0) for each, axis in zip(xs, at, strict=True)]
     x = transpose(x, permutation=data_in_front(len(x.shape), spatial))
@@ -369,7 +374,7 @@ def _conv_flops(equation: Equation) -> int:
 
 
 def _taps(kernel: Shape, parameters: Statics) -> Shape:
-    """Return the shape of the part of ``kernel`` that one output element multiplies."""
+    """Return the shape of the kernel elements that one output element multiplies."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 
@@ -383,8 +388,9 @@ def _window(rank: int, groups: int = 1, **changes: object) -> Statics:
 _SIGNAL, _IMAGE = reals(-1, 1)[2, 3, 7], reals(-1, 1)[2, 2, 5, 6]
 _VOLUME = reals(-1, 1)[1, 2, 3, 4, 3]
 
-#: ``conv(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)`` of an input ``(N, C, …)`` with
-#: a kernel ``(O, C / groups, …)``: ``(N, O, …)``; ``padding`` is a pair ``(before, after)`` per axis
+#: ``conv(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)`` convolves an input ``(N, C, …)`` with
+#: a kernel ``(O, C / groups, …)``; the result has the axes ``(N, O, …)``. ``padding`` contains a pair
+#: ``(before, after)`` for each axis
 conv = multilinear(
     "conv",
     work=by(_conv_flops),

@@ -1,4 +1,4 @@
-"""Axes of a convolution: the channels come before or after the positions.
+"""Axes of a convolution, whose channels come before or after the positions.
 
     first    x (N, …, C, p…)    w (O, C / groups, k…)    y (N, …, O, q…)
     last     x (N, …, p…, C)    w (k…, C / groups, O)    y (N, …, q…, O)
@@ -32,13 +32,13 @@ __all__ = [
 
 
 def data_in_front(rank: int, spatial: int) -> Shape:
-    """Return the permutation of the axes of ``x`` or ``y`` to channels first."""
+    """Return the permutation of axes of ``x`` or ``y`` from channels last to first."""
     channels = rank - spatial - 1
     return (*range(channels), rank - 1, *range(channels, rank - 1))
 
 
 def data_behind(rank: int, spatial: int) -> Shape:
-    """Return the permutation of the axes of ``x`` or ``y`` to channels last."""
+    """Return the permutation of axes of ``x`` or ``y`` from channels first to last."""
     channels = rank - spatial - 1
     return (*range(channels), *range(channels + 1, rank), channels)
 
@@ -54,12 +54,12 @@ def kernel_behind(spatial: int) -> Shape:
 
 
 def permuted_shape(shape: Sequence[int], permutation: Shape) -> Shape:
-    """Permute a shape or a tuple of labels like the axes of an array."""
+    """Permute a shape or a tuple of axis labels."""
     return tuple([shape[axis] for axis in permutation])
 
 
 class ConvolutionAxes(Axes):
-    """Index map of ``conv``: samples and output channels are independent (parallel).
+    """Index map of ``conv``, in which sample axes and output channels are parallel.
 
     If the window has size 1, and there are no strides, dilations, or paddings, positions are parallel, too.
     There may be several sample axes, in any order.
@@ -111,7 +111,7 @@ class ConvolutionAxes(Axes):
 
 
 def _in_last_order(x: Labels, w: Labels, y: Labels) -> tuple[tuple[Labels, Labels], tuple[Labels]]:
-    """Convert labels of operands and result from channels first to channels last."""
+    """Convert axis labels of operands and result from channels first to channels last."""
     spatial = len(w) - 2
     data = data_behind(len(x), spatial)
     return (
@@ -121,7 +121,7 @@ def _in_last_order(x: Labels, w: Labels, y: Labels) -> tuple[tuple[Labels, Label
 
 
 def _in_first_order(axes: IndexMap) -> tuple[Labels, Labels, Labels]:
-    """Convert labels of operands and result from channels last to channels first."""
+    """Convert axis labels of operands and result from channels last to channels first."""
     (x, w), (y,) = axes.operands, axes.results
     spatial = len(w) - 2
     data = data_in_front(len(x), spatial)

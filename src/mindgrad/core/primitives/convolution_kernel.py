@@ -2,10 +2,10 @@
 
 In the gradient of a convolution with strides, the input of the transposed convolution has zeros between its
 elements. The kernel skips these zeros. It divides the output into *phases*: the positions that are equal
-modulo the dilation of the input. Within a phase, only every z-th weight multiplies an element that is not
-such a zero, where z depends on the dilation. A phase is therefore a convolution without zeros, and all phases
-together need as many operations as the forward convolution. Windows are copied in blocks of at most
-``HOST.window_elements`` elements.
+modulo the dilation of the input. Within a phase, only every z-th weight multiplies an element of the input,
+where z depends on the dilation; all other weights multiply inserted zeros. A phase is therefore a convolution
+without inserted zeros, and all phases together need as many operations as the forward convolution. Windows
+are copied in blocks of at most ``HOST.window_elements`` elements.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _WINDOW_ELEMENTS = HOST.window_elements
 
 
 def dilated(sizes: Shape, dilation: Shape) -> Shape:
-    """Return the sizes of axes after ``dilation − 1`` zeros are put between neighbors."""
+    """Return ``sizes`` after inserting ``dilation − 1`` zeros between neighbors."""
     return tuple(n and (n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True))
 
 
 def output_sizes(
     x: Shape, w: Shape, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> Shape:
-    """Return the size of the output, which is the number of windows, along each axis."""
+    """Return the size of the output (the number of windows) along each axis."""
     spatial = x[len(x) - len(padding) :]
     padded = (n + low + high for n, (low, high) in zip(dilated(spatial, lhs_dilation), padding, strict=True))
     windows = dilated(w[2:], rhs_dilation)
@@ -81,10 +81,11 @@ class _Phase(NamedTuple):
 def _phases(
     n: int, window: int, size: int, stride: int, padding: tuple[int, int], zeros: int, distance: int
 ) -> Iterator[_Phase]:
-    """Yield the phases whose windows contain input elements; other outputs are 0.
+    """Yield the phases whose windows contain input elements. All other outputs are 0.
 
-    At output position p, weight k is multiplied by index ``p · stride + k · distance − before`` of the
-    dilated input. There is an element, and not a zero, if this index is a multiple of ``zeros``.
+    At output position p, weight k is multiplied by the element at index
+    ``p · stride + k · distance − before`` of the dilated input, where ``before`` is ``padding[0]``. This
+    element is an inserted zero unless the index is a multiple of ``zeros``, the dilation of the input.
     """
     many, apart = zeros // math.gcd(stride, zeros), zeros // math.gcd(distance, zeros)
     for p in range(min(many, size)):
@@ -103,7 +104,7 @@ def _phases(
 def _without_zeros(
     x: Array, w: Array, sizes: Shape, strides: Shape, padding: Padding, rhs_dilation: Shape, groups: int
 ) -> Array:
-    """Convolve an input without zeros between its elements."""
+    """Convolve an input that has no zeros inserted between its elements."""
     (count, channels), outputs, rank = x.shape[:2], w.shape[0], len(sizes)
     rows, inner = math.prod(sizes), math.prod(w.shape[1:])
     low, high = zip(*padding, strict=True) if padding else ((), ())

@@ -1,10 +1,11 @@
 """Cumulative sums, products, and extremes along an axis.
 
-The derivative of ``cumprod`` is the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i. It is solved by
-doubling: log₂ n steps, each with three multiplications of whole arrays. There is no division, so zeros among
-the factors need no special case. ``cummax`` and ``cummin`` gather the element at the index of the running
-extreme. This module contains the operators that compute the index, whose derivative is zero. Of several equal
-elements, the index of the last one is used. float16 and bfloat16 are accumulated in float32.
+The derivative of ``cumprod`` is the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i. Doubling solves the
+recurrence in log₂ n steps, each with three multiplications of whole arrays. The steps contain no division, so
+zeros among the factors need no special case. ``cummax`` and ``cummin`` gather the element at the index of the
+running extreme. This module contains the operators that compute this index; their derivative is zero. If
+several elements equal the extreme, the index of the last one is used. float16 and bfloat16 are accumulated in
+float32.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _along(kernel: Callable) -> Callable:
 
 _NUMBER = ("int", "uint", "float", "complex")
 
-#: ``cumsum(x, axis, reverse)``: y_i = x_0 + … + x_i, or x_i + … + x_n with ``reverse``
+#: ``cumsum(x, axis, reverse)``: y_i = x_0 + … + x_i, or the sum from x_i to the end if ``reverse`` is true
 cumsum = linear(
     "cumsum",
     type_rule=_type_rule("cumsum", _NUMBER),
@@ -73,7 +74,7 @@ cumsum = linear(
 
 
 def shifted(x: Atom, axis: int, by: int, reverse: bool, filling: Callable) -> Atom:
-    """Shift ``x`` by ``by`` elements along ``axis``; ``filling(type)`` fills the gap."""
+    """Shift ``x`` by ``by`` elements along ``axis``. Fill the gap by ``filling(type)``."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
     filled = filling(x.type.with_shape(shape))
@@ -83,10 +84,10 @@ def shifted(x: Atom, axis: int, by: int, reverse: bool, filling: Callable) -> At
 
 
 def _cumprod_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tangent:
-    """Solve ẏ_i = a_i ẏ_{i−1} + b_i with a = x and b_i = y_{i−1} ẋ_i.
+    """Return the tangent ẏ: ẏ_i = a_i ẏ_{i−1} + b_i with a = x and b_i = y_{i−1} ẋ_i.
 
-    The loop preserves ẏ_i = a_i ẏ_{i−s} + b_i, and doubles s in each step: b_i ← b_i + a_i b_{i−s},
-    a_i ← a_i a_{i−s}. At the end, ẏ = b.
+    Each step of the loop preserves the relation ẏ_i = a_i ẏ_{i−s} + b_i and doubles s: b_i ← b_i + a_i
+    b_{i−s}, a_i ← a_i a_{i−s}. At the end, ẏ = b.
     """
     count = y.shape[axis]
     if count == 0:
@@ -101,7 +102,7 @@ def _cumprod_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tan
     return b
 
 
-#: ``cumprod(x, axis, reverse)``: y_i = x_0 · … · x_i, or x_i · … · x_n with ``reverse``
+#: ``cumprod(x, axis, reverse)``: y_i = x_0 · … · x_i, or the product from x_i to the end if ``reverse``
 cumprod = general(
     "cumprod",
     type_rule=_type_rule("cumprod", _NUMBER),

@@ -1,15 +1,16 @@
 """Determinants with exact derivatives of every order, at singular matrices too.
 
-The determinant is a polynomial in the elements of A, and so is its gradient, the cofactor matrix C. The
-formula C = det(A) A⁻ᵀ fails for a singular A, although C exists. Up to 3 × 3, the cofactors are written out.
-For larger matrices,
+The determinant is a polynomial in the elements of A. So is its gradient, the cofactor matrix C. The formula C
+= det(A) A⁻ᵀ fails for a singular A, although C exists. Up to 3 × 3, the cofactors are written out. For larger
+matrices,
 
     C(A) = mean over k of C(A + z_k S),     z_k = exp(iπ (2k + 1) / N),  N ≥ n,
 
 because C(A + zS) is a polynomial of degree n − 1 in z, and its mean over N points of a circle is its constant
-term. This holds for every S. S may therefore depend on A, and still counts as a constant when C is
-differentiated. With A = U Σ Vᴴ, the choice S = r U Vᴴ makes A + zS regular: its singular values are |σ + rz|.
-Because r is small compared with all nonzero σ, the mean does not suffer from cancellation.
+term. The formula is valid for every S. S may therefore depend on A and still be a constant when C is
+differentiated. With A = U Σ Vᴴ, the choice S = r U Vᴴ makes A + zS invertible: its singular values are |σ +
+rz| for the singular values σ of A. Because r is small compared with all nonzero σ, the mean does not suffer
+from cancellation.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, compl
 
 
 def _regular_shift(a: Atom) -> Atom:
-    """Compute S = r U Vᴴ, where A = U Σ Vᴴ; derivatives treat S as a constant.
+    """Return S = r U Vᴴ for A = U Σ Vᴴ. Derivatives treat S as a constant.
 
     r is the smallest singular value above the rounding error, divided by the number of singular values. For a
     zero matrix, r is 1.
@@ -114,10 +115,10 @@ def _part(x: Atom, ranges: dict[int, tuple[int, int]]) -> Atom:
 def _cofactors_on_circle(a: Atom) -> Atom:
     n = a.shape[-1]
     batch, rank = a.shape[:-2], len(a.shape)
-    count = n + n % 2  # for an even number of points, no point is real, so a + z S is regular
+    count = n + n % 2  # even, so that no point is real and a + z S is invertible
     points = np.exp(1j * np.pi * (2 * np.arange(count) + 1) / count)
     is_real = a.dtype.kind == "float"
-    if is_real:  # C(A + z_k S) at conjugate points are conjugates, so half of the points suffice
+    if is_real:  # values at conjugate points are conjugates, so half of the points suffice
         points = points[: count // 2]
     dtype = _COMPLEX[a.dtype]
     shape = (*batch, len(points), n, n)
@@ -149,8 +150,8 @@ def _det_jvp(y: Atom, xs: Atoms, ts: Atoms, regular: bool = False) -> Tangent:
     return sum_of_products(_cofactors(xs[0]), ts[0])
 
 
-#: ``det(a, regular)``: the determinant. ``regular=True`` promises that no matrix is singular. The derivative
-#: is then det(A) tr(A⁻¹ Ȧ), which is cheaper for matrices of at least 4 × 4
+#: ``det(a, regular)``: the determinant. If ``regular`` is true, no matrix may be singular. The derivative is
+#: then det(A) tr(A⁻¹ Ȧ), which is cheaper for matrices of at least 4 × 4
 det = general(
     "det",
     work=of_matrices(2 / 3),
@@ -177,7 +178,7 @@ def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _slogdet_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
-    """Compute tr(A⁻¹ Ȧ): the real part for log|det|, the imaginary part for the sign."""
+    """Return the tangents of the sign and of log|det|, computed from tr(A⁻¹ Ȧ)."""
     trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
     if trace.dtype.kind == "float":
         return None, trace

@@ -5,12 +5,12 @@ convention:
 
 - The rounding noise of a matrix is its largest eigenvalue × its size × the machine epsilon. A gap, a sum of
   two singular values, or a singular value below this threshold counts as zero. The derivatives of the
-  corresponding vectors are then NaN, never a wrong finite number. This includes functions such as V f(Λ) Vᴴ,
-  whose derivative exists but cannot be computed from this factorization. Results that do not depend on those
-  vectors are not affected: eigenvalues, vectors of other eigenvalues, and unused outputs.
+  corresponding vectors are then NaN, never a wrong finite number. So are the derivatives of functions such as
+  V f(Λ) Vᴴ, which exist but cannot be computed from this factorization. Results that do not depend on those
+  vectors are not affected, such as eigenvalues and the vectors of other eigenvalues.
 - A singular value that is zero has derivative 0, as the absolute value has at 0.
 - Each eigenvector is determined up to a factor exp(iφ), which is chosen so that the first large component is
-  positive. All executors and devices therefore return the same result.
+  positive. All kernels and devices therefore return the same result.
 
 Formulas: M. B. Giles, "Collected matrix derivative results" (2008); J. Townsend, "Differentiating the
 singular value decomposition" (2016), with separate sums and differences of singular values.
@@ -57,8 +57,8 @@ from mindgrad.core.primitives.structural import broadcast_in_dim
 __all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
 #: A vector component is *large* if its absolute value is at least this fraction of the largest component.
-#: Ratios of components are often simple numbers such as 1 or 1/2, but rarely near 0.37, so rounding does not
-#: change which component is the first large one
+#: Ratios of components are often simple numbers such as 1 or 1/2, but rarely near 0.37, so rounding errors do
+#: not change which component is the first large one
 _LARGE = 0.37
 
 
@@ -78,12 +78,15 @@ def _reciprocal(x: Atom, level: Atom) -> Atom:
 
 
 def _between(differences: Atom, level: Atom) -> Atom:
-    """Return 1 / (λ_j − λ_i), NaN for gaps below ``level``, and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i); NaN for gaps below ``level``, and 0 on the diagonal."""
     return masked(_reciprocal(differences, level), off_diagonal(differences.shape))
 
 
 def _times(factors: Atom, x: Atom) -> Atom:
-    """Return ``factors ∘ x`` for real factors; 0 if x is 0, even for the factor NaN."""
+    """Return ``factors ∘ x`` for real factors.
+
+    If an element of x is 0, the product is 0, even if the factor is NaN.
+    """
     if x.dtype.kind == "complex":
         factors = complex(factors, zeros(factors.type))
     return masked_multiply(factors, x)
@@ -130,7 +133,10 @@ column_pivots = constant(
 
 
 def _complement_pivots(numpy: Module, loop: Callable, q: Array) -> tuple:
-    """Return the pivots of the Cholesky factorization of 1 − Q Qᴴ, as unit vectors."""
+    """Return the pivots of the Cholesky factorization of I − Q Qᴴ, as unit vectors.
+
+    They complete the columns of Q to a basis (:data:`complement_pivots`).
+    """
     *batch, rows, columns = q.shape
     steps = numpy.arange(rows - columns)
     remaining = (1 - numpy.sum(numpy.abs(q) ** 2, axis=-1)).astype(numpy.abs(q).dtype)
@@ -167,7 +173,9 @@ def _complement_pivots_type(q: TensorType) -> TensorType:
     check_matrix("complement_pivots", q)
     *batch, rows, columns = q.shape
     if rows < columns:
-        raise ValueError(f"For 'complement_pivots', columns of shape {q.shape} are linearly dependent.")
+        raise ValueError(
+            f"For 'complement_pivots', the columns of the matrix of shape {q.shape} are linearly dependent."
+        )
     return q.with_dtype(bool_).with_shape((*batch, rows, rows - columns))
 
 
@@ -191,7 +199,10 @@ complement_pivots = constant(
 
 
 def _turn(v: Atom, dv: Atom) -> Atom:
-    """Return iθ for each column v, such that v̇ − iθ v keeps the pivot of v real."""
+    """Return iθ for each column v of a matrix.
+
+    θ is chosen so that the tangent v̇ − iθ v keeps the pivot of v real.
+    """
     where = column_pivots(v)
     axes = (len(v.shape) - 2,)
     size = reduce_sum(masked(real(v), where), axes=axes)
@@ -222,7 +233,7 @@ def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorTyp
 
 
 def _eigh_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
-    """Compute λ̇ = diag M and V̇ = V (F ∘ M).
+    """Return the tangents λ̇ = diag M and V̇ = V (F ∘ M).
 
     M = Vᴴ Ȧ V, and F_ij = 1 / (λ_j − λ_i) with F_ii = 0.
     """
@@ -298,16 +309,16 @@ def _svd_type(a: TensorType, name: str = "svd") -> tuple[TensorType, TensorType,
 
 
 def _values_tangent(s: Atom, e: Atom, level: Atom) -> Atom:
-    """Return ṡ = Re diag(Uᴴ Ȧ V), and 0 for zero singular values."""
+    """Return ṡ = Re diag(Uᴴ Ȧ V) from ``e`` = Uᴴ Ȧ V; 0 for zero singular values."""
     ds = diagonal(e)
     ds = real(ds) if ds.dtype.kind == "complex" else ds
     return masked(ds, _above(s, level))
 
 
 def _svd_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent, Tangent]:
-    """Compute the tangents of U and V.
+    """Return the tangents of U, s, and V.
 
-    With E = Uᴴ Ȧ V, D = (E + Eᴴ) / 2 ∘ 1 / (s_j − s_i) and P = (E − Eᴴ) / 2 ∘ 1 / (s_j + s_i):
+    With E = Uᴴ Ȧ V, D = (E + Eᴴ) / 2 ∘ 1 / (s_j − s_i), and P = (E − Eᴴ) / 2 ∘ 1 / (s_j + s_i):
 
     U̇ = U (D + P) + (I − U Uᴴ) Ȧ V / s,   V̇ = V (D − P) + (I − V Vᴴ) Ȧᴴ U / s.
     """
@@ -328,12 +339,13 @@ def _svd_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent, Tangent]
     if n > m:
         dv = dv + masked_multiply(columns(scale, v), matmul(adjoint(da), u) - matmul(v, eh))
     if u.dtype.kind == "complex":
-        turn = _turn(u, du)  # the left and the right vector of a singular value have the same factor exp(iφ)
+        turn = _turn(u, du)  # left and right singular vectors have the same factor exp(iφ)
         du, dv = du - columns(turn, u) * u, dv - columns(turn, v) * v
     return du, _values_tangent(s, e, level), adjoint(dv)
 
 
-#: ``svd(a)``, reduced: U (m, k), the singular values in descending order, Vᴴ (k, n), with k = min(m, n)
+#: ``svd(a)``: the reduced decomposition of an m × n matrix: U (m, k), the singular values in descending
+#: order, and Vᴴ (k, n), with k = min(m, n)
 svd = general(
     "svd",
     reads_cotangent=True,

@@ -1,10 +1,10 @@
 """Contraction plans: convert an einsum or a matrix product to primitives.
 
-A *plan* is a list of calls of primitives, and depends only on the shapes of the operands. The primitives are
-``dot``, ``mul``, ``reduce_sum``, ``transpose``, ``reshape``, ``broadcast_in_dim``, and ``slice``, so einsum
-needs no derivative rule. Operands are contracted in pairs. For up to five operands, the plan uses the order
-with the fewest multiplications. For more operands, each step contracts the cheapest pair that has a common
-label.
+A *plan* is a list of calls of primitives, and depends only on the shapes of the operands. A plan uses only
+the primitives ``dot``, ``mul``, ``reduce_sum``, ``transpose``, ``reshape``, ``broadcast_in_dim``, and
+``slice``, which have derivative rules, so einsum needs no rule. Operands are contracted in pairs. For up to
+five operands, the plan uses the order with the fewest multiplications. For more operands, each step contracts
+the cheapest pair that has a common label.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, trans
 
 __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
 
-#: an atom in rules of operators, and a tensor in functions of tensors
+#: value to which a plan is applied: an atom in the rules of operators, and a tensor in functions of tensors
 Value = TypeVar("Value")
 
 Labels = tuple[Hashable, ...]
 
-_EXHAUSTIVE = 5  # for at most this many operands, all orders of contraction are compared
+_EXHAUSTIVE = 5  # compare all orders of contraction for at most this many operands
 
 
 class Step(NamedTuple):
     """One call of a primitive in a plan.
 
-    ``operands`` are indices of values. First come the operands of the plan, then the results of the steps.
+    ``operands`` are indices into the list of values: the operands of the plan, followed by the results of its
+    steps.
     """
 
     primitive: Primitive
@@ -52,6 +53,7 @@ class Plan:
     Attributes:
         steps: the calls, in order; the last one computes the result.
         shape: shape of the result.
+
     >>> from mindgrad.core.primitives.einsum import einsum_plan
     >>> plan = einsum_plan("ij,jk->ki", ((2, 3), (3, 4)))
     >>> plan.shape, [(step.primitive.name, step.operands) for step in plan.steps]
@@ -114,9 +116,10 @@ class _Planner:
         return _Term(self.count + len(self.steps) - 1, labels, shape)
 
     def diagonal(self, term: _Term) -> _Term:
-        """Take the diagonal of axes with the same label, so that each label occurs once.
+        """Replace axes with the same label by their diagonal, so that labels are distinct.
 
-        Two axes of size n are merged into one of n² elements, and every (n + 1)-th element is selected.
+        Two axes of size n are reshaped to one axis of n² elements, from which every (n + 1)-th element is
+        selected.
         """
         for label in dict.fromkeys(term.labels):
             while term.labels.count(label) > 1:
@@ -150,7 +153,7 @@ class _Planner:
         return self.arranged(term, tuple(term.labels.index(each) for each in labels), labels)
 
     def summed(self, term: _Term, keep: Iterable[Hashable]) -> _Term:
-        """Sum over the labels that are not in ``keep``."""
+        """Sum ``term`` over its labels that are not in ``keep``."""
         kept = set(keep)
         axes = tuple(i for i, label in enumerate(term.labels) if label not in kept)
         if not axes:
@@ -168,7 +171,7 @@ class _Planner:
         return self.step(reshape, [term], labels, shape, shape=shape)
 
     def joined(self, a: _Term, b: _Term, keep: Labels) -> _Term:
-        """Multiply two terms and sum over the labels that are not in ``keep``."""
+        """Multiply the terms ``a`` and ``b``, and sum over the labels not in ``keep``."""
         a = self.summed(a, {*b.labels, *keep})
         b = self.summed(b, {*a.labels, *keep})
         contracted = [label for label in a.labels if label in b.labels and label not in keep]
@@ -195,7 +198,7 @@ class _Planner:
         )
 
     def multiplied(self, a: _Term, b: _Term) -> _Term:
-        """Multiply elementwise; ``a`` must have all labels of ``b``."""
+        """Multiply two terms elementwise. ``a`` must have all labels of ``b``."""
         b = self.ordered(b, tuple(label for label in a.labels if label in b.labels))
         if b.labels != a.labels:
             dims = _axes(a, b.labels)
@@ -210,7 +213,7 @@ def _axes(term: _Term, labels: Iterable[Hashable]) -> Shape:
 def _path(
     terms: tuple[frozenset, ...], output: frozenset, sizes: dict[Hashable, int]
 ) -> tuple[int, list[tuple[int, int]]]:
-    """Find the cheapest order of contraction; return its cost and its operand pairs."""
+    """Return the cost and the operand pairs of the cheapest order of contraction."""
     if len(terms) < 2:
         return 0, []
 
@@ -243,7 +246,7 @@ def contraction_plan(
     Args:
         inputs: for each operand, the labels of its axes. A label that repeats within an operand selects the
             diagonal.
-        output: the distinct labels of the result. Each must occur in an operand.
+        output: the distinct labels of the result. Each label must occur in an operand.
         shapes: the shapes of the operands. An axis of size 1 broadcasts against larger axes with its label.
         name: the operator's name in errors.
 
@@ -330,7 +333,7 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
         if hidden < 0 or (hidden > 0 and "..." not in field):
             raise ValueError(
                 f"For 'einsum', {field!r} labels {len(letters)} axes, but operand {position} "
-                f"has the shape {shape}."
+                f"has shape {shape}."
             )
         inputs.append(_labels(field, hidden))
         broadcast = max(broadcast, hidden)
@@ -352,7 +355,7 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
 
 
 def _labels(field: str, hidden: int) -> Labels:
-    """Return the labels of one operand; axes of its ellipsis are labeled …, −2, −1."""
+    """Return the labels of one operand; the axes of its ellipsis are …, −2, −1."""
     before, dots, after = field.partition("...")
     between = tuple(range(-hidden, 0)) if dots else ()
     return (*before, *between, *after)
@@ -363,7 +366,7 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
     """Return the plan of ``numpy.matmul`` for operands of shapes ``a`` and ``b``.
 
     Axes before the last two broadcast. A 1-D operand is a row vector on the left and a column vector on the
-    right, and the result does not have this axis.
+    right, and the result does not have the added axis.
 
     Raises:
         ValueError: If an operand is 0-D, or the shapes do not match.

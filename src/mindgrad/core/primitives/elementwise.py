@@ -1,9 +1,9 @@
 """Smooth elementwise primitives, each with a kernel and partial derivatives.
 
 Partial derivatives consist of primitives, so derivatives of every order exist. The formulas are in the NIST
-Digital Library of Mathematical Functions (DLMF), chapter 4. At the edge of a domain, a derivative is the
-limit from inside, such as ``sqrt'(0) = inf``. A primitive with infinite derivatives is declared ``singular``
-(see ``primitives.kinds``).
+Digital Library of Mathematical Functions (DLMF), chapter 4. At the edge of the domain of a function, a
+derivative is the limit from inside, such as ``sqrt'(0) = inf``. A primitive with infinite derivatives is
+declared ``singular`` (see ``primitives.kinds``).
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def _xlogy_numpy(x: Array, y: Array) -> Array:
 def _quotient_or_zero(x: Atom, y: Atom) -> Atom:
     """Return x / y, and 0 if x is 0, for each element.
 
-    If x is 0, the result is computed as x · (1 / y), so that its derivative with respect to x is 1 / y. Other
-    elements are not computed in this form, because 1 / y may overflow.
+    Where x is 0, the result is computed as x · (1 / y), so that its derivative with respect to x is 1 / y.
+    All other elements are computed as x / y, because 1 / y may overflow.
     """
     is_zero = equal(x, zeros(x.type))
     return select(is_zero, masked_multiply(x, 1 / y), x / select(is_zero, ones(y.type), y))
@@ -145,7 +145,7 @@ cos = elementwise("cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)
 
 
 def _tan_partials(y: Atom, x: Atom) -> list[Partial]:
-    if x.dtype is float16:  # near π/2, y² overflows in float16, but not in other dtypes
+    if x.dtype is float16:  # near π/2, y² overflows only in float16
         inverse = 1 / cos(x)
         return [(inverse, inverse)]
     return [1 + y * y]
@@ -188,8 +188,8 @@ atan = elementwise(
 
 
 def _atan2_partials(angle: Atom, y: Atom, x: Atom) -> list[Partial]:
-    # The partial derivatives are x / r² and −y / r², and 0 at the origin. Divide twice by r, because r² may
-    # overflow or underflow
+    # The partial derivatives are x / r² and −y / r² with r = hypot(x, y), and 0 at the origin. Divide twice
+    # by r, because r² may overflow or underflow
     inverse = safe_reciprocal(hypot(x, y))
     return [(inverse, x * inverse), (inverse, -(y * inverse))]
 
@@ -218,7 +218,8 @@ def _direction(array: Module, x: Array, y: Array) -> Array:
 
 
 def _direction_partials(u: Atom, x: Atom, y: Atom) -> list[Partial]:
-    # the partial derivatives are y² / r³ and −x y / r³. The equivalent form (1 − u²) / r has cancellation
+    # the partial derivatives are y² / r³ and −x y / r³. The equivalent form (1 − u²) / r would have
+    # cancellation
     other, inverse = direction(y, x), 1 / hypot(x, y)
     return [(other, other * inverse), (-u, other * inverse)]
 
@@ -267,7 +268,7 @@ def _series_of_sech_squared(equation: Equation, k: int) -> Steps:
         left, right = (yield y, j), (yield y, k - j)
         if left is not None and right is not None:
             terms.append(left * right * (1.0 if 2 * j == k else 2.0))
-    return -accumulate(terms) if terms else None  # type: ignore[operator]  # there is a term
+    return -accumulate(terms) if terms else None  # type: ignore[operator]  # `terms` is not empty
 
 
 #: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. The form 1 − tanh² x has cancellation near ±1
@@ -284,7 +285,7 @@ sech_squared = elementwise(
 
 
 def _tanhshrink(array: Module, x: Array) -> Array:
-    """Compute x − tanh x, for |x| < 1 by a continued fraction (DLMF 4.39.1)."""
+    """Return x − tanh x; for |x| < 1, use a continued fraction (DLMF 4.39.1)."""
     square = array.where(array.abs(x) < 1, x, 0) ** 2
     fraction = square * 0
     for denominator in range(_TERMS_OF_TANH, 1, -2):
@@ -295,7 +296,7 @@ def _tanhshrink(array: Module, x: Array) -> Array:
 #: last denominator of the continued fraction of tanh. It is sufficient for float64 and |x| ≤ 1
 _TERMS_OF_TANH = 19
 
-#: x − tanh x, without cancellation for small x
+#: ``tanhshrink(x)``: x − tanh x, without cancellation for small x
 tanhshrink = elementwise(
     "tanhshrink",
     numpy=in_single(partial(_tanhshrink, np)),
@@ -331,7 +332,7 @@ atanh = elementwise(
 
 
 def _sqrt_partials(y: Atom, x: Atom) -> list[Partial]:
-    """Return 0.5 / y. At the zeros of a sum of squares, return the subgradient 0."""
+    """Return 0.5 / y. If x is a sum of squares, return the subgradient 0 at its zeros."""
     return [safe_quotient(full(y.type, 0.5), y) if is_sum_of_squares(x) else 0.5 / y]
 
 
@@ -357,7 +358,7 @@ reciprocal = elementwise(
 
 
 def not_negative(x: Atom) -> Atom:
-    """Return ``x`` with negative elements, and their derivatives, replaced by NaN."""
+    """Return ``x`` with its negative elements, and their derivatives, replaced by NaN."""
     if x.dtype.kind == "complex":
         return x
     return x * select(greater_equal(x, zeros(x.type)), ones(x.type), full(x.type, math.nan))

@@ -3,11 +3,11 @@
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
 A derivative multiplies *slopes* (partial derivatives) by tangents or cotangents, and a slope can be infinite.
-Some zeros are *exact*: they are zero in a whole neighborhood of the inputs. They come from a selection, a
-comparison, or a factor that does not depend on the inputs (a mask, a weight, a direction). The product of an
-exact zero and an infinite slope contributes nothing. A zero that was computed from the inputs, such as
-``sin(sqrt(x))`` at 0, is zero only at one point. Its product with an infinite slope has an unknown limit and
-is NaN.
+Some zeros are *exact*: the value is zero in a whole neighborhood of the inputs. Exact zeros come from a
+selection, a comparison, or a factor that does not depend on the inputs (a mask, a weight, a direction). The
+product of an exact zero and an infinite slope contributes nothing. A zero that was computed from the inputs,
+such as ``sin(sqrt(x))`` at 0, is zero only at one point. The product of such a zero and an infinite slope has
+an unknown limit and is NaN.
 
 :func:`nonzeros` returns a mask of the elements that are not exactly zero. It follows the equations of a value
 back to the operators that created its zeros. If exact zeros of one factor are multiplied by infinite elements
@@ -18,8 +18,8 @@ A *mark* is a bit that records how the elements of a value were computed (``ir.g
 ``CUT`` or ``DISCARDS`` has zeros for elements that a slice or lookup did not read. A product of factors
 without these marks is a plain multiplication.
 
-Limits: in two cases, all zeros of a value count as exact if it can have exact zeros. The value is the result
-of a matrix product or convolution, or an earlier iteration of a loop computed it.
+Limits: if a value can have exact zeros, all its zeros count as exact in two cases. Either the value is the
+result of a matrix product or convolution, or an earlier iteration of a loop computed it.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ __all__ = [
     "shielded_factors",
 ]
 
-#: A rule of an operator is a generator. It yields each operand, receives the mask of the operand's nonzeros,
-#: and returns the mask of the result's nonzeros
+#: generator of a rule: it yields each operand, receives the mask of nonzeros of this operand, and finally
+#: returns the mask of nonzeros of the result
 Steps = Generator["Atom", "Tangent", "Tangent"]
 
 
@@ -70,14 +70,14 @@ def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
     if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
         raise TypeError(
             f"For 'shield', x must be float or complex, and keep must be Bool with the shape of x, but got "
-            f"{x}, {keep}."
+            f"{x} and {keep}."
         )
     return x
 
 
 def _shield_numpy(x: Array, keep: Array) -> Array:
     finite = np.isfinite(x)
-    if finite.all() and np.shape(x) == np.shape(keep):  # if the shapes differ, x is one repeated element
+    if finite.all() and np.shape(x) == np.shape(keep):  # otherwise, x is one repeated element
         return x
     return np.where(keep | finite, x, np.zeros((), x.dtype))
 
@@ -87,14 +87,14 @@ def _shield_xla(jax: Module, x: Array, keep: Array) -> Array:
 
 
 def _simplify_shield(x: Atom, keep: Atom) -> Atom | None:
-    # A function of tangents must be linear, so its graph must not test whether tangents are finite
+    # A function of tangents must be linear, so a graph must not test whether tangents are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
 
 
 #: ``shield(x, keep)``: ``x``, a factor of a product, with infinite and NaN elements replaced by zero where
-#: ``keep`` is false. The tangent of ``x`` is not shielded here, because the derivative rule of the product
-#: shields it
+#: ``keep`` is false. The derivative rule of ``shield`` returns the tangent of ``x`` unchanged, because the
+#: derivative rule of the product shields it
 shield: Primitive[Atom] = Primitive(
     "shield",
     "elementwise",
@@ -110,7 +110,10 @@ shield: Primitive[Atom] = Primitive(
 
 
 def nonzeros(atom: Atom) -> Atom | None:
-    """Return a mask of the elements that are not exact zeros; ``None``: all elements."""
+    """Return a mask of the elements of ``atom`` that are not exact zeros.
+
+    Returns ``None`` if no element is an exact zero.
+    """
     return _found(atom) if current().is_differentiating else None
 
 
@@ -130,7 +133,7 @@ def _nonzeros(builder: Builder, atom: Atom) -> Steps:
 
 
 def has_cuts(atom: Atom) -> bool:
-    """Whether ``atom`` has zeros for elements that a slice or lookup did not read."""
+    """Return whether ``atom`` has zeros because a slice or lookup skipped elements."""
     builder = current()
     moving, builder.moving = builder.moving, EVERYTHING
     mask = _found(atom)
@@ -139,9 +142,10 @@ def has_cuts(atom: Atom) -> bool:
 
 
 def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
-    """Rule for :data:`RULES` of an operator that sums products over ``axes``.
+    """Rule for :data:`RULES`, for an operator that sums products over ``axes``.
 
-    If a slice or lookup left zeros in an operand, the sum has such zeros only along axes that are not summed.
+    If an operand has zeros because a slice or lookup skipped elements, the sum has such zeros only along axes
+    that are not summed.
     """
     y, masks = equation.outputs[0], []
     if current().moving is not EVERYTHING:
@@ -154,13 +158,16 @@ def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
 
 
 def _is_full(mask: Atom) -> bool:
-    """Whether a mask is known to be true for all elements."""
+    """Return whether a mask is known to be true for all elements."""
     value = _value(mask, _LONGEST_CHAIN)
     return value is not None and bool(np.all(value))
 
 
 def _value(atom: Atom, depth: int) -> Array | None:
-    """Evaluate a small mask that depends only on constants; ``None`` for other masks."""
+    """Return the value of a small mask that depends only on constants.
+
+    Returns ``None`` for any other mask.
+    """
     if type(atom) is Constant:
         return atom.value if atom.is_splat else atom.array()
     values = current().known_masks
@@ -195,7 +202,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 
 def compared(atom: Atom) -> Atom:
-    """Return the mask of the nonzero elements, computed by a comparison with zero."""
+    """Emit the mask of the nonzero elements of ``atom``, by a comparison with zero."""
     # use `equal`: in a graph, `not_equal` is reserved for the mask of a factor that does not depend on the
     # inputs (see `_compares_moving`)
     return logical_not(equal(atom, zeros(atom.type)))
@@ -235,8 +242,8 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        # A constant branch has no zeros from slices or lookups. If only such zeros are searched (`moving` is
-        # EVERYTHING), skip it
+        # A constant branch has no zeros from slices or lookups. Skip it if only such zeros are searched
+        # (`moving` is EVERYTHING)
         is_cut = type(branch) is Variable or current().moving is not EVERYTHING
         masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
@@ -250,7 +257,7 @@ def _summed(equation: Equation) -> Steps:
 
 
 def _moved(equation: Equation) -> Steps:
-    """Compute the mask for an operator that moves or repeats elements, or pads."""
+    """Rule for :data:`RULES`, for an operator that moves, repeats, or pads elements."""
     operands, masks = list(equation.inputs), []
     for k in equation.primitive.linear_operands(len(operands)):
         mask = yield operands[k]
@@ -287,11 +294,11 @@ OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
 def unshielded(slope: Atom) -> Atom:
-    """Remove the outer ``shield`` equations of ``slope`` that are not valid any more.
+    """Return ``slope`` without outer ``shield`` equations that are no longer valid.
 
-    An inner derivative emits a shield if zeros of the other factor are exact, because that factor does not
-    depend on the inner inputs. If it depends on the inputs of the current derivative, its zeros are not
-    exact.
+    An inner derivative shields a factor if the other factor of the product does not depend on the inner
+    inputs, so that its zeros are exact. In an outer derivative, the other factor may depend on the inputs.
+    Its zeros are then not exact, and the shield is not valid.
     """
     while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
         x, keep = slope.made_by.inputs
@@ -302,9 +309,9 @@ def unshielded(slope: Atom) -> Atom:
 
 
 def _compares_moving(keep: Atom) -> bool:
-    """Whether ``keep`` is computed by ``x != 0`` from a value x that can change.
+    """Return whether ``keep`` is computed as ``x != 0`` from an x that can change.
 
-    Such an x depends on the inputs of the current derivative.
+    A value can change if it depends on the inputs of the current derivative.
     """
     builder, waiting, followed = current(), [keep], set()
     while waiting:
@@ -321,17 +328,17 @@ def _compares_moving(keep: Atom) -> bool:
 
 
 def discarding() -> int:
-    """Return the marks of factors whose zeros are exact for any other factor.
+    """Return the marks of factors whose zeros are exact, whatever the other factor is.
 
-    The other factor need not have the mark ``INFINITE``. Zeros of selections (``MASKED``) are always exact.
-    While a function is compiled, an input may contain NaN without having the mark ``INFINITE``. Therefore
-    zeros around slices (``DISCARDS``) are included then.
+    Such zeros count even if the other factor does not have the mark ``INFINITE``. Zeros of selections
+    (``MASKED``) are always exact. While a function is compiled, an input may contain NaN without having the
+    mark ``INFINITE``. Zeros around slices (``DISCARDS``) are therefore included during compilation.
     """
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 
 
 def shielded_factors(a: Atom, b: Atom) -> tuple[Atom, Atom]:
-    """Replace infinite elements of a factor where the other factor is exactly zero."""
+    """Replace infinite elements of each factor where the other factor is exactly zero."""
     return _shielded(a, b), _shielded(b, a)
 
 
@@ -344,7 +351,7 @@ def _shielded(x: Atom, other: Atom) -> Atom:
     return x if mask is None else shield(x, mask)
 
 
-#: operators that combine or move masks of nonzeros
+#: operators that combine or rearrange masks of nonzeros
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
 #: operators that :func:`_value` can evaluate while the graph is built
 _EVALUATED = {

@@ -1,9 +1,9 @@
-"""Discrete Fourier transforms: ``fft``, and ``rfft``, ``irfft`` for real data.
+"""Discrete Fourier transforms: ``fft``, and for real data ``rfft`` and ``irfft``.
 
 The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents without conjugation (see
-``primitives.complexes``). Therefore each transform is its own transpose, both ``fft`` and its inverse. For
-real numbers, only half of the spectrum is computed, which halves the cost. The transpose of ``rfft`` is
-``irfft`` with weights, and the transpose of ``irfft`` is ``rfft`` with weights:
+``primitives.complexes``). Therefore ``fft`` and its inverse are each their own transpose. For real numbers,
+only half of the spectrum is computed, which halves the cost. The transpose of ``rfft`` is ``irfft`` with
+weights, and the transpose of ``irfft`` is ``rfft`` with weights:
 
     rfftᵀ ct = n irfft(s ∘ conj ct)        irfftᵀ ct = conj rfft(ct) / (n s)        s = (1, ½, …, ½, 1)
 
@@ -35,7 +35,9 @@ def _type_rule(x: TensorType, axes: tuple[int, ...], inverse: bool) -> TensorTyp
     if x.dtype.kind != "complex":
         raise TypeError(f"For 'fft', the input must be a complex tensor, but got {x.dtype}.")
     if len(set(axes)) != len(axes) or any(not 0 <= axis < x.rank or not x.shape[axis] for axis in axes):
-        raise ValueError(f"For 'fft', the axes {axes} do not fit an input of shape {x.shape}.")
+        raise ValueError(
+            f"For 'fft', the axes {axes} must be distinct and nonempty axes of the input of shape {x.shape}."
+        )
     return x
 
 
@@ -45,7 +47,7 @@ def _numpy(x: Array, axes: tuple[int, ...], inverse: bool) -> Array:
 
 
 def _xla(jax: Module, x: Array, axes: tuple[int, ...], inverse: bool) -> Array:
-    for axis in axes:  # transform the axes one by one, because XLA supports at most three in one call
+    for axis in axes:  # one by one, because XLA supports at most three axes in one call
         x = (jax.numpy.fft.ifft if inverse else jax.numpy.fft.fft)(x, axis=axis)
     return x
 
@@ -55,8 +57,8 @@ def _flops(equation: Equation) -> float:
     return 5 * x.type.size * sum(math.log2(max(x.shape[axis], 1)) for axis in equation.parameters["axes"])
 
 
-#: ``fft(x, axes, inverse)``: y_k = Σ_j x_j exp(−2πi jk/n) along each axis in ``axes``. If ``inverse``, the
-#: exponent has the sign + and the sum is divided by n
+#: ``fft(x, axes, inverse)``: y_k = Σ_j x_j exp(−2πi jk/n) along each axis in ``axes``. If ``inverse`` is
+#: true, the exponent is positive, and the sum is divided by n
 fft = linear(
     "fft",
     work=by(_flops),
@@ -83,7 +85,9 @@ def _real_type(x: TensorType, axis: int) -> TensorType:
     if x.dtype not in _SPECTRUM:
         raise TypeError(f"For 'rfft', the input must be of type Float32 or Float64, but got {x.dtype}.")
     if not 0 <= axis < x.rank or not x.shape[axis]:
-        raise ValueError(f"For 'rfft', the axis {axis} does not fit an input of shape {x.shape}.")
+        raise ValueError(
+            f"For 'rfft', the axis {axis} must be a nonempty axis of the input of shape {x.shape}."
+        )
     return _sized(x.with_dtype(_SPECTRUM[x.dtype]), axis, x.shape[axis] // 2 + 1)
 
 
@@ -104,10 +108,10 @@ def _sized(type: TensorType, axis: int, size: int) -> TensorType:
 
 
 def _weighted(spectrum: Atom, axis: int, length: int, inverse: bool) -> Atom:
-    """Multiply the half spectrum of a real transform by n / 2; by n at both ends.
+    """Multiply a half spectrum by n / 2, and its first and last frequency by n.
 
-    n is ``length``. If n is odd, the last frequency counts as an inner one. If ``inverse`` is true, divide
-    instead of multiplying.
+    n is ``length``. If n is odd, the last frequency is also multiplied by n / 2. If ``inverse`` is true,
+    divide instead of multiplying.
     """
     weights = np.full(length // 2 + 1, length / 2)
     weights[0] = length
@@ -122,7 +126,7 @@ def _half_flops(equation: Equation) -> float:
     return 2.5 * max(x.size, y.size) * math.log2(max(x.shape[axis], y.shape[axis]))
 
 
-#: ``rfft(x, axis)``: the first n // 2 + 1 elements of the Fourier transform of real numbers
+#: ``rfft(x, axis)``: the first n // 2 + 1 elements of the Fourier transform of n real numbers
 rfft = linear(
     "rfft",
     work=by(_half_flops),

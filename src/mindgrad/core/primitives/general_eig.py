@@ -1,6 +1,7 @@
 """General eigenvalue decomposition: complex eigenvalues and eigenvectors.
 
-With A V = V Λ and M = V⁻¹ Ȧ V (M. B. Giles, "Collected matrix derivative results", 2008)::
+The derivatives are, with A V = V Λ and M = V⁻¹ Ȧ V (M. B. Giles, "Collected matrix derivative results",
+2008)::
 
     λ̇ = diag M,     V̇ = V (F ∘ M) − V diag(c),     F_ij = 1 / (λ_j − λ_i),  F_ii = 0
 
@@ -8,8 +9,8 @@ where c keeps each column normalized: its length is 1, and its first large compo
 Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum
 beamforming", 2017, section 4). Gaps are treated as in ``primitives.eigh_svd``: if two eigenvalues are equal
 up to rounding, derivatives of their eigenvectors are NaN. A defective matrix has too few eigenvectors, and
-some of its eigenvalues have infinite derivatives. Because of rounding, the computed derivatives are large
-finite numbers instead.
+some of its eigenvalues have infinite derivatives. Because of rounding, the computed values of these
+derivatives are large finite numbers.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _whole(a: Atom) -> Atom:
 
 
 def _between(values: Atom, like: Atom) -> Atom:
-    """Return 1 / (λ_j − λ_i), NaN if the gap is rounding noise, and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i); NaN for gaps of rounding noise, and 0 on the diagonal."""
     gaps = columns(values, like) - rows(values, like)
     size = abs(stop_gradient(gaps))
     largest = abs(stop_gradient(values))
@@ -78,7 +79,7 @@ def _between(values: Atom, like: Atom) -> Atom:
 
 
 def _normalized(v: Atom, dv: Atom) -> Atom:
-    """Remove from V̇ the changes of the length and the phase of each column of V."""
+    """Return V̇ without changes of the length and the phase of the columns of V."""
     axes = (len(v.shape) - 2,)
     stretch = reduce_sum(real(v) * real(dv) + imag(v) * imag(dv), axes=axes)
     where = column_pivots(v)

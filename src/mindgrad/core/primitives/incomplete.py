@@ -1,12 +1,12 @@
 """Incomplete gamma and beta functions, and their derivatives of every order.
 
 Both functions are integrals of a probability density over one of its tails. The *shapes* of the density are
-its parameters a, or a and b. The variable of integration is u, where t = exp(u) for gamma, and t is the
-logistic function of u for beta, relative to the mode of the density. The integrand then decays at least
-exponentially on both sides. Its derivative with respect to a shape is the integrand times a polynomial in
-log t. One tail is integrated by Gauss-Legendre quadrature over panels, each of which is twice as long as the
-previous one. The other tail is one minus this tail. In float64 the error is about 1e-13, and 1e-10 if a shape
-is below 1e-3. Definitions: DLMF 8.2, 8.17.
+its parameters: a for gamma, and a and b for beta. The variable of integration is u, relative to the mode of
+the density: t = exp(u) for gamma, and t is the logistic function of u for beta. The integrand then decays at
+least exponentially on both sides. Its derivative with respect to a shape is the integrand times a polynomial
+in log t. One tail is integrated by Gauss-Legendre quadrature over panels, each of which is twice as long as
+the previous one. The other tail is one minus this tail. In float64 the error is about 1e-13, and 1e-10 if a
+shape is below 1e-3. Definitions: DLMF 8.2, 8.17.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which does not 
 
 @lru_cache(maxsize=1)
 def _rule() -> tuple[Array, Array]:
-    """Return quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
+    """Return the quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
 
 
 class Functions:
-    """The functions that an integrand calls, from NumPy or, if given, from JAX."""
+    """The functions that an integrand calls: from JAX if it is given, else from NumPy."""
 
     def __init__(self, jax: Module | None = None) -> None:
         self.jax = jax
@@ -68,10 +68,11 @@ class Functions:
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
 
     def integral(self, scale: Array, term: Callable) -> Stored:
-        """Return ∫₀^∞ term(w) dw; ``scale`` is the length over which ``term`` decays."""
+        """Return ∫₀^∞ term(w) dw. ``scale`` is the length over which ``term`` decays."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # loop over the nodes. XLA would fuse a vectorized sum with each of its uses, and recompute it there
+        # loop over the nodes, because XLA would fuse a vectorized sum with each equation that uses it, and
+        # recompute it there
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
@@ -109,17 +110,17 @@ def orders_type(name: str) -> Callable:
     def rule(*types: TensorType, **parameters: object) -> TensorType:
         orders = [value for key, value in parameters.items() if key != "upper"]
         if any(type(order) is not int or order < 0 for order in orders):
-            raise ValueError(f"For '{name}', the orders must be ints of at least 0, but got {orders}.")
+            raise ValueError(f"For '{name}', the orders must be nonnegative ints, but got {orders}.")
         return same_type(name, "float")(*types)  # type: ignore[no-any-return]
 
     return rule
 
 
 def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
-    """Return the requested tail of a distribution from the tail that was integrated.
+    """Return the requested tail of a distribution, given the integrated ``tail``.
 
-    If ``is_it`` is true, they are the same tail. Otherwise, they add up to 1, and their derivatives of
-    positive ``order`` add up to 0.
+    If ``is_it`` is true, the integrated tail is the requested tail. Otherwise, both tails add up to 1, and
+    their derivatives of positive ``order`` add up to 0.
     """
     return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
 
@@ -127,15 +128,20 @@ def _completed(numpy: Module, tail: Array, is_it: Array, order: int) -> Array:
 def with_ends(
     functions: Functions, value: Array, inside: Array, possible: Array, at_end: Array | float
 ) -> Array:
-    """Return ``value`` where ``inside``, else ``at_end`` where ``possible``, else NaN."""
+    """Select, for each element, ``value``, ``at_end``, or NaN.
+
+    The result is ``value`` if ``inside`` is true, otherwise ``at_end`` if ``possible`` is true, otherwise
+    NaN.
+    """
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
 
 
 def _at_end(shape: Atom, order: int) -> Atom:
-    """Return the density at 0 up to a factor, which is 0 to the power ``shape`` − 1.
+    """Return 0 to the power ``shape`` − 1: the density at 0, up to a factor.
 
-    If ``order`` is positive, return its derivative with respect to the shape parameter, which is set to 0.
+    If ``order`` is positive, return 0, the value that is used for the derivative with respect to the shape
+    parameter.
     """
     zero, one = zeros(shape.type), full(shape.type, 1.0)
     if order:
@@ -171,7 +177,7 @@ def _gamma(functions: Functions, shape: Array, bound: Array, n: int, upper: bool
 def derivatives_of_gamma(a: Atom, logarithm: Atom) -> Callable:
     """Return the derivatives of the gamma log-density at t = exp(``logarithm``).
 
-    The result is a function of the order of the derivative with respect to the shape a.
+    The result maps the order of the derivative with respect to the shape a to the derivative.
     """
     return lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
 
@@ -186,7 +192,7 @@ def _gamma_partials(y: Atom, a: Atom, x: Atom, *, n: int, upper: bool) -> list[P
 
 
 #: ``incomplete_gamma(a, x, n, upper)``: the n-th derivative with respect to a of the regularized incomplete
-#: gamma function P(a, x), or of 1 − P if ``upper``
+#: gamma function P(a, x), or of 1 − P if ``upper`` is true
 incomplete_gamma = elementwise(
     "incomplete_gamma",
     type_rule=orders_type("incomplete_gamma"),
@@ -248,7 +254,8 @@ def _beta(functions: Functions, first: Array, second: Array, bound: Array, m: in
 def derivatives_of_beta(a: Atom, b: Atom, logarithms: tuple) -> Callable:
     """Return the derivatives of the beta log-density with respect to its shapes.
 
-    The result is a function of the two orders. ``logarithms`` are log t and log(1 − t).
+    The result maps the orders with respect to a and b to the derivative. ``logarithms`` are log t and log(1 −
+    t).
     """
     both = a + b
 

@@ -4,15 +4,15 @@
                                                     scatter_set    y = x, then y[i(b), r]  = u[b, r]
 
 A *lookup* b reads or writes one slice of x. ``indices`` has shape (*b, k): its last axis contains k
-positions, one along each of the k ``axes`` of x. The other axes of x are called r, so y and u have the shape
-(*b, *r). Axes of x in ``batch`` correspond to the first axes of ``indices``: a lookup accesses only the part
-of x with its own batch index.
+positions, one along each of the k ``axes`` of x. All other axes of x are called r, so y and u have the shape
+(*b, *r). The axes of x in ``batch`` correspond to the first axes of ``indices``: a lookup accesses only the
+part of x that has the batch index of the lookup.
 
 Positions count from 0. If an operator permits negative indices, it converts them first. An out-of-range index
 is never replaced by another index. Reading at such an index returns NaN for floats, the smallest value for
 signed integers, the largest value for unsigned integers, and False for Booleans. With ``fill="zero"``, it
-returns 0. Writing at such an index does nothing. If several updates write to one element, the last one in the
-order of ``indices`` is stored. The NumPy kernels and compiled functions follow the same rules.
+returns 0. Writing at such an index does nothing. If several updates write to the same element, the last
+update in the order of ``indices`` is stored. The NumPy kernels and compiled functions follow the same rules.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 
 def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
-    """Check the operands of a gather or scatter; return the shape (*b, *r).
+    """Check the operands of a gather or scatter, and return the shape (*b, *r).
 
     This is the shape of the elements that are read or written (see the module docstring).
     """
@@ -70,7 +70,7 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
 
 
 def _places(shape: Shape, indices: Array, axes: Shape, batch: Shape) -> tuple[tuple, Array]:
-    """Convert ``indices`` to a NumPy index, and return a mask of the lookups in range.
+    """Return ``indices`` as a NumPy index, and a mask of the lookups in range.
 
     The index is for an array with the axes (batch, axes, window), see :func:`_arranged`. Out-of-range
     positions are replaced by 0.
@@ -91,7 +91,7 @@ def _places(shape: Shape, indices: Array, axes: Shape, batch: Shape) -> tuple[tu
 
 
 def _arranged(x: Array, axes: Shape, batch: Shape) -> tuple[Array, tuple[int, ...]]:
-    """Return a view of x with axes (batch, axes, window), and its permutation."""
+    """Return a view of x with the axes (batch, axes, window), and the permutation."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
@@ -99,7 +99,8 @@ def _arranged(x: Array, axes: Shape, batch: Shape) -> tuple[Array, tuple[int, ..
 def outside(dtype: NumpyType, fill: str) -> Array:
     """Return the value that an out-of-range lookup reads.
 
-    It is NaN for floats, and an extreme value for integers; with ``fill="zero"`` and for Booleans, it is 0.
+    The value is NaN for floats, and an extreme value for integers. With ``fill="zero"`` and for Booleans, it
+    is 0.
     """
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
@@ -110,7 +111,7 @@ def outside(dtype: NumpyType, fill: str) -> Array:
 
 
 def _xla_indices(indices: Array) -> Array:
-    """Convert indices to a signed type; clip unsigned ones to its largest value."""
+    """Convert indices to a signed dtype. Clip unsigned indices to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
     elif indices.dtype.kind == "i" and indices.dtype.itemsize >= 4:
@@ -189,13 +190,13 @@ def _gather_numpy(
         return np.full(shape, outside(x.dtype, fill))
     places, are_inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
-    if not are_inside.all():  # writing into y is safe: indexing with arrays has created a copy
+    if not are_inside.all():  # writing into y is safe: it is a copy, created by indexing with arrays
         y[~are_inside] = outside(x.dtype, fill)
     return y
 
 
-#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``.
-#: ``inside`` promises that all indices are in range (``passes.peepholes``)
+#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``. If
+#: ``inside`` is true, all indices must be in range (``passes.peepholes``)
 gather = linear(
     "gather",
     work=MOVE,
@@ -251,7 +252,7 @@ def _scatter_type(name: str) -> Rule:
 
 
 def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape, write: Rule) -> Array:
-    """Return a copy of x in which ``write`` has stored in-range ``updates``."""
+    """Return a copy of x into which ``write`` has written the in-range ``updates``."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
         return y
@@ -326,7 +327,7 @@ def _scatter_add_pattern(run: Propagation, equation: Equation, patterns: list) -
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # gather the number of each element of x, to find the element that each update changes
+    # number the elements of x and gather the numbers, to find the element that each update changes
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)
@@ -378,15 +379,15 @@ def _last_write_xla(jax: Module, indices: Array, sizes: Shape, batch: int) -> Ar
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
     empty = jax.numpy.full((*indices.shape[:batch], *sizes), -1, np.int32)
-    # the last update of an element has the largest number. Their maximum does not depend on the order in
-    # which a device writes
+    # the last update of an element has the largest number. The maximum of the numbers does not depend on the
+    # order in which a device writes
     last = _xla_scatter(jax, "scatter_max", empty, indices, order, axes, before)
     return _xla_gather(jax, last, indices, axes, before, -2) == order
 
 
-#: ``last_write(indices, sizes, batch)``: for writes at ``indices`` into axes of the given ``sizes``, a mask
-#: of the writes that are in range and not overwritten by a later write. The first ``batch`` axes of the
-#: indices are batch axes
+#: ``last_write(indices, sizes, batch)``: mask, for writes at ``indices`` into axes of the given ``sizes``,
+#: that is true for each write that is in range and not overwritten by a later write. The first ``batch`` axes
+#: of the indices are batch axes
 last_write = constant(
     "last_write",
     type_rule=_last_write_type,
@@ -439,7 +440,8 @@ def _scatter_set_transpose(
 
 
 #: ``scatter_set(x, indices, updates, axes, batch=(), unique=False)``: x with the updates written at
-#: ``indices``. ``unique`` promises that no element is written twice, so the last write need not be searched
+#: ``indices``. If ``unique`` is true, no element may be written twice, so that no search for the last write
+#: is needed
 scatter_set = linear(
     "scatter_set",
     work=MOVE,

@@ -1,4 +1,4 @@
-"""Simplify f(f⁻¹(x)) and the root of a square when an equation is built.
+"""Simplify f(f⁻¹(x)) and roots of squares while equations are built.
 
     cos(acos x) = x      exp(log x) = x      √(a²) = a and |a| = a, |−a| = a for a nonnegative a
 
@@ -55,7 +55,7 @@ _DEPTH = 6
 
 
 def is_nonnegative(atom: Atom, depth: int = _DEPTH) -> bool:
-    """Whether the equations of a real ``atom`` imply that no element is negative."""
+    """Return whether the equations of ``atom`` imply that no element is negative."""
     if type(atom) is Constant:
         return bool(np.all(atom.value >= 0))
     equation = atom.made_by
@@ -111,13 +111,13 @@ def _root_of_square(x: Atom) -> Atom | None:
         return base
     if equation.primitive is integer_power:
         half, odd = divmod(equation.parameters["n"], 2)
-        if not odd and half > 0 and (half % 2 == 0 or is_nonnegative(base)):  # type: ignore[arg-type]  # it has one operand
+        if not odd and half > 0 and (half % 2 == 0 or is_nonnegative(base)):  # type: ignore[arg-type]  # `base` is its operand
             return integer_power(base, n=half)
     return None
 
 
 def _size(x: Atom) -> Atom | None:
-    """Simplify |x| for x = a or x = −a with a nonnegative a; ``None`` for other x."""
+    """Return a for |x| if x is a or −a with a nonnegative a; otherwise ``None``."""
     if not x.dtype.is_float:
         return None
     equation = getattr(x, "made_by", None)
@@ -133,7 +133,7 @@ abs.simplify = _size
 
 
 def _is_positive(atom: Atom) -> bool:
-    """Whether ``atom`` is a sum of a positive constant and nonnegative values."""
+    """Return whether ``atom`` is a sum of a positive constant and nonnegative values."""
     if type(atom) is Constant:
         return bool(np.all(atom.value > 0))
     equation = atom.made_by
@@ -158,14 +158,14 @@ def _is_nonpositive(atom: Atom) -> bool:
 
 
 def _bounds(total: Atom, x: Atom) -> bool:
-    """Whether ``total`` is the maximum or the logsumexp of ``x``, possibly broadcast."""
+    """Return whether ``total`` is the (broadcast) maximum or logsumexp of ``x``."""
     equation = getattr(total, "made_by", None)
     while equation is not None and equation.primitive in (broadcast_in_dim, reshape):
         equation = getattr(equation.inputs[0], "made_by", None)
     return equation is not None and equation.primitive in (logsumexp, reduce_max) and equation.inputs[0] is x
 
 
-# exp of a nonpositive number and rsqrt of a positive number are finite. In these cases, the operator does not
-# start the mark INFINITE, but only passes it on from its operand
+# exp of a nonpositive number and rsqrt of a positive number are finite. In these cases, the operators do not
+# set the mark INFINITE ("starts"); their results have it only if an operand has it ("passes")
 exp.taint = lambda x: "passes" if x.dtype.is_float and _is_nonpositive(x) else "starts"
 rsqrt.taint = lambda x: "passes" if x.dtype.is_float and _is_positive(x) else "starts"

@@ -1,4 +1,4 @@
-"""Kinds of primitives: constructors that derive all rules from one or two.
+"""Kinds of primitives: constructors that derive all rules from one or two rules.
 
     kind         value                  tangent                    the primitive defines
     pointwise    y_i = f(x_i, …)        ẏ = Σ_k p_k ẋ_k            ``partials(y, *xs)``
@@ -9,10 +9,10 @@
 
 **Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic. However, if a selection such as ``where`` discards
 a value, its derivative must be zero even if a partial derivative is infinite. An operator whose partials can
-be infinite or NaN at a point of its domain is declared ``singular``. Its results get the mark ``INFINITE``,
-and so do all values computed from them. :func:`product` replaces infinite elements of a marked factor by 0 if
-the other factor is exactly zero (``primitives.exact_zeros``). Values without marks are multiplied directly. A
-sum of products (matrix product, convolution) cannot check each term. Therefore its transposes replace
+be infinite or NaN at a point of its domain is declared ``singular``. Its results, and all values computed
+from them, get the mark ``INFINITE``. :func:`product` replaces infinite elements of a marked factor by 0 if
+the other factor is exactly zero (``primitives.exact_zeros``). Factors without marks are multiplied directly.
+A sum of products (matrix product, convolution) cannot check each term. Therefore its transposes replace
 infinite elements of an operand if all cotangents that multiply them are zero (``primitives.shielding``).
 """
 
@@ -64,7 +64,7 @@ ACCEPTS: dict[str, tuple[str, ...]] = {
 
 
 def full(type: TensorType, number: complex) -> Constant:
-    """Return a constant of ``type`` whose elements all equal ``number``."""
+    """Return a constant of ``type`` in which every element equals ``number``."""
     return Constant(np.asarray(number, type.dtype.numpy), type)
 
 
@@ -74,7 +74,7 @@ def zeros(type: TensorType) -> Constant:
 
 
 def is_zero(atom: Atom) -> bool:
-    """Whether ``atom`` is a constant whose elements are all zero."""
+    """Return whether ``atom`` is a constant whose elements are all zero."""
     return type(atom) is Constant and not atom.value.any()
 
 
@@ -118,12 +118,12 @@ def product(slope: Atom | complex, tangent: Tangent, singular: int = False) -> T
 
 
 def cut(cotangent: Atom) -> Atom:
-    """Mark a cotangent that has zeros for elements that a slice or lookup skipped."""
+    """Mark a cotangent that has zeros because a slice or lookup skipped elements."""
     return marked(cotangent, CUT | DISCARDS)
 
 
 def marked(cotangent: Atom, mark: int) -> Atom:
-    """Set the mark bit ``mark``, such as ``CUT``, except on a splat constant."""
+    """Set the bit ``mark``, such as ``CUT``, unless all elements are one constant."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:
@@ -139,9 +139,10 @@ def _applied(slope: Partial, tangent: Tangent, singular: bool) -> Tangent:
 
 
 def same_type(name: str, accepts: str) -> rules.TypeRule:
-    """Return a type rule of an operator whose operands and result have one type.
+    """Return the type rule of operators whose operands and results have the same type.
 
-    ``accepts`` is the name of the permitted kinds of types in :data:`ACCEPTS`, such as ``"inexact"``.
+    ``accepts`` is a key of :data:`ACCEPTS`, such as ``"inexact"``, which selects the permitted kinds of
+    types.
     """
     kinds = ACCEPTS[accepts]
 
@@ -184,14 +185,14 @@ def elementwise(
         xla: name of the function of ``jax.lax`` that computes the operator, or a function
             ``xla(jax, *arrays)``.
         partials: ``partials(y, *xs, **parameters)`` returns one partial derivative per operand, built from
-            primitives, or ``None`` for an operand without derivative. A tuple ``(a, b)`` means the partial a
-            · b, and the tangent t is multiplied as a · (b · t). This is useful if a · b can overflow or
-            underflow although a · b · t does not, as for 1 / x².
-        samples: one domain per operand (see ``primitives.samples``), or one domain for all, or a list of
-            cases for an operator with parameters.
+            primitives, or ``None`` for an operand without derivative. A tuple ``(a, b)`` represents the
+            partial derivative a · b, which is multiplied by a tangent t as a · (b · t). This is useful if a ·
+            b can overflow or underflow although a · b · t does not, as for 1 / x².
+        samples: one domain per operand (see ``primitives.samples``), or one domain for all operands, or, for
+            an operator with parameters, a list of cases.
         accepts: name of the permitted element types, such as ``"inexact"``.
-        singular: whether a partial can be infinite or NaN inside the domain, or ``singular(**parameters)`` if
-            this depends on parameters.
+        singular: whether a partial derivative can be infinite or NaN inside the domain of the operator, or
+            ``singular(**parameters)`` if this depends on parameters.
     """
 
     def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
@@ -216,7 +217,7 @@ def elementwise(
         xla=xla,
         jvp=jvp,
         samples=_pointwise_samples(samples, _operand_count(partials), accepts),
-        **fields,  # type: ignore[arg-type]  # Primitive declares them
+        **fields,  # type: ignore[arg-type]  # fields of Primitive
     )
 
 
@@ -241,7 +242,7 @@ def pointwise_constant(
     type_rule: rules.TypeRule | None = None,
     **fields: object,
 ) -> Primitive:
-    """Create a pointwise operator with derivative zero: comparison, logic, floor.
+    """Create a pointwise operator with derivative zero, such as a comparison or floor.
 
     ``result`` is the element type of the output if it differs from the type of the operands.
     """
@@ -258,13 +259,13 @@ def pointwise_constant(
         numpy=numpy,
         xla=xla,
         samples=_pointwise_samples(samples, operands, accepts),
-        **fields,  # type: ignore[arg-type]  # Primitive declares them
+        **fields,  # type: ignore[arg-type]  # fields of Primitive
     )
 
 
 def constant(name: str, **fields: object) -> Primitive:
-    """Create an operator whose derivative is zero (argmax, one_hot, iota)."""
-    return Primitive(name, "constant", **fields)  # type: ignore[arg-type]  # Primitive declares them
+    """Create an operator whose derivative is zero, such as argmax or iota."""
+    return Primitive(name, "constant", **fields)  # type: ignore[arg-type]  # fields of Primitive
 
 
 def linear(
@@ -275,15 +276,15 @@ def linear(
     kind: str = "linear",
     **fields: object,
 ) -> Primitive:
-    """Create an operator that is jointly linear in some operands.
+    """Create an operator that is jointly linear in some of its operands.
 
     With operands x₁, x₂, this means ``L(a x₁ + b y₁, a x₂ + b y₂) = a L(x₁, x₂) + b L(y₁, y₂)``.
 
     Args:
         transpose: ``transpose(ct, *xs, **parameters)`` returns one cotangent per operand, or a single
             cotangent if there is one operand.
-        linear_in: indices of the operands in which the operator is linear, without indices and masks.
-            Default: all operands.
+        linear_in: positions of the operands in which the operator is linear. Operands such as index tensors
+            and masks are left out. Default: all operands.
     """
 
     def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
@@ -306,7 +307,7 @@ def linear(
         transpose=transposed,
         taint="passes",
         linear_in=linear_in,
-        **fields,  # type: ignore[arg-type]  # Primitive declares them
+        **fields,  # type: ignore[arg-type]  # fields of Primitive
     )
     return primitive
 
@@ -317,7 +318,7 @@ def pointwise_linear(
     """Create a linear pointwise operator, whose operands share one shape."""
     fields.setdefault("type_rule", same_type(name, accepts))
     given = _pointwise_samples(samples, operands, accepts)
-    return linear(name, kind="pointwise linear", samples=given, **fields)  # type: ignore[arg-type]  # Primitive declares them
+    return linear(name, kind="pointwise linear", samples=given, **fields)  # type: ignore[arg-type]  # fields of Primitive
 
 
 def multilinear(
@@ -329,7 +330,7 @@ def multilinear(
     samples: object = None,
     **fields: object,
 ) -> Primitive:
-    """Create an operator that is linear in each operand: mul, dot, convolution.
+    """Create an operator that is linear in each operand, such as mul, dot, or conv.
 
     ``transpose[k](ct, *xs, **parameters)`` returns the cotangent of operand ``k``.
     """
@@ -356,11 +357,11 @@ def multilinear(
         samples = (samples, len(transpose), accepts)
     fields.setdefault("taint", "passes")
     fields.setdefault("jvp", jvp)
-    primitive: Primitive[Atom] = Primitive(name, kind, transpose=transposed, samples=samples, **fields)  # type: ignore[arg-type]  # Primitive declares them
+    primitive: Primitive[Atom] = Primitive(name, kind, transpose=transposed, samples=samples, **fields)  # type: ignore[arg-type]  # fields of Primitive
     return primitive
 
 
 def general(name: str, *, jvp: rules.Jvp, **fields: object) -> Primitive:
-    """Create an operator from a JVP rule."""
+    """Create an operator whose derivative is defined by the forward rule ``jvp``."""
     fields.setdefault("taint", "passes")
-    return Primitive(name, "general", jvp=jvp, **fields)  # type: ignore[arg-type]  # Primitive declares them
+    return Primitive(name, "general", jvp=jvp, **fields)  # type: ignore[arg-type]  # fields of Primitive

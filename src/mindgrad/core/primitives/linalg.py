@@ -1,8 +1,8 @@
 """Direct linear algebra: linear systems, inverse, Cholesky, and QR.
 
 All primitives accept matrices ``(…, m, n)`` of float32, float64, complex64, or complex128; leading axes are a
-batch. If no result exists because a matrix is singular or not positive definite, the result is infinite or
-NaN. The other matrices of the batch are not affected.
+batch. If no result exists because a matrix is singular or not positive definite, its result is infinite or
+NaN. The results of all other matrices of the batch are not affected.
 
 Formulas:
 
@@ -70,7 +70,10 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 def _system_batch(
     name: str, size: int, xs: Atoms, at: Sequence, left: bool, parameters: Statics
 ) -> tuple[Atom, int]:
-    """Batching rule: if samples share the matrix, join their right-hand sides."""
+    """Batching rule of linear systems.
+
+    If all samples share the matrix, their right-hand sides are joined to one system.
+    """
     primitive = REGISTRY[name]
     a, b = xs
     if at[0] is not None:
@@ -93,9 +96,9 @@ def _system_flops(equation: Equation) -> float:
 
 
 def _discarded(y: Atom, ct: Atom, left: bool = True) -> Atom:
-    """Set infinite and NaN elements of ``y`` to 0 in columns where ``ct`` is zero.
+    """Replace infinite and NaN elements of ``y`` by 0 in columns where ``ct`` is zero.
 
-    A singular matrix makes the solution ``y`` infinite, but a column with a zero cotangent was not used.
+    A singular matrix makes the solution ``y`` infinite, but a column whose cotangent is zero was not used.
     """
     if not can_discard(ct, y):
         return y
@@ -105,18 +108,18 @@ def _discarded(y: Atom, ct: Atom, left: bool = True) -> Atom:
 
 
 def _read(a: Atom, lower_part: bool, unit_diagonal: bool) -> Atom:
-    """Return the part of a matrix that a triangular system reads; zeros elsewhere."""
+    """Return the triangle of ``a`` that a triangular system reads; zeros elsewhere."""
     return (lower if lower_part else upper)(a, strict=unit_diagonal)
 
 
 def _triangular_jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: Static) -> Tangent:
-    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y)."""
+    """Return the tangent of op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])
         t = swapped(t) if parameters["transpose"] else t
         db = accumulate([db, -(matmul(t, y) if parameters["left"] else matmul(y, t))])
-    return triangular_solve(a, db, **parameters)  # type: ignore[arg-type]  # a tangent is not zero
+    return triangular_solve(a, db, **parameters)  # type: ignore[arg-type]  # not both tangents are None
 
 
 def _triangular_numpy(
@@ -143,9 +146,9 @@ class _TriangularAxes(Axes):
 
 _SIDES = {True: Core("(i,j),(i,k)->(j,k)", parallel="k"), False: Core("(i,j),(k,i)->(k,j)", parallel="k")}
 
-#: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: Y with op(T) Y = B, or with Y op(T) = B
-#: if ``left`` is false. T is the lower (``lower``) or upper triangle of ``a``, with ones on its diagonal if
-#: ``unit_diagonal``. op(T) is T, or Tᵀ (not conjugated) if ``transpose``
+#: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: the solution Y of op(T) Y = B, or of Y
+#: op(T) = B if ``left`` is false. T is the lower (``lower``) or upper triangle of ``a``, with ones on its
+#: diagonal if ``unit_diagonal`` is true. op(T) is T, or Tᵀ (not conjugated) if ``transpose`` is true
 triangular_solve = general(
     "triangular_solve",
     taint="starts",
@@ -194,18 +197,18 @@ triangular_solve = general(
 
 
 def _solve_jvp(y: Atom, xs: Atoms, ts: Tangents, transpose: bool = False) -> Tangent:
-    """Differentiate op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
+    """Return the tangent of op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         db = accumulate([db, -matmul(swapped(da) if transpose else da, y)])
-    return solve(a, db, transpose=transpose)  # type: ignore[arg-type]  # as above
+    return solve(a, db, transpose=transpose)  # type: ignore[arg-type]  # not both tangents are None
 
 
 def _solve_xla(jax: Module, a: Array, b: Array, transpose: bool = False) -> Array:
-    """Solve by P A = L U, so that systems with A and Aᵀ use the same factors."""
+    """Solve with the factorization P A = L U, which serves systems with A and with Aᵀ."""
     linalg, numpy = jax.lax.linalg, jax.numpy
     factors, _, order = linalg.lu(a)
-    inside = "promise_in_bounds"  # the indices are a permutation, so all of them are in range
+    inside = "promise_in_bounds"  # the indices are a permutation, hence in range
 
     def back(y: Array, lower: bool) -> Array:
         return linalg.triangular_solve(
@@ -218,8 +221,8 @@ def _solve_xla(jax: Module, a: Array, b: Array, transpose: bool = False) -> Arra
     return back(back(numpy.take_along_axis(b, order[..., None], -2, mode=inside), True), False)
 
 
-#: ``solve(a, b, transpose)``: Y with A Y = B, or with Aᵀ Y = B (not conjugated) if ``transpose``. The columns
-#: of ``b`` are right-hand sides. Linear in ``b``
+#: ``solve(a, b, transpose)``: the solution Y of A Y = B, or of Aᵀ Y = B (not conjugated) if ``transpose`` is
+#: true. The columns of ``b`` are right-hand sides. The operator is linear in ``b``
 solve = general(
     "solve",
     taint="starts",
@@ -284,7 +287,7 @@ def _cholesky_numpy(a: Array) -> Array:
 
 
 def _cholesky_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
-    """Compute L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ). Φ is the lower triangle with half of the diagonal."""
+    """Return L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ). Φ is the lower triangle with half of the diagonal."""
     half = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
     inner = triangular_solve(y, hermitian(ts[0]), **half)
     inner = triangular_solve(y, adjoint(inner), **half)
@@ -293,7 +296,7 @@ def _cholesky_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
 
 
 #: ``cholesky(a)``: the lower triangular L with L Lᴴ = (A + Aᴴ) / 2, the symmetric (Hermitian) part of ``a``.
-#: L depends on all elements of ``a``. It is NaN if the Hermitian part is not positive definite
+#: L depends on all elements of ``a``. L is NaN if the Hermitian part is not positive definite
 cholesky = general(
     "cholesky",
     taint="starts",
@@ -317,13 +320,14 @@ def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
     if m < n:
         raise ValueError(
             f"For 'qr', the matrix must have at least as many rows as columns, but got the shape "
-            f"{a.shape}: factor its first {m} columns, A₁ = Q R₁; then R = (R₁, Qᴴ A₂)."
+            f"{a.shape}. Write the matrix as (A₁, A₂) and factor its first {m} columns, A₁ = Q R₁. Then "
+            f"R = (R₁, Qᴴ A₂)."
         )
     return a, a.with_shape((*batch, n, n))
 
 
 def _qr_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
-    """Compute Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
+    """Return the tangents Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
 
     X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ is antihermitian and has the lower triangle of M.
     """
@@ -333,15 +337,16 @@ def _qr_jvp(y: Atoms, xs: Atoms, ts: Atoms) -> tuple[Tangent, Tangent]:
     below = lower(m, strict=True)
     omega = below - adjoint(below)
     if m.dtype.kind == "complex":
-        # R has a real diagonal, so Ω has the imaginary part of the diagonal of M
+        # R has a real diagonal, so the diagonal of Ω is the imaginary part of the diagonal of M
         part = imag(on_the_diagonal(m))
         omega = omega + complex(zeros(part.type), part)
     rest = m - omega
     return x - matmul(q, rest), matmul(rest, r)
 
 
-#: ``qr(a)`` for m ≥ n: A = Q R with orthonormal columns in Q (m, n), an upper triangular R (n, n), and
-#: LAPACK's signs. The derivative is infinite or NaN if ``a`` does not have full rank
+#: ``qr(a)`` for an m × n matrix with m ≥ n: the factors of A = Q R, with orthonormal columns in Q (m, n), an
+#: upper triangular R (n, n), and LAPACK's signs. The derivative is infinite or NaN if ``a`` does not have
+#: full rank
 qr = general(
     "qr",
     taint="starts",

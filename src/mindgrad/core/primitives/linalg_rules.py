@@ -38,17 +38,17 @@ _REAL_PART = {complex64: float32, complex128: float64}
 
 
 def check_matrix(name: str, *xs: TensorType) -> None:
-    """Raise an error unless the operands are matrices of one dtype and batch shape."""
+    """Raise an error unless ``xs`` are matrices of the same dtype and batch shape."""
     for x in xs:
         if x.dtype not in _SUPPORTED or x.dtype is not xs[0].dtype:
             raise TypeError(
                 f"For '{name}', the input must be Float32, Float64, Complex64 or Complex128"
-                f"{'' if len(xs) == 1 else ' (all operands the same)'}, but got "
+                f"{'' if len(xs) == 1 else ' (the same for all operands)'}, but got "
                 f"{', '.join(str(matrix.dtype) for matrix in xs)}: convert it first."
             )
         if x.rank < 2 or x.shape[:-2] != xs[0].shape[:-2]:
             raise ValueError(
-                f"For '{name}', the input must be a matrix or a batch of them, of shape (…, m, n)"
+                f"For '{name}', the input must be a matrix or a batch of matrices, of shape (…, m, n)"
                 f"{'' if len(xs) == 1 else ', with the same batch axes'}, but got the shapes "
                 f"{', '.join(str(matrix.shape) for matrix in xs)}."
             )
@@ -70,7 +70,7 @@ def real_part_type(x: TensorType) -> TensorType:
 
 
 def on_failure_nan(kernel: Callable, lower: bool = False) -> Kernel:
-    """Wrap a kernel to return NaN if ``numpy.linalg`` raises an error, as XLA does.
+    """Wrap a kernel so that it returns NaN, as XLA does, if ``numpy.linalg`` fails.
 
     One singular matrix then does not affect the other matrices of its batch. If ``lower`` is true, the result
     is a lower triangle, and elements above the diagonal are zero even for a singular matrix.
@@ -89,7 +89,7 @@ def _one_by_one(
     kernel: Callable, arrays: Sequence[Array], parameters: dict, lower: bool
 ) -> Array | tuple[Array, ...]:
     batch = arrays[0].shape[:-2]
-    # to find the shapes of the results, call the kernel with identity matrices, for which it cannot fail
+    # find the shapes of the results by calling the kernel with identity matrices, for which it cannot fail
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)
@@ -149,13 +149,13 @@ def off_diagonal(shape: Shape) -> Atom:
 
 
 def lower(x: Atom, strict: bool = False) -> Atom:
-    """Return the lower triangle, without the diagonal if ``strict``; zeros elsewhere."""
+    """Return the lower triangle (if ``strict``, without diagonal); zeros elsewhere."""
     i, j = _indices(x.shape)
     return masked(x, greater(i, j) if strict else greater_equal(i, j))
 
 
 def upper(x: Atom, strict: bool = False) -> Atom:
-    """Return the upper triangle, without the diagonal if ``strict``; zeros elsewhere."""
+    """Return the upper triangle (if ``strict``, without diagonal); zeros elsewhere."""
     i, j = _indices(x.shape)
     return masked(x, greater(j, i) if strict else greater_equal(j, i))
 
@@ -171,7 +171,6 @@ def diagonal(x: Atom) -> Atom:
 
 
 def identity(type: TensorType) -> Atom:
-    """Return the identity matrix of ``type``."""
     return on_the_diagonal(ones(type))
 
 
@@ -183,17 +182,17 @@ def _spread(v: Atom, like: Atom, axis: int) -> Atom:
 
 
 def columns(v: Atom, like: Atom) -> Atom:
-    """Repeat a vector as rows: result[i, j] = v[j], in the shape of ``like``."""
+    """Return the matrix with rows ``v``: result[i, j] = v[j], shaped like ``like``."""
     return _spread(v, like, len(like.shape) - 1)
 
 
 def rows(v: Atom, like: Atom) -> Atom:
-    """Repeat a vector as columns: result[i, j] = v[i], in the shape of ``like``."""
+    """Return the matrix with columns ``v``: result[i, j] = v[i], shaped like ``like``."""
     return _spread(v, like, len(like.shape) - 2)
 
 
 def sum_of_products(a: Atom, b: Atom) -> Atom:
-    """Return Σᵢⱼ aᵢⱼ bᵢⱼ for each pair of matrices."""
+    """Return Σᵢⱼ aᵢⱼ bᵢⱼ for each pair of matrices in the batches ``a`` and ``b``."""
     rank = len(a.shape)
     axes = tuple(range(rank))
     return dot(a, b, contract=(axes[-2:], axes[-2:]), batch=(axes[:-2], axes[:-2]))
@@ -203,7 +202,7 @@ def sum_of_products(a: Atom, b: Atom) -> Atom:
 
 
 def of_matrices(factor: float) -> Work:
-    """Return the work of ``factor · m · n · min(m, n)`` operations for each matrix."""
+    """Return the work of ``factor · m · n · min(m, n)`` operations per m × n matrix."""
 
     def flops(equation: Equation) -> float:
         *lead, m, n = equation.inputs[0].shape
@@ -216,7 +215,7 @@ def of_matrices(factor: float) -> Work:
 
 
 def _prepared(function: Callable) -> Callable:
-    """Create the argument ``prepare`` of a test sample from ``function``."""
+    """Return the argument ``prepare`` of a test sample, which applies ``function``."""
 
     def prepare(x: Array, *rest: Array) -> list[Array]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64

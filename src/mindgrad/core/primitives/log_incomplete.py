@@ -1,11 +1,11 @@
 """Logarithms of incomplete gamma and beta functions, and all their derivatives.
 
-A tail is the integral of a density below or above a bound. It is computed as v J, where v is the
-integrand at the bound, and J is the integral of the integrand divided by v. The tail can underflow, but log v
-and J do not, so its logarithm is log v + log J. The derivatives of the logarithm with respect to the shapes
-are ratios of integrals, in which v cancels. The derivative with respect to u = log t, or logit t, is ±1 / J,
-the *hazard*. Derivatives of hazards and ratios consist of hazards and ratios. A tail close to 1 is computed
-as one minus the other tail.
+A *tail* is the integral of a density below or above a bound. It is computed as v J, where v is the integrand
+at the bound, and J is the integral of the integrand divided by v. The tail can underflow, but log v and J do
+not, so the logarithm of the tail is computed as log v + log J. The derivatives of the logarithm with respect
+to the shapes are ratios of integrals, in which v cancels. The derivative with respect to u = log t, or logit
+t, is ±1 / J, the *hazard*. Derivatives of hazards and ratios consist of hazards and ratios. A tail close to 1
+is computed as one minus the other tail.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def _of_tail(
         integral: the integral over the tail, divided by the integrand at the bound.
         slopes: for a positive ``order``, the integral of the differentiated integrand over the tail, divided
             by the integrand at the bound.
-        is_it: whether the integrated tail is the requested one. If not, one minus this tail is requested.
+        is_it: whether the integrated tail is the requested tail. If not, one minus the integrated tail is
+            requested.
         order: 0 requests the logarithm of the tail, n > 0 the ratio of its n-th derivative to the tail, and
             ``None`` the hazard.
     """
@@ -60,7 +61,7 @@ def _of_tail(
 
 
 def _log_gamma(functions: Functions, shape: Array, bound: Array, n: int | None, upper: bool) -> Array:
-    """Return log T, the ratio ∂ⁿT / T, or the hazard t p(t) / T for a gamma tail T.
+    """Return log T, the ratio ∂ⁿT / T, or the hazard t p(t) / T of a gamma tail T.
 
     The result is log T for ``n`` = 0, the ratio for ``n`` > 0, and the hazard if ``n`` is ``None``.
     """
@@ -110,8 +111,8 @@ def _gamma_hazard_partials(y: Atom, a: Atom, x: Atom, *, upper: bool) -> list[Pa
     return [y * slope, (y, a - x + y if upper else a - x - y, 1 / x)]
 
 
-#: ``log_gamma_tail(a, x, n, upper)``: the logarithm of the tail T(a, x), the value of ``incomplete_gamma``.
-#: For n > 0, the ratio (∂ⁿT / ∂aⁿ) / T
+#: ``log_gamma_tail(a, x, n, upper)``: the logarithm of the tail T(a, x) that ``incomplete_gamma`` returns.
+#: For n > 0, it returns the ratio (∂ⁿT / ∂aⁿ) / T instead
 log_gamma_tail = elementwise(
     "log_gamma_tail",
     type_rule=orders_type("log_gamma_tail"),
@@ -149,8 +150,8 @@ def _log_beta(
 ) -> Array:
     """Return log I, the ratio ∂ᵐ⁺ⁿI / I, or the hazard of the beta distribution.
 
-    The result is log I for ``m`` = ``n`` = 0, and the ratio for other integers. If ``m`` is ``None``, it is
-    the hazard x (1 − x) p(x) / I.
+    I is the regularized incomplete beta function. The result is log I for ``m`` = ``n`` = 0, and the ratio
+    for any other integers. If ``m`` is ``None``, the result is the hazard x (1 − x) p(x) / I.
     """
     numpy = functions.numpy
     inside = (bound > 0) & (bound < 1) & (first > 0) & (second > 0)
@@ -210,8 +211,8 @@ def _beta_hazard_partials(y: Atom, a: Atom, b: Atom, x: Atom) -> list[Partial]:
     return [y * of_a, y * of_b, (y, a - (a + b) * x - y, 1 / (1.0 - x), 1 / x)]
 
 
-#: ``log_beta_tail``: the logarithm of the regularized incomplete beta function Iₓ(a, b). For m + n > 0, the
-#: ratio (∂ᵐ⁺ⁿI / ∂aᵐ ∂bⁿ) / I
+#: ``log_beta_tail``: the logarithm of the regularized incomplete beta function Iₓ(a, b). For m + n > 0, it
+#: returns the ratio (∂ᵐ⁺ⁿI / ∂aᵐ ∂bⁿ) / I instead
 log_beta_tail = elementwise(
     "log_beta_tail",
     type_rule=orders_type("log_beta_tail"),

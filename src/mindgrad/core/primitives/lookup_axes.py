@@ -1,10 +1,10 @@
-"""Axes of lookups (``gather``, ``scatter``).
+"""Axes of lookups: the index maps of ``gather`` and ``scatter``.
 
     gather   x (batch, indexed, window), indices (batch, lookups, component) → (batch, lookups, window)
     scatter  x, indices, updates (batch, lookups, window) → the axes of x
 
 A lookup selects one position along the *indexed* axes of x, and copies the *window* axes completely
-(``primitives.indexing``). The axes of ``x`` may have any order.
+(``primitives.indexing``). The three kinds of axes of ``x`` may be in any order.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _lookups(x: Shape, indices: Shape, axes: Shape, batch: Shape) -> IndexMap:
 
 
 def _relabeled_lookups(old: IndexMap, operands: Sequence[Labels]) -> tuple[dict[str, Shape], Labels] | None:
-    """Return the parameters of a lookup for reordered operands, and its window labels."""
+    """Return the parameters of a lookup of reordered operands, and the window labels."""
     x, indices = operands[:2]
     batch = tuple([label for label in indices if label in x])
     if indices[-1] != old.operands[1][-1] or indices[: len(batch)] != batch:

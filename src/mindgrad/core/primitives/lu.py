@@ -37,7 +37,7 @@ __all__ = ["lu", "lu_pivots", "row_order"]
 
 
 def _fitted(y: Atom, rows: int, columns: int) -> Atom:
-    """Crop matrices, or pad them with zeros, to the given numbers of rows and columns."""
+    """Crop matrices or pad them with zeros to size ``rows`` × ``columns``."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:
             y = slice_axis(y, axis, 0, size)
@@ -80,7 +80,7 @@ def _lu_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
 
 
 def _factored(a: Array) -> tuple[Array, Array]:
-    """Factor a batch of matrices by Gaussian elimination; return factors and pivots."""
+    """Return the factors and pivots of a batch of matrices (Gaussian elimination)."""
     y = np.array(a)
     m, n = y.shape[-2:]
     pivots = np.zeros((*y.shape[:-2], min(m, n)), np.int32)
@@ -95,7 +95,7 @@ def _factored(a: Array) -> tuple[Array, Array]:
         np.put_along_axis(y, index, here, -2)
         y[..., i : i + 1, :] = other
         pivot = other[..., :, i]
-        safe = np.where(pivot == 0, 1, pivot)  # if all candidates are 0, the column remains zero
+        safe = np.where(pivot == 0, 1, pivot)  # a pivot of 0 means that the whole column is zero
         y[..., i + 1 :, i] /= safe
         y[..., i + 1 :, i + 1 :] -= y[..., i + 1 :, i : i + 1] * y[..., i : i + 1, i + 1 :]
     return y, pivots
@@ -156,8 +156,8 @@ row_order = constant(
     samples=[case(fixed([[2, 1, 2], [0, 2, 2]]), size=4), case(fixed([1, 1]), size=2)],
 )
 
-#: ``lu(a)``: the factors of the matrix with exchanged rows, in one matrix: L below the diagonal, and U on and
-#: above it. The derivative requires that no pivot is 0
+#: ``lu(a)``: the factors L and U of the matrix with exchanged rows, stored in one matrix: L below the
+#: diagonal, and U on and above the diagonal. The derivative requires that no pivot is 0
 lu = general(
     "lu",
     work=of_matrices(2 / 3),

@@ -5,9 +5,9 @@
     pad(a, after) + pad(b, before) = join(a, b)            part(f(x)): see :data:`PARTS` for f
 
 Here ``part`` is a slice and ``join`` is a concatenation. A derivative often concatenates the columns of a
-gradient, and user code then slices it. With these rules, only the columns that are used are computed. The
-gradient of slices of an array is a sum of padded arrays, which becomes one concatenation. Each function
-returns the replacement of the outer operator, or ``None``.
+gradient, and user code then slices the gradient. With these rules, only the columns that are used are
+computed. The gradient of slices of an array is a sum of padded arrays, which becomes one concatenation. Each
+function of this module returns the replacement of the outer operator, or ``None`` if there is none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mindgrad.core.ir.types import Shape, type_of
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
-#: Rules of primitives that can compute a slice of their result without the whole result.
+#: maps each primitive that can compute a slice of its result without the whole result to a rule.
 #: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None`` if the primitive
 #: cannot compute it
 PARTS: dict[Primitive, Callable] = {}
@@ -36,13 +36,16 @@ def _made(x: Atom, name: str) -> Equation | None:
 
 
 def reshaped_twice(x: Atom, shape: Shape) -> Atom | None:
-    """Simplify ``reshape(x, shape)``, where x is a reshape itself, to one reshape."""
+    """If ``x`` is a reshape, return ``reshape(x, shape)`` as a single reshape."""
     inner = _made(x, "reshape")
     return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
 
 
 def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
-    """Return ``a + b`` as one padded concatenation, if both are padded and adjacent."""
+    """Return ``a + b`` as a padded concatenation.
+
+    Returns ``None`` unless ``a`` and ``b`` are padded with zeros and their contents are adjacent.
+    """
     first = _made(a, "pad")
     second = None if first is None else _made(b, "pad")
     if first is None or second is None:
@@ -65,7 +68,10 @@ def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
 
 
 def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
-    """Simplify a slice of a concatenation, or of f(x), to compute only its elements."""
+    """Return a slice of a concatenation or of f(x), without computing other elements.
+
+    Returns ``None`` if ``x`` is not a concatenation, and f has no rule in :data:`PARTS`.
+    """
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)
@@ -103,16 +109,16 @@ def _parts(xs: Atoms, axis: int) -> Atom | None:
     slices = [_made(x, "slice") for x in xs]
     if any(piece is None for piece in slices):
         return None
-    source = slices[0].inputs[0]  # type: ignore[union-attr]  # all are equations
+    source = slices[0].inputs[0]  # type: ignore[union-attr]  # no slice is None
     end = 0
     for piece in slices:
-        start, limit, strides = map(piece.parameters.__getitem__, ("start", "limit", "strides"))  # type: ignore[union-attr]  # as above
+        start, limit, strides = map(piece.parameters.__getitem__, ("start", "limit", "strides"))  # type: ignore[union-attr]  # no slice is None
         is_whole = all(
             low == 0 and high == n
             for k, (low, high, n) in enumerate(zip(start, limit, source.shape, strict=True))
             if k != axis
         )
-        if piece.inputs[0] is not source or not is_whole or set(strides) != {1} or start[axis] != end:  # type: ignore[union-attr]  # as above
+        if piece.inputs[0] is not source or not is_whole or set(strides) != {1} or start[axis] != end:  # type: ignore[union-attr]  # no slice is None
             return None
         end = limit[axis]
     return source if end == source.shape[axis] else None

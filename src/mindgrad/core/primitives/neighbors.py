@@ -1,4 +1,4 @@
-"""Primitive ``nextafter``: the next floating-point number toward another."""
+"""Primitive ``nextafter``: the next floating-point number toward a given value."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mindgrad.core.primitives.samples import reals
 
 __all__ = ["nextafter"]
 
-#: ``nextafter(x, y)``: the floating-point number next to x in the direction of y, or y if both are equal. Its
-#: derivative with respect to x is 1, because it differs from x only by rounding
+#: ``nextafter(x, y)``: the floating-point number next to x in the direction of y, or y if both are equal. The
+#: derivative with respect to x is 1, because the result differs from x only by a rounding error
 nextafter = elementwise(
     "nextafter",
     work=ARITHMETIC,

@@ -1,4 +1,4 @@
-"""Padding of operands: how operators treat additional, arbitrary elements.
+"""Padding of operands: which axes of operators may have additional elements.
 
 A function that is compiled for many sizes of an axis pads its operands to a larger size. Along a parallel
 axis, elements are independent, so padding does not affect other elements. Along a reduced axis, the padding
@@ -66,7 +66,10 @@ _NEUTRAL: dict[str, Callable[[DType], complex]] = {
 
 
 def padded_map(equation: Equation) -> IndexMap | None:
-    """Return the index map of an equation whose operands may have padding."""
+    """Return the index map of ``equation`` for padded operands, or ``None``.
+
+    The result is ``None`` if the operands must not have padding.
+    """
     primitive = equation.primitive
     if primitive.kind == "control" or primitive.effects is not PURE or primitive.communicates:
         return None
@@ -77,7 +80,7 @@ def padded_map(equation: Equation) -> IndexMap | None:
     kinds = dict(axes.kinds)
     for label in [label for label in x if axes.kind(label) == OPAQUE]:
         # padding has no effect here: a lookup beyond the actual size returns a fixed value, and a write
-        # beyond it is dropped or changes only padding
+        # beyond the actual size is dropped or changes only padding
         kinds[label] = REDUCED if primitive.name == "gather" else PARALLEL
     if primitive.name == "scatter_add":  # updates are added, so their axes are reduced
         kinds.update((label, REDUCED) for label in axes.operands[2] if label in indices and label not in x)
@@ -85,7 +88,7 @@ def padded_map(equation: Equation) -> IndexMap | None:
 
 
 def keeps_apart(equation: Equation, kind: str) -> bool:
-    """Whether padding an axis of this ``kind`` leaves all other elements unchanged.
+    """Return whether padding an axis of ``kind`` leaves all other elements unchanged.
 
     If the operator has a neutral element, the padding must contain it.
     """
@@ -96,12 +99,12 @@ def keeps_apart(equation: Equation, kind: str) -> bool:
 
 
 def is_common(equation: Equation, kind: str) -> bool:
-    """Whether the size of a result axis is fixed, as for ``x[:3]``."""
+    """Return whether a result axis of ``kind`` has a fixed size, as for ``x[:3]``."""
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
 def neutral_element(equation: Equation, operand: int, kind: str) -> complex | Array | None:
-    """Return the value that an operand's padding must have; ``None``: any value."""
+    """Return the value that the padding of an operand must have; ``None`` means any."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
         return None
@@ -113,7 +116,7 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> complex | Ar
 
 
 def resized_parameters(equation: Equation, sizes: Mapping[int, int], shape: Shape) -> Statics | None:
-    """Return the parameters of an equation for other sizes, if possible.
+    """Return the parameters of ``equation`` for different sizes of axes, or ``None``.
 
     Args:
         equation: an equation that has an index map, or whose operator is ``iota`` or ``reshape``.

@@ -5,7 +5,7 @@
 A *pattern* lists, for each element of a value, the elements of the inputs on which it depends. It is a sparse
 Boolean matrix with one row for each element of the value. These rules use values that are known at compile
 time: zeros of factors, windows of convolutions, and positions of lookups. ``run`` is the object that
-propagates patterns (``sparse.sparsity``). It combines patterns and stores the known values.
+propagates patterns (``sparse.sparsity``); it combines patterns and stores the known values.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def contracted(run: Propagation, equation: Equation, patterns: list) -> list:
 
 
 def _factor(run: Propagation, equation: Equation, k: int, pattern: Pattern) -> Results:
-    """Return the nonzeros that operand ``k`` adds to the pattern of a contraction."""
+    """Return the pattern that operand ``k`` contributes to a contraction."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
     mine, theirs = contract[k], contract[1 - k]
@@ -140,7 +140,7 @@ def _factor(run: Propagation, equation: Equation, k: int, pattern: Pattern) -> R
 def convolved(run: Propagation, equation: Equation, patterns: list) -> list:
     """Return the sparsity pattern of a convolution: the union over the window."""
     x, w = equation.inputs
-    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: number of sample axes; rank: axes of w
+    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # numbers of sample axes, and of axes of w
     shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
     groups = equation.parameters["groups"]
     is_last = equation.parameters.get("channels_last", False)
@@ -159,7 +159,7 @@ def convolved(run: Propagation, equation: Equation, patterns: list) -> list:
         per_group = shape[channels] // groups
         for tap in np.ndindex(*taps):
             # To find which element each output reads at one kernel position, number the elements of x, and
-            # convolve the numbers with a kernel that is 1 only at this position
+            # convolve these numbers with a kernel that is 1 only at this position
             single = np.zeros((*taps, groups) if is_last else (groups, *taps))
             single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)

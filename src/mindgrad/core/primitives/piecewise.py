@@ -1,7 +1,7 @@
 """Piecewise elementwise operators: abs, maximum, clip, relu, floor, mod.
 
-At a nondifferentiable point, the derivative is a convention. The comment above each primitive states it, and
-``docs/conventions.md`` lists all conventions, including those for second derivatives.
+At a nondifferentiable point, the derivative is a convention. The comment above each primitive states its
+convention. ``docs/conventions.md`` lists all conventions, also for second derivatives.
 """
 
 from __future__ import annotations
@@ -118,9 +118,8 @@ softsign = elementwise(
 def _shares(first: Atom, second: Atom, ahead: Primitive) -> list[Partial]:
     """Return the partial derivatives of maximum or minimum.
 
-    The derivative is 1 for the selected operand, and 0 for the other one.
-
-    Operands that tie have the derivative 1/2 each. For integers, the first operand has the derivative 1.
+    The derivative is 1 for the selected operand, and 0 for the other operand. If both operands are equal,
+    each has derivative 1/2; for integers, the first operand has derivative 1 and the second 0.
     """
     wins, loses = _where(ahead(first, second), first), _where(ahead(second, first), first)
     tie = _where(equal(first, second), first)
@@ -169,7 +168,7 @@ clip = elementwise(
 
 
 def _relu_xla(jax: Module, x: Array) -> Array:
-    """Emit a selection instead of a maximum.
+    """Compute relu by a selection instead of a maximum.
 
     XLA would recompute a maximum with a constant for each of its uses. In a residual network, each block
     would then recompute all blocks before it.
@@ -210,9 +209,9 @@ relu6 = elementwise(
 
 
 def _divided(of_floats: Callable, of_integers: Callable) -> tuple[Kernel, XlaKernel]:
-    """Create the NumPy and XLA kernels of a division with remainder.
+    """Return the NumPy and XLA kernels of a quotient or remainder.
 
-    For integers, a / 0 is −1 with remainder a.
+    For integers, the quotient a / 0 is −1, and its remainder is a.
     """
 
     def kernel(array: Module, a: Array, b: Array) -> Array:
@@ -263,8 +262,8 @@ mod = elementwise(
 
 
 def _fmod_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
-    # (a − y) / b with y = fmod(a, b) is an integer up to rounding. After rounding it, the derivative −q is
-    # exact
+    # (a − y) / b with y = fmod(a, b) is an integer up to rounding. After the quotient q is rounded, the
+    # derivative −q is exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]
 

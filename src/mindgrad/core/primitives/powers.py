@@ -1,4 +1,4 @@
-"""Powers whose exponent is a static integer, a static number, or a tensor.
+"""Powers whose exponent is a constant integer, a constant number, or a tensor.
 
 Powers that are roots, such as ``x ** 0.5``, are registered in ``primitives.roots``.
 """
@@ -30,10 +30,11 @@ __all__ = ["integer_power", "pow", "real_power"]
 def _slope_of_power(power: Callable, y: Atom, x: Atom, n: float) -> Partial:
     """Return the derivative n xⁿ⁻¹ of a power.
 
-    For negative n, return the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0 although xⁿ does not.
+    For negative n, return the two factors n xⁿ and 1 / x, because near 0, xⁿ⁻¹ may overflow although xⁿ does
+    not.
     """
     if 0 < n < 1 and is_sum_of_squares(x):
-        return safe_quotient(n * y, x)  # n xⁿ / x; at x = 0 the derivative is 0, as for a norm
+        return safe_quotient(n * y, x)  # at x = 0, the derivative is 0, as for a norm
     return (n * y, 1 / x) if n < 0 else n * power(x, n=n - 1)
 
 
@@ -77,7 +78,8 @@ def _integer_power_simplify(x: Atom, *, n: int) -> Atom | None:
     return power_of_root(x, n) if n > 2 and x.dtype.is_inexact else None
 
 
-#: ``integer_power(x, n)``: x to the power of a static integer, computed by repeated multiplication
+#: ``integer_power(x, n)``: x to the power of an integer that is known at compile time, computed by repeated
+#: multiplication
 integer_power = elementwise(
     "integer_power",
     work=ARITHMETIC,
@@ -98,7 +100,7 @@ integer_power = elementwise(
 
 
 def _whole_power(array: Module, x: Array, n: Array) -> Array:
-    """Raise integers to a tensor exponent; x to a negative power is 0 unless x = ±1."""
+    """Return integers xⁿ for a tensor n. For negative n, xⁿ is 0 unless x = ±1."""
     power = array.power(x, array.maximum(n, array.zeros_like(n)))
     odd = array.where(n % 2 == 0, array.ones_like(x), x)
     return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
@@ -113,9 +115,10 @@ def _pow_xla(jax: Module, x: Array, n: Array) -> Array:
 
 
 def _pow_partials(y: Atom, x: Atom, n: Atom) -> list[Partial]:
-    """Return n xⁿ⁻¹ and xⁿ log x, where 0 · ∞ is 0. For n = 0, the power is constant.
+    """Return the partial derivatives n xⁿ⁻¹ and xⁿ log x, in which 0 · ∞ is 0.
 
-    At x = 0, the second partial derivative is 0 for n > 0 by continuity, and for n ≤ 0 by convention.
+    For n = 0, the power is constant. At x = 0, the second partial derivative is 0 for n > 0 by continuity,
+    and for n ≤ 0 by convention.
     """
     slope: Partial = masked_multiply(n, pow(x, n - 1))
     if x.dtype.is_float:  # for n < 0, use the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0
@@ -136,7 +139,7 @@ def _pow_simplify(x: Atom, n: Atom) -> Atom | None:
     return None
 
 
-_MULTIPLIED = 16  # a power with an integer n, |n| ≤ 16, is computed by repeated multiplication
+_MULTIPLIED = 16  # for integers n with |n| ≤ 16, xⁿ is computed by repeated multiplication
 
 #: ``pow(x, n)``: x to the power of a tensor n, elementwise
 pow = elementwise(
@@ -164,10 +167,10 @@ def _real_power_simplify(x: Atom, *, n: float) -> Atom | None:
     # x ** 3.0 becomes x · x · x, which is more accurate and much faster than a general power
     if abs(n) <= _MULTIPLIED and n.is_integer():
         return integer_power(x, n=int(n))
-    return sqrt(x) if n == 0.5 else None  # as in NumPy, x ** 0.5 is sqrt(x), also for x = −∞
+    return sqrt(x) if n == 0.5 else None  # as in NumPy, even for x = −∞
 
 
-#: ``real_power(x, n)``: x to the power of a static number
+#: ``real_power(x, n)``: x to the power of a number that is known at compile time
 real_power = elementwise(
     "real_power",
     work=SHARED_FUNCTION,

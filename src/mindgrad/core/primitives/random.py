@@ -1,4 +1,4 @@
-"""Counter-based random generator: random bits are a function of a state.
+"""Counter-based random generator, whose bits are a function of a state.
 
 The generator is Threefry-4x32 with 20 rounds (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel
 random numbers: as easy as 1, 2, 3*, SC 2011). This cipher encrypts a counter of four 32-bit words with a key
@@ -11,7 +11,7 @@ where ``s₁, s₂`` are the seeds of the operator that draws. The state has six
 
     (seed₀, seed₁, other₀, other₁, calls₀, calls₁)
 
-If an operator has nonzero seeds, it uses ``other`` instead of ``seed``. Each draw counts as one call. It
+If an operator has nonzero seeds, it uses ``other`` instead of ``seed``. Each draw counts as one call, and
 returns the bits and the state for the next draw.
 
 Other operators convert bits to uniform numbers. Exponential and normal numbers have separate primitives,
@@ -68,7 +68,7 @@ _TILE = 4096
 
 
 def _injections(key: Sequence[Stored], join: Callable) -> tuple[Array, Array]:
-    """Return the key words that are added to the even and to the odd words of a block."""
+    """Return the key words to add to the even and to the odd words of a block."""
     words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
     even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
     return even, odd + _COUNTED
@@ -86,7 +86,7 @@ def _group(
 
 
 def threefry(key: Array, counters: Array) -> Array:
-    """Encrypt blocks ``counters`` of shape (4, n) with a ``key`` of four words.
+    """Encrypt the blocks ``counters`` of shape (4, n) with a ``key`` of four words.
 
     >>> import numpy as np
     >>> from mindgrad.core.primitives.random import threefry
@@ -144,7 +144,8 @@ def _xla(jax: Module, state: Array, shape: Shape, seeds: tuple[int, int]) -> tup
     even, odd = (
         join([lax.expand_dims(row, (0,)) for row in pair]) for pair in (counters[::2], counters[1::2])
     )
-    # loop over the rounds. XLA would fuse unrolled rounds with each use of the bits, and recompute them there
+    # loop over the rounds, because XLA would fuse unrolled rounds with each use of the bits, and recompute
+    # them there
     (even, odd), _ = lax.scan(
         lambda pair, each: (_group(pair[0], pair[1], each[:4], each[4], each[5], swap), None),
         (even + lax.index_in_dim(to_even, 0, 0, False), odd + lax.index_in_dim(to_odd, 0, 0, False)),
@@ -172,8 +173,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
 
 
 def _batch(size: int, xs: Atoms, at: BatchAxes, shape: Shape, seeds: tuple[int, int]) -> tuple:
-    # a batch of states returns different bits for each sample; with a single state, all samples share the
-    # bits
+    # each state of a batch yields different bits; if there is only one state, all samples share its bits
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
 
@@ -201,7 +201,7 @@ random_bits = constant(
 
 
 def _inside(words: Array, dtype: DType) -> Array:
-    """Return numbers in (0, 1]: (w + ½) / 2³² for a word w; float64 uses two words."""
+    """Return numbers in (0, 1]: (w + ½) / 2³² for a word w. float64 uses two words."""
     wide = dtype.numpy.type
     if dtype is float32:
         return (words[0].astype(wide) + wide(0.5)) * wide(2.0**-32)

@@ -3,8 +3,8 @@
     linear_recurrence(a, b):  y_i = a_i y_{i−1} + b_i
     logcumsumexp(x):          y_i = log Σ_{j ≤ i} exp x_j
 
-The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. Therefore it does
-not overflow, and its memory is proportional to the length of the axis.
+The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. Therefore the
+derivative does not overflow, and needs memory proportional to the length of the axis.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _times(numpy: Module, a: Array, b: Array) -> Array:
 
 
 def _recurrence_numpy(a: Array, b: Array, axis: int, reverse: bool) -> Array:
-    """Solve y_i = a_i y_{i−1} + b_i in log₂ n steps.
+    """Return the solution of y_i = a_i y_{i−1} + b_i, computed in log₂ n steps.
 
     Each step doubles s in the relation y_i = a_i y_{i−s} + b_i.
     """
@@ -76,7 +76,7 @@ def _recurrence_xla(jax: Module, a: Array, b: Array, axis: int, reverse: bool) -
 
 
 def _recurrence_jvp(y: Atom, xs: Atoms, ts: Tangents, axis: int, reverse: bool) -> Tangent:
-    """Compute ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
+    """Return the solution of ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
     (a, _), (da, db) = xs, ts
     of_a = None
     if da is not None and y.shape[axis]:
@@ -86,7 +86,7 @@ def _recurrence_jvp(y: Atom, xs: Atoms, ts: Tangents, axis: int, reverse: bool) 
 
 
 def _recurrence_transpose(ct: Atom, a: Atom, b: Atom, axis: int, reverse: bool) -> list[Tangent]:
-    """Solve the recurrence of the cotangents, which runs in the opposite direction."""
+    """Return the cotangent of b, the result of a recurrence in the opposite direction."""
     if not ct.shape[axis]:
         return [None, ct]
     following = shifted(a, axis, 1, not reverse, zeros)
@@ -107,7 +107,7 @@ class _RecurrenceAxes(Uniform):
 
 
 #: ``linear_recurrence(a, b, axis, reverse)``: y_i = a_i y_{i−1} + b_i with y_{−1} = 0, or in the opposite
-#: direction if ``reverse``; linear in ``b``
+#: direction if ``reverse`` is true. The operator is linear in ``b``
 linear_recurrence = general(
     "linear_recurrence",
     type_rule=_recurrence_type,
@@ -146,7 +146,7 @@ def _running_numpy(x: Array, axis: int, reverse: bool) -> Array:
 
 
 def _running_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tangent:
-    """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i."""
+    """Return the solution of ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i."""
     (x,) = xs
     if not x.shape[axis]:
         return None
@@ -156,7 +156,7 @@ def _running_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tan
 
     at_top, at_bottom = equal(y, full(y.type, np.inf)), equal(y, bottom(y.type))
     # If y = −∞, subtract 0 instead of y, so that exp(x − 0) = 0. If y = +∞, all elements equal to +∞ share
-    # the derivative
+    # the derivative equally
     level = select(at_bottom, zeros(y.type), y)
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * safe_reciprocal(cumsum(hits, axis=axis, reverse=reverse))
@@ -170,7 +170,7 @@ def _running_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tan
 
 
 #: ``logcumsumexp(x, axis, reverse)``: y_i = log(exp x_0 + … + exp x_i), or in the opposite direction if
-#: ``reverse``
+#: ``reverse`` is true
 logcumsumexp = general(
     "logcumsumexp",
     type_rule=_type_rule,

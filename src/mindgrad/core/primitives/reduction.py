@@ -1,8 +1,8 @@
 """Reductions: sum, product, maximum, minimum, logsumexp, 2-norm, all, any.
 
-The derivatives at nondifferentiable points are conventions. If several elements equal the maximum (minimum),
-they share the derivative equally. The norm of a zero vector has derivative 0. For logsumexp, the derivative
-is 0 if all elements are −∞, and elements that are +∞ share the derivative equally.
+The derivatives at nondifferentiable points are conventions. If several elements equal the maximum (or
+minimum), they share its derivative equally. The norm of a zero vector has derivative 0. For logsumexp, the
+derivative is 0 if all elements are −∞, and elements that are +∞ share the derivative equally.
 
 The derivative of a product uses only multiplications, so zeros among its factors need no special case.
 float16 and bfloat16 are accumulated in float32.
@@ -76,7 +76,7 @@ def _spread(y: Atom, x: Atom, axes: Shape) -> Atom:
 
 
 def _over_one(primitive: Callable[[], Primitive]) -> Callable:
-    """Create a simplification rule: a reduction over axes of size 1 is a reshape."""
+    """Return the simplification rule of a reduction over axes of size 1: a reshape."""
 
     def simplify(x: Atom, axes: Shape) -> Atom | None:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
@@ -142,10 +142,10 @@ def _gathered(x: Atom, axes: Shape) -> Atom:
 
 
 def _prod_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
-    """Multiply pairwise in a tree: (p, ṗ) and (q, q̇) become (p q, p q̇ + q ṗ).
+    """Return the tangent of a product, by pairwise products in a tree.
 
-    There is no division, so zeros need no special case. The tree has log₂ n levels and needs 3 n
-    multiplications.
+    Each node combines (p, ṗ) and (q, q̇) to (p q, p q̇ + q ṗ). There is no division, so zeros need no special
+    case. The tree has log₂ n levels and needs 3 n multiplications.
     """
     x, t = _gathered(xs[0], axes), _gathered(ts[0], axes)
     count = x.shape[0]
@@ -185,9 +185,10 @@ reduce_prod = general(
 
 
 def _extreme_jvp(beyond: Callable) -> Callable:
-    """Create the forward rule of a maximum or minimum y over axes: ẏ = Σ w ẋ.
+    """Return the forward rule of a maximum or minimum y over axes: ẏ = Σ w ẋ.
 
-    The weights w of the elements that equal y are equal and add up to 1. If y is NaN, all weights are NaN.
+    All elements that equal y have the same weight w, and these weights add up to 1. If y is NaN, all weights
+    are NaN.
     """
 
     def jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
@@ -289,13 +290,13 @@ def _logsumexp_numpy(x: Array, axes: Shape) -> Array:
 
 
 def _logsumexp_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
-    """Compute ẏ = Σ exp(x − y) ẋ, without differences of infinities."""
+    """Return ẏ = Σ exp(x − y) ẋ, without differences of infinities."""
     x = xs[0]
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
     # If y = −∞, subtract 0 instead of y, so that exp(x − 0) = 0. If y = +∞, all elements equal to +∞ share
-    # the derivative
+    # the derivative equally
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
@@ -325,13 +326,13 @@ logsumexp = general(
 
 
 def _norm_jvp(y: Atom, xs: Atoms, ts: Atoms, axes: Shape) -> Tangent:
-    """Compute ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
+    """Return ẏ = Σ (x / y) ẋ with 0 / 0 = 0, the subgradient of least norm."""
     x = xs[0]
     return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)
 
 
 def _norm(np_like: Module, x: Array, axes: Shape) -> Array:
-    """Return √Σ x², scaled by a power of two so that squares stay in range."""
+    """Return √Σ x². Scaling x by a power of two keeps the squares in range."""
     information = np.finfo(x.dtype)
     low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4
     shrinking, growing = [2.0 ** round(np.log2(bound)) for bound in (1 / high**1.5, 1 / low**2.3)]
@@ -368,7 +369,7 @@ norm = general(
 
 
 def _sum_of_squares(x: Atom, axes: Shape) -> Atom:
-    """Return the square of the norm; float16 and bfloat16 are summed in float32."""
+    """Return the square of the norm. float16 and bfloat16 are summed in float32."""
     wide = convert(x, dtype=float32) if x.dtype.itemsize < 4 else x
     return reduce_sum(wide * wide, axes=axes)
 

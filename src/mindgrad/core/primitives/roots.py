@@ -1,4 +1,4 @@
-"""Simplify powers of roots when an equation is built, without computing the root.
+"""Simplification of powers of roots when an equation is built, without the root.
 
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 
@@ -6,9 +6,9 @@ At 0, the derivative of a root is infinite or does not exist, but the power of t
 chain rule through the root would compute 0 · ∞ = NaN. The simplified equation contains no infinite value.
 Values change at most by rounding, and stay NaN outside the domain of the root.
 
-A primitive that is a root registers its rule in :data:`ROOTS`. The rewrite recognizes integer powers of one
-root, with factors and divisors. It does not recognize functions that are smooth for another reason, such as
-``cos(sqrt(x))``.
+A primitive that is a root registers its rule in :data:`ROOTS`. The rewrite recognizes integer powers of a
+root, possibly multiplied or divided by other values. It does not recognize functions that are smooth for a
+different reason, such as ``cos(sqrt(x))``.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Root(NamedTuple):
     Attributes:
         degree: the exponent n of ``yⁿ = radicand``, at least 2.
         radicand: function that emits ``y^degree``, possibly in a wider dtype than the dtype of ``y``.
-        parts: values whose squares add up to ``y²``, such as x₁, x₂ of ``hypot``. They are given instead of
-            ``radicand`` because ``y²`` may overflow although the parts do not.
+        parts: values whose squares add up to ``y²``, such as x₁ and x₂ for ``hypot(x₁, x₂)``. They replace
+            ``radicand`` if ``y²`` may overflow although the parts do not.
     """
 
     degree: int
@@ -58,9 +58,10 @@ def _equation(atom: Atom, name: str) -> Equation | None:
 
 
 def _root(atom: Atom) -> tuple[Root, list[Equation]] | None:
-    """Find the root, such as √x, that ``atom`` is, possibly reshaped or broadcast.
+    """Return the root whose value is ``atom``, such as √x.
 
-    Returns the root and the equations of the views, in the order of evaluation; ``None`` without a root.
+    Also returns the equations that reshape or broadcast the root, in the order of evaluation. Returns
+    ``None`` if ``atom`` is not a root.
     """
     views: list[Equation] = []
     made_by: Equation | None = getattr(atom, "made_by", None)
@@ -80,12 +81,12 @@ def _seen(x: Atom, views: Sequence[Equation]) -> Atom:
     return x
 
 
-#: one step after a root, ("mul" or "div", other operand): the root is multiplied or divided by the operand
+#: multiplication or division of a root by another operand: ("mul" or "div", operand)
 Step = tuple[str, Atom]
 
 
 def _power(root: Root, views: Sequence[Equation], dtype: DType, steps: Sequence[Step] = ()) -> Atom:
-    """Emit ``root ** degree`` from its radicand, without computing the root."""
+    """Emit the power ``root ** degree`` from its radicand, without computing the root."""
 
     def scaled(x: Atom) -> Atom:
         for name, other in steps:
@@ -146,9 +147,9 @@ def product_of_roots(a: Atom, b: Atom) -> Atom | None:
 
 
 def _taken_out(product: Atom, factor: Atom, depth: int) -> tuple[int, Atom | None]:
-    """Split ``product`` into a power of ``factor`` and the other factors.
+    """Split ``product`` into a power of ``factor`` and all other factors.
 
-    Returns the exponent, and the product of the other factors (``None`` if there are none).
+    Returns the exponent, and the product of all other factors (``None`` if there are none).
     """
     if product is factor:
         return 1, None
@@ -172,7 +173,7 @@ def power_of_root(x: Atom, n: int) -> Atom | None:
     """Return ``xⁿ``, n > 2, without computing the root in ``x``; ``None`` without one."""
     root = _root(x)
     power = REGISTRY["integer_power"]
-    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # √xⁿ = x^(n/2), whose slope is finite at 0
+    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # √xⁿ = x^(n/2) has a finite slope at 0
         return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
     if root is None:
         square = squared(x)
@@ -201,7 +202,7 @@ _KEEPING_SQUARES = (
 
 
 def is_sum_of_squares(atom: Atom, depth: int = _DEPTH) -> bool:
-    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros."""
+    """Return whether ``atom`` is computed as a sum of squares, which is flat at zeros."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or not depth or atom.dtype.kind == "complex":
         return False

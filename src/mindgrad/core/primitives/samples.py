@@ -1,8 +1,9 @@
 """Samples: inputs on which the tests check the rules of each primitive.
 
-A sample is one call of a primitive with random operands. A *domain* describes how an operand is drawn. A
-pointwise primitive has one domain per operand. Any other primitive has a list of *cases*: a domain and a
-shape for each operand, and the parameters.
+A sample is one call of a primitive with random operands. A *domain* describes how an operand is drawn. The
+samples of a pointwise primitive are given by one domain per operand, and the samples of any other primitive
+by a list of *cases*. A case consists of a domain and a shape for each operand, and the parameters of the
+primitive.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SHAPES: tuple[tuple[int, ...], ...] = ((3, 2), (), (0,))
 
 
 class Domain:
-    """The domain of an operand. ``make(generator, shape)`` draws an array from it."""
+    """The domain of an operand, from which ``make(generator, shape)`` draws an array."""
 
     __slots__ = ("make", "shape")
 
@@ -49,12 +50,11 @@ def integers(low: int, high: int) -> Domain:
 
 
 def booleans() -> Domain:
-    """Return the domain of Booleans."""
     return Domain(lambda generator, shape: generator.integers(0, 2, shape).astype(bool))
 
 
 def fixed(values: object) -> Domain:
-    """Return a domain from which exactly these values are drawn."""
+    """Return a domain from which only the array ``values`` is drawn."""
     array = np.asarray(values)
     return Domain(lambda generator, shape: array, array.shape)
 
@@ -76,7 +76,7 @@ class Case:
 def case(
     *domains: Domain, accepts: str = "inexact", prepare: Callable | None = None, **parameters: object
 ) -> Case:
-    """Create a case; ``prepare(*arrays)`` may replace the drawn operands."""
+    """Return a case. ``prepare(*arrays)``, if given, replaces the drawn operands."""
     return Case(domains, parameters, accepts, prepare)
 
 
@@ -89,7 +89,7 @@ def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[li
         listed = domains if isinstance(domains, tuple) else (domains,) * count
         cases = [Case(tuple(d[s] for d in listed), {}, accepts, None) for s in _SHAPES]
     else:
-        cases = samples  # type: ignore[assignment]  # an operator that is sampled has cases
+        cases = samples  # type: ignore[assignment]  # a sampled operator has cases
     for case in cases:
         arrays = [_typed(d.make(generator, d.shape), dtype, generator, d) for d in case.domains]
         if case.prepare is not None:

@@ -2,11 +2,11 @@
 
     E_n(x) = (−d/dx)ⁿ exp(x²) erfc(x) = 2/√π ∫₀^∞ (2 s)ⁿ exp(−s² − 2 s x) ds        E_n' = −E_{n+1}
 
-All E_n are positive. For large x, the recurrence E_1 = 2/√π − 2 x E_0 subtracts nearly equal numbers, so E_1
-would be inaccurate. But the second derivative of the logarithm of the normal distribution function needs an
-accurate E_1. Therefore, for x ≥ 0, each order n is computed from its own polynomial: (1 + x)ⁿ⁺¹ E_n(x) is
-smooth in t = (x − 2) / (x + 2), at infinity too. For x < 0,
-E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) + (−1)ⁿ⁺¹ E_n(−x). Definitions: DLMF 7.7, 7.18.
+All E_n are positive. For large x, the recurrence E_1 = 2/√π − 2 x E_0 subtracts nearly equal numbers, so it
+would compute E_1 inaccurately. But the second derivative of the logarithm of the normal distribution function
+needs an accurate E_1. Therefore, for x ≥ 0, each order n is computed from its own polynomial: (1 + x)ⁿ⁺¹
+E_n(x) is smooth in t = (x − 2) / (x + 2), at infinity too. For x < 0, E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) +
+(−1)ⁿ⁺¹ E_n(−x). Definitions: DLMF 7.7, 7.18.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MIDDLE = 2.0
 
 @lru_cache(maxsize=32)
 def _polynomial(n: int) -> Array:
-    """Compute Chebyshev coefficients of (1 + x)ⁿ⁺¹ E_n(x) in t = (x − 2) / (x + 2)."""
+    """Return Chebyshev coefficients of (1 + x)ⁿ⁺¹ E_n(x) in t = (x − 2) / (x + 2)."""
     k = np.arange(_DEGREE + 1)
     t = np.cos(np.pi * (k + 0.5) / (_DEGREE + 1))
     x = _MIDDLE * (1 + t) / (1 - t)
@@ -79,7 +79,7 @@ def _kernel(array: Module, x: Array, n: int) -> Array:
 def _type(x: TensorType, *, n: int) -> TensorType:
     same_type("scaled_erfc", "float")(x)
     if type(n) is not int or n < 0:
-        raise ValueError(f"For 'scaled_erfc', the order must be an int of at least 0, but got {n!r}.")
+        raise ValueError(f"For 'scaled_erfc', the order must be a nonnegative int, but got {n!r}.")
     return x
 
 

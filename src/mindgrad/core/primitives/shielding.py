@@ -2,15 +2,16 @@
 
     x̄ = Σ ct · other        an element of ``other`` that only zeros of ``ct`` multiply contributes nothing
 
-In ``where(good, x @ w, 0)``, suppose that a sample of ``x`` is NaN and ``good`` discards it. Its cotangents
-are zero, and 0 · NaN would make the gradient of ``w`` NaN. Elementwise products check each term
-(``primitives.exact_zeros``), but a sum of products cannot. Instead, an infinite or NaN element of ``other``
-is replaced by zero if all cotangents that multiply it are zero. This is correct: if the function has a finite
-value, all results that depend on an infinite element were discarded. For an element of the input of a
-convolution, these are the cotangents of the windows that read it (``primitives.window_reach``).
+In ``where(good, x @ w, 0)``, suppose that a sample of ``x`` is NaN and ``good`` discards it. The cotangents
+of this sample are zero, and 0 · NaN would make the gradient of ``w`` NaN. Elementwise products check each
+term (``primitives.exact_zeros``), but a sum of products cannot. Instead, an infinite or NaN element of
+``other`` is replaced by zero if all cotangents that multiply it are zero. This is correct: if the function
+has a finite value, all results that depend on an infinite element were discarded. For an element of the input
+of a convolution, the cotangents that multiply it belong to the windows that read it
+(``primitives.window_reach``).
 
-Equations are emitted only if ``ct`` can have such zeros. They come from a selection (mark ``MASKED``), or
-from slices and lookups (mark ``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of
+Equations are emitted only if ``ct`` can have such zeros. Such zeros come from a selection (mark ``MASKED``),
+or from slices and lookups (mark ``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of
 slices count only if ``other`` can be infinite (mark ``INFINITE``), because eager mode checks the values of
 inputs.
 """
@@ -33,9 +34,9 @@ __all__ = ["can_discard", "finite_or", "met", "shielded"]
 
 
 def can_discard(ct: Atom, other: Atom) -> bool:
-    """Whether ``ct`` can have exact zeros, and ``other`` infinite or NaN elements.
+    """Return whether ``ct`` can have exact zeros and ``other`` infinite elements.
 
-    Their product then must be 0, not NaN.
+    The product of an exact zero and an infinite element must be 0, not NaN.
     """
     if type(other) is Constant and not other.tainted:
         return False

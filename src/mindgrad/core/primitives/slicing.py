@@ -1,4 +1,4 @@
-"""Dynamic slices: the size is static, and the start is an operand.
+"""Dynamic slices: the size is known at compile time, and the start is an operand.
 
     dynamic_slice         y[i] = x[s + i]            dynamic_update_slice   y = x, then y[s + i] = u[i]
 
@@ -38,12 +38,13 @@ def _check(name: str, x: TensorType, starts: Sequence[TensorType], sizes: Shape)
     scalars = len(starts) == x.rank and all(s.rank == 0 and s.dtype.kind in ("int", "uint") for s in starts)
     if not scalars:
         raise TypeError(
-            f"For '{name}', one scalar integer start per axis of the input of shape {x.shape} is "
-            f"needed, but got {', '.join(map(repr, starts)) or 'none'}."
+            f"For '{name}', the starts must be one scalar integer per axis of the input of shape "
+            f"{x.shape}, but got {', '.join(map(repr, starts)) or 'none'}."
         )
     if len(sizes) != x.rank or any(not 0 <= k <= n for k, n in zip(sizes, x.shape, strict=False)):
         raise ValueError(
-            f"For '{name}', the slice of shape {sizes} must fit into the input of shape {x.shape}."
+            f"For '{name}', the slice of shape {sizes} must fit into the input of shape {x.shape}: one size "
+            "per axis, at most the size of the axis."
         )
 
 
@@ -62,7 +63,7 @@ def _xla_starts(jax: Module, x: Array, starts: Sequence[Array], sizes: Shape) ->
 
 
 def _inside(start: Atom, most: int) -> Atom:
-    """Clip the start of a slice, or a batch of starts, to 0 … ``most``, as int32."""
+    """Clip the start of a slice, or a batch of starts, to [0, ``most``], as int32."""
     if start.dtype.itemsize < 4:
         start = convert(start, dtype=int32)
     low, high = zeros(start.type), full(start.type, most)
@@ -71,7 +72,7 @@ def _inside(start: Atom, most: int) -> Atom:
 
 
 def _positions(start: Atom, count: int, size: int, most: int) -> Atom:
-    """Return the indices start, …, start + count − 1 for each sample of a batch.
+    """Return the indices start, …, start + ``count`` − 1 for each sample of a batch.
 
     The result has the shape (size, count), where ``size`` is the size of the batch.
     """
@@ -187,7 +188,7 @@ def _update_batch(size: int, xs: Atoms, at: Sequence, /) -> tuple[Atom, int]:
 class _UpdateAxes(Axes):
     """Index map of ``dynamic_update_slice``.
 
-    Elements are independent along the axes that the update covers completely. Other axes are windowed.
+    Elements are independent along the axes that the update covers completely. All other axes are windowed.
     """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:

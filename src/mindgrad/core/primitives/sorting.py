@@ -22,7 +22,7 @@ __all__ = ["argsort"]
 
 def _type_rule(x: TensorType, axis: int, descending: bool) -> TensorType:
     if x.dtype.kind == "complex":
-        raise TypeError(f"For 'argsort', complex numbers have no order, but the input is {x}.")
+        raise TypeError(f"For 'argsort', complex numbers have no order, but the input has type {x}.")
     if not 0 <= axis < x.rank:
         raise ValueError(
             f"For 'argsort', the axis must be between 0 and {x.rank - 1} for an input of shape "

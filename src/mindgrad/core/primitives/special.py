@@ -70,7 +70,7 @@ erfc = elementwise(
     samples=reals(-2, 2),
 )
 
-#: ``erfinv(x)``: the inverse of ``erf``; ±∞ at ±1, and NaN for |x| > 1
+#: ``erfinv(x)``: the inverse of ``erf``. It is ±∞ at ±1, and NaN for |x| > 1
 erfinv = elementwise(
     "erfinv",
     numpy=in_single(erfinv_kernel),
@@ -100,8 +100,8 @@ def digamma_in_xla(jax: Module, x: Array) -> Array:
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
 
-#: ``digamma(x)``: the derivative of ``lgamma``. At 0, it is the limit from the right, and at negative
-#: integers NaN
+#: ``digamma(x)``: the derivative of ``lgamma``. At 0, the value is the limit from the right; at negative
+#: integers, it is NaN
 digamma = elementwise(
     "digamma",
     numpy=in_double(digamma_kernel),
@@ -116,12 +116,15 @@ digamma = elementwise(
 def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
     same_type("polygamma", "float")(x)
     if type(n) is not int or n < 0:
-        raise ValueError(f"For 'polygamma', the order must be an int of at least 0, but got {n!r}.")
+        raise ValueError(f"For 'polygamma', the order must be a nonnegative int, but got {n!r}.")
     return x
 
 
 def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
-    """Return ψ⁽ⁿ⁾(x); unlike XLA's ζ function, the result is accurate for x < −9."""
+    """Return ψ⁽ⁿ⁾(x).
+
+    XLA's ζ function is inaccurate for x < −9, so a reflection formula is used for x < 0.
+    """
     dtype = x.dtype
     if dtype.itemsize == 2:
         x = x.astype(np.float32)
@@ -155,7 +158,7 @@ polygamma = elementwise(
 
 
 def _sigmoid_numpy(x: Array) -> Array:
-    # compute exp only for nonpositive numbers, so that it cannot overflow
+    # compute exp only for nonpositive numbers, so that exp cannot overflow
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
 

@@ -1,7 +1,7 @@
-"""NumPy kernels of special functions; SciPy is imported at the first call.
+"""NumPy kernels of special functions. They import SciPy at their first call.
 
 The kernels correct some results of SciPy: the sign of zeros, and values at −∞ and at negative integers. They
-are also more accurate for erfc of large arguments and for lgamma near its roots.
+are also more accurate than SciPy for erfc of large arguments, and for lgamma near its roots.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def in_double(kernel: Callable) -> Callable:
-    """Wrap a kernel to compute in float64, and to round the result to the input dtype."""
+    """Wrap a kernel to compute in float64 and round the result to the input dtype."""
 
     def run(*arrays: Array, **parameters: object) -> Array:
         dtype = arrays[0].dtype
@@ -40,7 +40,7 @@ def erf_kernel(x: Array) -> Array:
 def erfc_kernel(x: Array) -> Array:
     """Return 1 − erf(x) without cancellation."""
     special = scipy_module("special")
-    # compute exp(−x²) without rounding x²: x = c + r with an exact c². For x > 28, the result is 0
+    # compute exp(−x²) without rounding x²: split x = c + r, where c² is exact. For x > 28, the result is 0
     size = np.clip(x, 1, 28)
     coarse = np.floor(size * 16) / 16
     tail = np.exp(-coarse * coarse) * np.exp(-(size - coarse) * (size + coarse)) * special.erfcx(size)
@@ -53,7 +53,7 @@ def erfinv_kernel(x: Array) -> Array:
 
 
 def lgamma_kernel(x: Array) -> Array:
-    """Return log |Γ(x)|, infinite at 0, at negative integers, and at ±∞."""
+    """Return log |Γ(x)|, which is ∞ at 0, at negative integers, and at ±∞."""
     special = scipy_module("special")
     result = np.asarray(np.where(np.isneginf(x), np.inf, special.gammaln(x)))
     nearest = np.rint(x)

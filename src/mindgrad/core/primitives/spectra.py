@@ -1,4 +1,4 @@
-"""Second derivatives of functions of eigenvalues, also at repeated eigenvalues.
+"""Second derivatives of functions of eigenvalues, even at repeated eigenvalues.
 
 Eigenvectors of repeated eigenvalues are not differentiable, but a function φ of the eigenvalues can be. Let
 A = V diag(λ) Vᴴ. The gradient of φ(λ(A)) is the matrix V diag(g) Vᴴ with g = ∂φ/∂λ, and its derivative
@@ -7,10 +7,10 @@ contains the quotients
     (g_i − g_j) / (λ_i − λ_j)
 
 Suppose that φ does not depend on the order of the eigenvalues. Then g_i = h(λ_i; s), where s are *shared
-numbers*: they depend on all eigenvalues, but not on their order (such as sums of functions of them). The
-limit of the quotient at λ_i = λ_j then exists and is ∂h/∂λ_i. :func:`slopes` determines from the equations
-that compute g whether g has this form, and differentiates h. If g has another form, the limit is NaN, like
-the derivatives of eigenvectors.
+numbers*: numbers that depend on all eigenvalues but not on their order, such as a sum of functions of the
+eigenvalues. The limit of the quotient at λ_i = λ_j then exists and is ∂h/∂λ_i. :func:`slopes` determines from
+the equations that compute g whether g has this form, and differentiates h. If g has a different form, the
+limit is NaN, like the derivatives of eigenvectors.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class _Form(NamedTuple):
 
 
 def slopes(cotangent: Atom, values: Atom) -> Atom:
-    """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN if it has another form.
+    """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN if g has a different form.
 
-    ``values`` are the eigenvalues λ. s are numbers that do not depend on the order of the eigenvalues.
+    ``values`` are the eigenvalues λ. s are shared numbers (see the module docstring).
     """
     unknown = full(values.type, np.nan)
     if type(cotangent) is Constant:
@@ -126,7 +126,7 @@ def slopes(cotangent: Atom, values: Atom) -> Atom:
 
 
 def _equations_between(values: Atom, result: Atom) -> list[Equation]:
-    """Return the equations that compute ``result`` from ``values``, in their order."""
+    """Return the equations that compute ``result`` from ``values``, in order."""
     order: dict[Equation, None] = {}
     pending = [(result, False)]
     while pending:
@@ -154,7 +154,10 @@ def _form(atom: Atom, forms: dict[Atom, _Form | None]) -> _Form | None:
 
 
 def _result_form(equation: Equation, forms: dict[Atom, _Form | None]) -> _Form | None:
-    """Return how the result of an equation depends on the eigenvalues."""
+    """Return how the result of an equation depends on the eigenvalues.
+
+    Returns ``None`` if the dependence does not have the form of the module docstring.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     inputs: list = [_form(x, forms) for x in equation.inputs]
     if None in inputs or primitive.multiple:
@@ -180,7 +183,7 @@ def _result_form(equation: Equation, forms: dict[Atom, _Form | None]) -> _Form |
         if parameters["contract"][0]:
             is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
             return _Form(None, frozenset()) if is_sum else None
-        # the product with a scalar has the same form as the other factor
+        # the product of a scalar and another factor has the form of this factor
         return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]
@@ -192,7 +195,10 @@ def _result_form(equation: Equation, forms: dict[Atom, _Form | None]) -> _Form |
 
 
 def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
-    """Translate ``form`` to the axes after a reshape, if it only moves axes of size 1."""
+    """Return ``form`` after a reshape that only adds or removes axes of size 1.
+
+    Returns ``None`` for any other reshape.
+    """
     old, new = [[axis for axis, n in enumerate(shape) if n != 1] for shape in (before, after)]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None
@@ -221,7 +227,7 @@ def _tangent_kernel(numpy: Module, da: Array, v: Array) -> Array:
 
 
 def _tangent_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
-    """Differentiate λ̇ = Re diag(Vᴴ Ȧ V) with respect to Ȧ and to V."""
+    """Return the tangent of λ̇ = Re diag(Vᴴ Ȧ V), as a function of Ȧ and V."""
     (da, a, v, values), (dda, _, dv, _) = xs, ts
     of_direction = None if dda is None else eigenvalue_tangent(dda, a, v, values)
     of_vectors = None
@@ -240,7 +246,7 @@ def _tangent_transpose(ct: Atom, da: Atom, a: Atom, v: Atom, values: Atom) -> li
 
 
 #: ``eigenvalue_tangent(da, a, v, values)``: λ̇_j = v_jᴴ Ȧ v_j, where Ȧ is the symmetric (Hermitian) part of
-#: ``da``, and λ_j, v_j are the eigenvalues and eigenvectors of ``a``; linear in ``da``
+#: ``da``, and λ_j, v_j are the eigenvalues and eigenvectors of ``a``. The operator is linear in ``da``
 eigenvalue_tangent = general(
     "eigenvalue_tangent",
     work=of_matrices(2),
@@ -281,9 +287,10 @@ def _quotients(values: Atom, g: Atom, slope: Atom, like: Atom) -> Atom:
 
 
 def _matrix_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
-    """Compute Ẇ = V (M ∘ Q + diag ġ) Vᴴ with M = Vᴴ Ȧ V and the quotients Q.
+    """Return Ẇ = V (M ∘ Q + diag ġ) Vᴴ with M = Vᴴ Ȧ V and the quotients Q.
 
-    The tangents of V and λ are not used, because V and λ are functions of A.
+    Q is the matrix of the difference quotients (:func:`_quotients`). The rule ignores the tangents of V and
+    λ, because V and λ are functions of A.
     """
     (_, v, values, g, slope), (da, _, _, dg, _) = xs, ts
     of_values = None if dg is None else matmul(columns(dg, v) * v, adjoint(v))
@@ -294,9 +301,9 @@ def _matrix_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     return accumulate([of_values, of_vectors])
 
 
-#: ``matrix_of_eigenvalues(a, v, values, g, slope)``: W = V diag(g) Vᴴ, where V are the eigenvectors of ``a``;
-#: differentiable in ``a`` and ``g``. ``slope`` is the limit of the difference quotients of g at equal
-#: eigenvalues
+#: ``matrix_of_eigenvalues(a, v, values, g, slope)``: W = V diag(g) Vᴴ, where V are the eigenvectors of ``a``.
+#: The operator is differentiable with respect to ``a`` and ``g``. ``slope`` is the limit of the difference
+#: quotients of g at equal eigenvalues
 matrix_of_eigenvalues = general(
     "matrix_of_eigenvalues",
     work=of_matrices(2),

@@ -1,4 +1,4 @@
-"""Slices, concatenation, padding, and reversal at static positions.
+"""Slices, concatenation, padding, and reversal at positions known when compiling.
 
 The transpose of each of these primitives consists of primitives of this module.
 """
@@ -62,7 +62,7 @@ def _concatenate_simplify(*xs: Atom, axis: int) -> Atom | None:
         return xs[0]
     first = xs[0]
     if isinstance(first, Constant) and first.is_splat:
-        value = first.value.tobytes()  # compare bytes: then NaN equals NaN, and −0 differs from 0
+        value = first.value.tobytes()  # compare bytes, so that NaN equals NaN and −0 differs from 0
         if all(isinstance(x, Constant) and x.is_splat and x.value.tobytes() == value for x in xs):
             return splat(first, _concatenate_type(*[x.type for x in xs], axis=axis))
     return joined(xs, axis)
@@ -236,7 +236,7 @@ def _reverse_simplify(x: Atom, axes: Shape) -> Atom | None:
     return splat(x, x.type)
 
 
-#: ``reverse(x, axes)``: the elements in opposite order along ``axes``
+#: ``reverse(x, axes)``: the elements of x, in opposite order along ``axes``
 reverse = linear(
     "reverse",
     work=MOVE,

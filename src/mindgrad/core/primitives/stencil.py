@@ -3,9 +3,9 @@
     y[n, o, p] = Σ_k x̃[n, ⌊o / m⌋, p · stride + k · dilation] · w[o, k]
 
 Here each input channel has m output channels. XLA's CPU compiler runs such a convolution channel by channel,
-which is slow (``docs/decisions/0029-channels-last.md``). Therefore it is compiled as a sum over the window of
-products of a shifted input and a weight. This sum is one loop, which XLA fuses with the surrounding
-operators.
+which is slow (``docs/decisions/0029-channels-last.md``). Therefore mindgrad compiles it as a sum over the
+positions of the window: each term is the product of a shifted input and a weight. XLA fuses this sum with the
+surrounding operators into one loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["is_stencil", "stencil"]
 
 
 def is_stencil(x: Array, w: Array, groups: int, channels_last: bool) -> bool:
-    """Whether a convolution is a stencil that is faster as a sum of products."""
+    """Return whether a convolution is a stencil that is faster as a sum of products."""
     window, (outputs, channels) = w.shape[2:], w.shape[:2]
     if channels_last:
         window, (channels, outputs) = w.shape[:-2], w.shape[-2:]
@@ -38,7 +38,7 @@ def is_stencil(x: Array, w: Array, groups: int, channels_last: bool) -> bool:
 def stencil(
     jax: Module, x: Array, w: Array, strides: Shape, groups: int, channels_last: bool, **window: Static
 ) -> Array:
-    """Convolve ``x``, which has one sample axis, by a sum of shifted products."""
+    """Convolve ``x``, which has one sample axis, as a sum of shifted products."""
     spatial = len(strides)
     channel, first = (spatial + 1, 1) if channels_last else (1, 2)
     sizes = w.shape[:spatial] if channels_last else w.shape[2:]

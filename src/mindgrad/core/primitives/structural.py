@@ -1,6 +1,6 @@
 """Structural primitives: convert, reshape, transpose, and broadcast arrays.
 
-All are linear. The transpose of each is usually another primitive of this module.
+All these primitives are linear. The transpose of each is usually another primitive of this module.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ __all__ = [
 #: an iota with at most this many elements becomes a constant, so that equations that read it can be evaluated
 #: while the graph is built
 _SMALL = 64
-#: NumPy copies this many elements in about the time in which it creates a view
+#: number of elements that NumPy copies in about the time in which it creates a view
 _COPIED = HOST.copied_elements
 
 
 def splat(x: Atom, type: TensorType) -> Constant | None:
-    """Convert a splat constant to ``type``; return ``None`` for other values."""
+    """Convert a constant of equal elements to ``type``; ``None`` for other values."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)
     return None
@@ -90,8 +90,8 @@ def _convert_numpy(x: Array, dtype: DType) -> Array:
 
 def _convert_xla(jax: Module, x: Array, dtype: DType) -> Array:
     if x.dtype.kind == "b" and dtype.is_inexact:
-        # select 1 or 0. XLA would turn a product with `convert_element_type(x)` into a selection, and then 0
-        # · NaN would be 0
+        # select 1 or 0, because XLA would turn a product with `convert_element_type(x)` into a selection, in
+        # which 0 · NaN is 0
         return jax.lax.select(x, *[jax.numpy.full(x.shape, y, dtype.numpy) for y in (1, 0)])
     return jax.lax.convert_element_type(
         x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy
@@ -99,7 +99,7 @@ def _convert_xla(jax: Module, x: Array, dtype: DType) -> Array:
 
 
 def _to_integers(x: Array, dtype: NumpyType) -> Array:
-    """Convert floats to integers as XLA does: clip them to the range; NaN becomes 0."""
+    """Convert floats to integers, as XLA does: clip them to the range; NaN becomes 0."""
     result = x.astype(dtype)
     ends = np.iinfo(dtype)
     limit = float(ends.max) + 1
@@ -111,8 +111,8 @@ def _to_integers(x: Array, dtype: NumpyType) -> Array:
     return np.where(np.isnan(beyond), 0, result).astype(dtype)
 
 
-#: ``convert(x, dtype)``: ``x`` with another dtype. The conversion of complex to real numbers returns the real
-#: part
+#: ``convert(x, dtype)``: ``x`` with another dtype. A conversion from a complex to a real dtype returns the
+#: real part
 convert = linear(
     "convert",
     work=VIEW,
@@ -149,9 +149,10 @@ def _reshape_simplify(x: Atom, shape: Shape) -> Atom | None:
 
 
 class _ReshapeAxes(Axes):
-    """Index map of ``reshape``: axes that are not merged or split are parallel.
+    """Index map of ``reshape``: axes that are neither merged nor split are parallel.
 
-    These are the axes for which the size, and the product of the sizes of all axes before, are unchanged.
+    An axis is neither merged nor split if its size, and the product of the sizes of all axes before it, do
+    not change.
     """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
@@ -300,7 +301,7 @@ def _broadcast_numpy(x: Array, shape: Shape, dims: Shape) -> Array:
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
         x = np.reshape(x, expanded)
-    # copy small results, because creating a view takes longer; a single repeated element is stored once
+    # copy small results, because creating a view takes longer; store a single repeated element only once
     if math.prod(shape) <= (_COPIED if dims else _SMALL):
         y = np.empty(shape, x.dtype)
         y[...] = x
@@ -346,7 +347,7 @@ class _BroadcastAxes(Axes):
         dims = sorted([new.results[0].index(label) for label in targets])
         order = list(new.results[0])
         for axis, label in zip(dims, targets, strict=True):
-            order[axis] = label  # axes that come from the operand keep the operand's order
+            order[axis] = label  # axes of the operand keep their order
         shape = tuple([new.sizes[label] for label in order])
         return Relabeling({**new.parameters, "shape": shape, "dims": tuple(dims)}, (tuple(order),))
 

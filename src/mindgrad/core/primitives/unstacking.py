@@ -2,9 +2,9 @@
 
     y_k = x[k]        ẏ_k = ẋ[k]        x̄ = (ȳ_0, …, ȳ_{n−1}) stacked
 
-If a Python loop is compiled to one ``scan``, the values that its iterations append to a list are stacked in
-one array. ``unstack`` splits this array into the elements of the list. If the program joins the elements
-again, the simplification of ``concatenate`` returns the array, and no slice is computed.
+If a Python loop is compiled to a ``scan``, the values that the iterations append to a list are stacked in one
+array. ``unstack`` splits this array into the elements of the list. If the program joins the elements again,
+the simplification of ``concatenate`` returns the original array, and no slice is computed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ __all__ = ["unstack"]
 
 def _types(x: TensorType) -> tuple[TensorType, ...]:
     if not x.shape:
-        raise ValueError("For 'unstack', the input must have at least one axis.")
+        raise ValueError(
+            "For 'unstack', the input must have at least one axis, but it is a scalar (0-D) tensor."
+        )
     return (x.with_shape(x.shape[1:]),) * x.shape[0]
 
 
@@ -43,7 +45,7 @@ def _transpose(cts: Atoms, x: Atom) -> list[Tangent]:
 
 
 class _UnstackAxes(Axes):
-    """Index map of ``unstack``: elements are independent except along the first axis."""
+    """Index map of ``unstack``, in which all axes except the first are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0])))

@@ -1,11 +1,12 @@
-"""Primitive ``window_reach``: input positions that windows with cotangents read.
+"""Primitive ``window_reach``: which input positions the used windows read.
 
     y[n, g, q] = skips[n] or any of live[n, g, p] whose window reads position q
 
-``live[n, g, p]`` is true if the cotangent of output position p of a convolution is nonzero. ``skips[n]`` is
-true if the input of sample n is finite, so that nothing must be discarded (``primitives.shielding``). The
-primitive is the transpose of a convolution, for Booleans. If all samples are finite, as in almost every call,
-the kernels skip this computation, which would cost more than the rest of the shielding.
+A window is used if the cotangent of its output is nonzero: ``live[n, g, p]`` is true if the cotangent at
+output position p of a convolution is nonzero, for sample n and channel group g. ``skips[n]`` is true if the
+input of sample n is finite, so that nothing must be discarded (``primitives.shielding``). The primitive is
+the transpose of a convolution, for Booleans. If all samples are finite, as in almost every call, the kernels
+skip this computation, which would cost more than the rest of the shielding.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Static) -
     lead = live.shape[: live.rank - len(window)]
     if live.dtype.kind != "bool" or skips is not live.with_shape(lead[:-1]):
         raise TypeError(
-            f"For 'window_reach', expected Boolean tensors with the same batch axes, but got {live} and "
-            f"{skips}."
+            f"For 'window_reach', the operands must be Boolean tensors with the same batch axes, but got "
+            f"{live} and {skips}."
         )
     return live.with_shape((*lead, *output_sizes(live.shape, (1, 1, *window), **steps)))
 
@@ -65,7 +66,7 @@ def _flops(equation: Equation) -> int:
 
 
 class _ReachAxes(Axes):
-    """Index map of ``window_reach``: samples and groups are independent (parallel)."""
+    """Index map of ``window_reach``, in which the sample and group axes are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
@@ -86,8 +87,9 @@ def _steps(rank: int, **changes: object) -> Statics:
     return dict(strides=ones, padding=((0, 0),) * rank, lhs_dilation=ones, rhs_dilation=ones) | changes
 
 
-#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)``: which windows of a
-#: convolution reach a true element. ``live`` has shape (N, G, p), ``skips`` (N,), and the result (N, G, q)
+#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)``: mask of the input
+#: positions that are read by a window with a true element in ``live``, or whose sample is true in ``skips``.
+#: ``live`` has shape (N, G, p), ``skips`` (N,), and the result (N, G, q)
 window_reach = constant(
     "window_reach",
     work=by(_flops),

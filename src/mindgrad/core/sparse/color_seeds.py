@@ -1,8 +1,9 @@
-"""Seeds: the tangents or cotangents that compute a sparse matrix, one per color.
+"""Seeds: one tangent or cotangent per color, which together yield a sparse matrix.
 
     s_k = Σ_{color(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
 
-The seed s_k is 1 in the columns (or rows) z of color k, and 0 elsewhere.
+The seed s_k is 1 in the columns (or rows) z of color k, and 0 elsewhere. J is the Jacobian, and T[k] its
+product with the seed.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 
 
 def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
-    """Rewrite ``graph`` so that XLA computes expensive shared values only once.
+    """Return ``graph``, rewritten so that XLA computes expensive shared values once.
 
     XLA fuses each result with the operations on which it depends, and computes shared values again in each of
-    the fused loops. It makes an exception for divisions, roots, and exponentials, but not for sines and
-    strided reads. The rewrite divides such a value by an array of ones whose value XLA does not use. XLA then
-    stores the value in a separate array. An ``optimization_barrier`` does not help, because XLA removes it
-    before it fuses loops.
+    the fused loops. XLA computes divisions, roots, and exponentials only once, but not sines and strided
+    reads. The rewrite divides such a value by an array of ones, whose content XLA does not take into account.
+    XLA then stores the value in a separate array. An ``optimization_barrier`` does not help, because XLA
+    removes it before it fuses loops.
 
     Args:
         graph (Graph): graph to rewrite.
@@ -73,16 +74,19 @@ def _made(x: Atom) -> Any:
 
 
 def is_scattered(source: Array) -> bool:
-    """Return whether less than half of the steps in the indices ``source`` are 0 or 1."""
+    """Return whether ``source`` contains the indices of elements far from each other.
+
+    This is so if fewer than half of the differences of successive indices are 0 or 1.
+    """
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
 
 def seed_of(type: TensorType, colors: Array, color: int) -> Any:
-    """Return the tangent of one value that computes the columns of ``color``.
+    """Return the seed of ``color`` for one value, a tangent or cotangent.
 
-    It is 1 for elements of this color, and 0 for all others; ``None`` means zero. ``colors`` contains the
-    color of each element, or one color for all elements.
+    The seed is 1 for elements of this color, and 0 for all other elements; ``None`` means zero. ``colors``
+    contains the color of each element, or one color for all elements.
     """
     if np.ndim(colors) == 0:
         return ones(type) if colors == color else None
@@ -93,7 +97,7 @@ def seed_of(type: TensorType, colors: Array, color: int) -> Any:
 
 
 def _seeds(type: TensorType, colors: Array, count: int) -> Any:
-    """Stack the seeds of all colors along a new first axis (none for one color)."""
+    """Return the seeds of all colors. If there are several, stack them along axis 0."""
     if count == 1:
         seed = seed_of(type, colors, 0)
         return zeros(type) if seed is None else seed
@@ -107,10 +111,10 @@ def _seeds(type: TensorType, colors: Array, count: int) -> Any:
 
 
 def at_once(derive: Callable, seeds: Sequence[tuple[TensorType, Array, int]], count: int) -> Any:
-    """Return a rule that applies ``derive`` to the seeds of all colors as one batch.
+    """Return a rule that applies ``derive`` to a batch of the seeds of all colors.
 
     Args:
-        derive: derivative rule ``(builder, zs, ys, directions)`` of forward or reverse mode.
+        derive: derivative rule ``(builder, zs, ys, directions)``, of forward or reverse mode.
         seeds: arguments ``(type, colors, count)`` of :func:`_seeds` for each value with a seed.
         count: number of colors.
 

@@ -1,4 +1,4 @@
-"""Column coloring: group the columns of a sparse matrix.
+"""Column coloring: group the columns of a sparse matrix into colors.
 
 One tangent computes all columns of the same color. There are two kinds of coloring:
 
@@ -11,11 +11,11 @@ One tangent computes all columns of the same color. There are two kinds of color
 References: A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*,
 1974. A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.
 
-The minimum number of colors is hard to find. In a matrix of finite differences, however, the positions of the
-nonzeros in each row differ by the same few vectors, the *steps*. A periodic function ``(a · position) mod p``
-of the grid position is a coloring if it maps no step to 0. The smallest such p is often the minimum number of
-colors, so this *lattice* coloring is tried first. Otherwise the coloring is greedy: each column, in order,
-gets the first color that no column in the same rows has.
+The minimum number of colors is hard to compute. In a matrix of finite differences, however, the positions of
+the nonzeros in each row differ by the same few vectors, the *steps*. A periodic function
+``(a · position) mod p`` of the grid position is a coloring if it maps no step to 0. The smallest such p is
+often the minimum number of colors, so this *lattice* coloring is tried first. If it fails, the coloring is
+greedy: each column, in order, gets the first color that no column with a nonzero in the same row has.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["columns", "star"]
 
 
 def columns(pattern: Pattern, shape: tuple[int, ...]) -> tuple[Any, int]:
-    """Color the columns so that no row has two nonzeros of one color.
+    """Color the columns so that no row has two nonzeros of the same color.
 
     Args:
         pattern: sparsity pattern, a Boolean ``csr_array`` with sorted indices.
@@ -54,7 +54,7 @@ def columns(pattern: Pattern, shape: tuple[int, ...]) -> tuple[Any, int]:
 
 
 def _steps(pattern: Pattern, shape: tuple[int, ...], most: int) -> Any:
-    """Find the differences (steps) between the grid positions of nonzeros in a row.
+    """Return the steps: differences between the grid positions of nonzeros in a row.
 
     ``shape`` is the shape of the grid, and ``most`` is the largest number of nonzeros in a row. Returns
     ``None`` if there are too many nonzeros or steps.
@@ -74,7 +74,7 @@ def _steps(pattern: Pattern, shape: tuple[int, ...], most: int) -> Any:
         steps = np.union1d(steps, (code[k:] - code[:-k])[together])
         if len(steps) > costs().coloring_steps:
             return None
-    # decode each step to a vector. Its component along an axis of size n is between −n and n.
+    # decode each step to a vector, whose component along an axis of size n is between −n and n
     vectors = []
     for n in reversed(wide):
         part = (steps + n // 2) % n - n // 2
@@ -125,7 +125,7 @@ def _greedy(pattern: Pattern) -> tuple[Any, int]:
         forbidden = 0
         for i in own:
             forbidden |= colors_of_row[i]
-        free = ~forbidden & (forbidden + 1)  # lowest unset bit of ``forbidden``: the first free color
+        free = ~forbidden & (forbidden + 1)  # lowest unset bit of ``forbidden``, the first free color
         for i in own:
             colors_of_row[i] |= free
         colors[j] = free.bit_length() - 1
@@ -138,7 +138,7 @@ def star(pattern: Pattern) -> tuple[Any, int]:
 
     Columns i and j are *neighbors* if entry (i, j) is nonzero. In a star coloring, neighbors have different
     colors, and every path of four neighboring columns has at least three colors. Therefore entry (i, j) or
-    entry (j, i) can be read, and both have the same value.
+    entry (j, i) can be read from the products; both entries have the same value.
 
     Args:
         pattern: symmetric sparsity pattern, a Boolean ``csr_array``.
@@ -151,8 +151,8 @@ def star(pattern: Pattern) -> tuple[Any, int]:
     neighbors = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
     color = [0] * count  # color of each column, as one set bit; 0 for a column without a color
     around = [0] * count  # for each column, the colors of its neighbors, as a bit mask
-    # for each column v, as a bit mask: the colors of those neighbors that have another neighbor with v's
-    # color
+    # for each column v, as a bit mask: the colors of those neighbors of v that have a further neighbor, not
+    # v, with the color of v
     twice = [0] * count
     number: list[dict[int, int]] = [{} for _ in range(count)]  # for each column: color -> number of neighbors
     for v in sorted(range(count), key=lambda v: -len(neighbors[v])):

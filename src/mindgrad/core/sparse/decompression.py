@@ -2,10 +2,11 @@
 
     data[e] = Σ T[color(z), r]    over all (r, z) that contribute to entry e
 
-``T[k] = J s_k`` is the product of the matrix with the seed of color k (``sparse.color_seeds``). In reverse
-mode, the formula has ``T[color(r), z]``. The function is differentiated with respect to z, a tensor of
-elements that are read from the inputs x (``sparse.movement_split``). If several elements of z are copies of
-one element of x, their contributions are added.
+e is an entry of the matrix J, r a row, and z a column. ``T[k] = J s_k`` is the product of J with the seed of
+color k (``sparse.color_seeds``). In reverse mode, the colors belong to the rows, so the term is
+``T[color(r), z]``. The function is differentiated with respect to z, a tensor of elements that are read from
+the inputs x (``sparse.movement_split``). If several elements of z are copies of the same element of x, their
+contributions are added.
 
 The products are stored as flat arrays, the *pieces* (``sparse.strategy``).
 """
@@ -39,8 +40,8 @@ class Structure:
 
     Attributes:
         blocks: ``blocks[output][input]`` is a ``csr_array`` with the row and column indices of the nonzeros.
-            Its data are zeros.
-        colors: number of tangents or cotangents from which the matrix is computed.
+            All its stored values are zero.
+        colors: number of tangents or cotangents that compute the matrix.
         is_dense: whether nearly every column, or row, needs a separate tangent or cotangent.
         way: name of the strategy, for messages.
     """
@@ -63,7 +64,7 @@ def compressed(
     Args:
         sparse: the module ``scipy.sparse``.
         builder (Builder): current builder, which has the equations of the function.
-        xs, ys (list or tuple): variables of the differentiated inputs and of the outputs.
+        xs, ys (list or tuple): variables of the differentiated inputs, and of the outputs.
         environment (Known): known values of inputs that are not differentiated.
         second (bool): whether to build the Hessian of the single output.
         compiled (bool): whether the graph is going to be compiled.
@@ -87,10 +88,11 @@ def compressed(
 
 
 def _parts(way: Way, xs: Atoms) -> list[Any]:
-    """Return the parts of z, which are read from the inputs ``xs``.
+    """Return the parts of z (``sparse.movement_split``), read from the inputs ``xs``.
 
-    If the elements of a part are scattered over one input, one gather reads them. The original function may
-    need two steps: it first reads whole rows of a table, and then a few of their elements.
+    If the elements of a part are scattered over one input, one gather reads them. This can be cheaper than
+    the equations of the original function, which may first read whole rows of a table, and then a few
+    elements of the rows.
     """
     ends = np.cumsum([0, *[x.type.size for x in xs]])
     parts = []
@@ -108,10 +110,10 @@ def _parts(way: Way, xs: Atoms) -> list[Any]:
 class _Arranged:
     """The indices with which the entries are read from the concatenated pieces.
 
-    There are two forms. If each entry is a sum of few contributions, ``places[k]`` contains, for each entry,
-    the index of its contribution number k. An index after the last piece means that there is no such
-    contribution. Otherwise, ``places[0]`` contains the indices of all contributions, and ``targets`` contains
-    the entry to which each of them is added.
+    The indices have one of two forms. If each entry is a sum of few contributions, ``places[k]`` contains,
+    for each entry, the index of its contribution number k. An index after the last piece means that there is
+    no such contribution. Otherwise, ``places[0]`` contains the indices of all contributions, and ``targets``
+    contains the entry to which each of them is added.
 
     Attributes:
         blocks: as in :class:`Structure`.
@@ -199,7 +201,7 @@ def _blocks(
             indices = (column - left[j]).astype(np.int32)
             per_row = np.bincount(row - above[i], minlength=rows)
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
-            for array in (indices, row_ends):  # read-only, because the results of all calls share them
+            for array in (indices, row_ends):  # read-only: the results of all calls share them
                 array.flags.writeable = False
             like = sparse.csr_array((np.zeros(len(indices)), indices, row_ends), (rows, columns_), copy=False)
             like.has_sorted_indices = like.has_canonical_format = True
@@ -209,7 +211,7 @@ def _blocks(
 
 
 def _picked(pieces: Atoms, way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
-    """Read the nonzeros of each block of the matrix from the products ``pieces``."""
+    """Emit the nonzeros of each block of the matrix, read from ``pieces``."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:
         return [zeros(type.with_shape((0,))) for type in blocks]

@@ -3,12 +3,12 @@
     f(x) = R φ(z),    z = S x    ⟹    J_f = R J_φ S,        f(x) = φ(z)    ⟹    ∇²f = Sᵀ ∇²φ S
 
 S selects elements: each element of z is an element of x or a constant. R selects each element of f from the
-results of φ or from constants. z consists of several tensors, its *parts*. For example,
-``x[1:] * x[:-1]`` has the parts ``x[1:]`` and ``x[:-1]``, and φ is the product of its arguments.
+results of φ or from constants. z consists of several tensors, its *parts*. For example, if f(x) is
+``x[1:] * x[:-1]``, the parts are ``x[1:]`` and ``x[:-1]``, and φ multiplies them.
 
 If f reads x through slices, shifts, and gathers, the Jacobian of φ with respect to each part of z is often
-diagonal. One tangent of ones for each part then computes it. The Jacobian with respect to x has several
-nonzeros in each row, so it needs more colors.
+diagonal. One tangent of ones for each part then computes this Jacobian. The Jacobian of f with respect to x
+has several nonzeros in each row, so it needs more colors.
 
 For sums of functions of few elements, this is partial separability: A. Griewank and Ph. L. Toint,
 *Partitioned variable metric updates for large structured optimization problems*, 1982.
@@ -30,7 +30,7 @@ __all__ = ["Cut", "cut"]
 
 
 class Cut:
-    """The split of a function into φ, S, and R.
+    """The split of a function f into φ, S, and R (see the module docstring).
 
     Attributes:
         graph: φ, a graph from ``(*others, *parts)`` to the results.
@@ -68,9 +68,9 @@ def cut(
         graph (Graph): graph to split.
         active (list or tuple of int): indices of the inputs to differentiate with respect to.
         environment (Known): known values of inputs that are not differentiated.
-        at_inputs (bool, optional): whether z must be x itself, without a split. Default: ``False``.
-        at_outputs (bool, optional): whether the results of φ must be the outputs of ``graph``, without a
-            split. Default: ``False``.
+        at_inputs (bool, optional): whether z must be x itself, so that S is the identity. Default: ``False``.
+        at_outputs (bool, optional): whether the results of φ must be the outputs of ``graph``, so that R is
+            the identity. Default: ``False``.
     """
     run = Propagation(None, 0, graph, {}, environment)
     differentiated = [graph.inputs[k] for k in active]
@@ -108,14 +108,14 @@ def _numbered(atoms: Atoms) -> list[Any]:
 
 
 def _stacked(numbers: Sequence[Array]) -> Any:
-    """Concatenate ``numbers`` and -1, which the index -1 (a constant) reads."""
+    """Concatenate ``numbers`` and append -1, so that index -1 (a constant) reads -1."""
     return np.concatenate([*numbers, [-1]])
 
 
 def _ends(
     run: Propagation, graph: Graph, equations: Sequence[Equation], dependent: set[Atom]
 ) -> tuple[list[Any], Any]:
-    """Find the results of φ, after which ``equations`` only move elements.
+    """Find the results of φ: the values after which ``equations`` only move elements.
 
     Returns:
         tuple: the results, and the selection R as in :class:`Cut`.

@@ -1,8 +1,8 @@
 """Sparsity patterns of operators that mix elements, such as matrix products.
 
-The patterns follow from the index map of the operator (``ir.index_map``). An output element depends on all
-operand elements along the axes that are not parallel. An operator with a more precise pattern, such as a
-product with a known sparse matrix, has its own ``pattern`` function (``primitives.patterns``).
+The patterns follow from the index map of the operator (``ir.index_map``). Along an axis that is not parallel,
+an output element depends on all operand elements. An operator with a more precise pattern, such as a product
+with a known sparse matrix, has its own ``pattern`` function (``primitives.patterns``).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _accumulated(run: Propagation, equation: Equation, patterns: list) -> list[A
 def _through(
     run: Propagation, x: Atom, pattern: Pattern, labels: Labels, axes: IndexMap, y: Atom, results: Labels
 ) -> Any:
-    """Return the entries of the sparsity pattern of ``y`` that operand ``x`` causes."""
+    """Return the entries that operand ``x`` adds to the sparsity pattern of ``y``."""
     carried = [k for k, label in enumerate(labels) if axes.kind(label) == PARALLEL and label in results]
     meeting = [k for k in range(len(labels)) if k not in carried]
     reduced, numbers = run.collapsed(x, pattern, meeting)

@@ -2,9 +2,9 @@
 
     union   P ∪ Q        rows   P[s, :]        grouped   Q[g, :] = ⋃_{group(i) = g} P[i, :]
 
-A pattern states which elements of a value depend on which input elements. It is a Boolean SciPy ``csr_array``
-with sorted indices, one row for each element of the value, and one column for each input element. ``None``
-represents a pattern without entries.
+A sparsity pattern states on which input elements each element of a value depends. It is a Boolean SciPy
+``csr_array`` with sorted indices, one row for each element of the value, and one column for each input
+element. ``None`` represents a pattern without entries.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Patterns:
     check = staticmethod(check)
 
     def union(self, patterns: Sequence[Pattern]) -> Any:
-        """Return the union of ``patterns``; ``None`` if all are empty."""
+        """Return the union of ``patterns``, or ``None`` if all are empty."""
         distinct = list({id(p): p for p in patterns if p is not None}.values())
         if not distinct:
             return None
@@ -58,7 +58,7 @@ class Patterns:
         return total
 
     def rows(self, pattern: Pattern, source: Array) -> Any:
-        """Select rows: row i of the result is row ``source[i]``, or empty if this is -1."""
+        """Select rows: row i of the result is row ``source[i]``, or empty if it is -1."""
         source = np.ravel(source)
         count = pattern.shape[0]
         if len(source) == count and np.array_equal(source, np.arange(count)):
@@ -116,8 +116,8 @@ class Patterns:
         """Return the sparsity pattern of the sum of ``x`` over ``axes``.
 
         Returns:
-            tuple: the pattern, and its row numbers as an array of the shape of the sum (``axes`` have size
-                1).
+            tuple: the pattern, and its row numbers as an array with the shape of the sum, in which ``axes``
+                have size 1.
         """
         shape = x.shape
         small = tuple(1 if axis in axes else n for axis, n in enumerate(shape))

@@ -1,10 +1,11 @@
-"""Sparsity propagation: find which output elements depend on which input elements.
+"""Sparsity propagation: find on which input elements each output element depends.
 
     P_y = ⋃_k D_k P_{x_k}        D_k[i, j] = whether element i of y can depend on element j of operand k
 
 A pattern is a Boolean matrix with one row for each element of the value and one column for each element of
 the differentiated inputs. Each equation maps the patterns of its operands to the patterns of its outputs. The
-result holds for all values of the inputs: if an entry of the pattern is false, the derivative is zero.
+resulting pattern is valid for all values of the inputs: if an entry of the pattern is false, the derivative
+is zero.
 
 - Operators that move elements: run the NumPy kernel on element numbers to find the source of each element.
 - Pointwise operators: unite the patterns of the operands.
@@ -14,9 +15,9 @@ result holds for all values of the inputs: if an entry of the pattern is false, 
 - Any other operator: each output element depends on every input element on which an operand depends.
 
 Known values of inputs that are not differentiated make patterns smaller. Examples are the indices of a
-gather, a mask, and the zeros of a matrix. If the pattern has used such a value, it is valid only for this
-value. The cost is a few passes over the entries of each pattern. A pattern with too many entries raises
-``patterns.TooDense``.
+gather, a mask, and the zeros of a matrix. If the analysis has used such a value, the pattern is valid only
+for this value. The cost is a few passes over the entries of each pattern. A pattern with too many entries
+raises ``patterns.TooDense``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """Return ``flags``, set to False for operands in which the operator is not linear.
+    """Return ``flags``, but False for operands in which the operator is not linear.
 
     An example is the operand ``indices`` of a gather.
     """
@@ -49,7 +50,7 @@ class Known:
     """Known values of variables that do not depend on the differentiated inputs.
 
     Attributes:
-        values: dict from variables to values that may differ in the next call.
+        values: dict from variables to values that may differ in the next call of the function.
         constants: dict from variables to values that are equal in every call.
         asked: variables in ``values`` that a pattern has used. The pattern is valid only for these values.
     """
@@ -68,7 +69,10 @@ class Known:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a pattern depends on a value that may change between calls."""
+        """Whether a pattern has used a value that may change between calls.
+
+        The pattern must then be computed again if the value changes.
+        """
         return bool(self.asked)
 
     def ask(self, variable: Variable) -> None:
@@ -76,7 +80,7 @@ class Known:
         self.asked.append(variable)
 
     def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
-        """Translate the values to a copy of the graph.
+        """Return the known values for a copy of the graph, which has new variables.
 
         Args:
             before: variables of the graph.
@@ -94,7 +98,8 @@ def known_values(graph: Graph, input_values: dict[Variable, Stored], atoms: Atom
     """Compute the values of ``atoms`` that follow from constants and ``input_values``.
 
     Returns:
-        tuple: two dicts from atoms to values: values that depend on ``input_values``, and constants.
+        tuple: two dicts from atoms to values. The first contains the values that depend on ``input_values``,
+            the second all other values.
     """
     run = Propagation(None, 0, graph, {}, Known(input_values))
     for equation in graph.equations:
@@ -108,7 +113,9 @@ def known_values(graph: Graph, input_values: dict[Variable, Stored], atoms: Atom
 def dependence(
     sparse: Module, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
-    """Return the sparsity pattern of each output; ``None`` if it has no nonzeros.
+    """Return the sparsity pattern of each output of ``graph``.
+
+    If a pattern has no entries, ``None`` stands for it.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -135,9 +142,9 @@ def dependence(
 def _carriers(graph: Graph) -> set[Equation]:
     """Find the equations through which a derivative reaches an output of ``graph``.
 
-    Only these equations contribute to patterns. For example, a comparison stops derivatives. The derivative
-    rule of a minimum over an axis compares the minimum, which depends on all elements, with every element.
-    The result of this comparison has no derivative, so it adds no entries.
+    Only these equations contribute to patterns. For example, the derivative rule of a minimum over an axis
+    compares the minimum, which depends on all elements, with every element. The result of a comparison has no
+    derivative, so this comparison adds no entries to the pattern.
     """
     reached = set(graph.outputs)
     carriers = set()
@@ -182,7 +189,7 @@ class Propagation(Patterns):
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Atom) -> Any:
-        """Return the sparsity pattern of ``atom``; ``None`` if it has no nonzeros."""
+        """Return the sparsity pattern of ``atom``, or ``None`` if it has no nonzeros."""
         return self._patterns.get(atom) if type(atom) is Variable else None
 
     def push(self) -> None:
@@ -199,7 +206,7 @@ class Propagation(Patterns):
             )
 
     def note(self, equation: Equation) -> None:
-        """If all operands of ``equation`` have known values, mark its results as known."""
+        """Mark the results of ``equation`` as known if all its operands are known."""
         if equation.has_effect or equation.primitive.kind == "control":
             return
         if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
@@ -208,7 +215,7 @@ class Propagation(Patterns):
                 self._given.update(equation.outputs)
 
     def is_given(self, atom: Atom) -> bool:
-        """Return whether ``atom`` depends on arguments, so that its value may change."""
+        """Return whether the value of ``atom`` is known but may differ in the next call."""
         return atom in self._given
 
     def value(self, atom: Atom) -> Any:
@@ -222,11 +229,11 @@ class Propagation(Patterns):
         return self._evaluated(atom)
 
     def constant(self, atom: Atom) -> Any:
-        """Return the value of ``atom`` if it is equal in every call, else ``None``."""
+        """Return the value of ``atom`` if it is the same in every call, else ``None``."""
         return None if atom in self._given else self._evaluated(atom)
 
     def known(self, atom: Atom) -> tuple[Any, bool] | None:
-        """Return the value of ``atom``, if known, and whether it may differ later."""
+        """Return the value of ``atom``, if known, and whether it may change between calls."""
         array = self._evaluated(atom)
         return None if array is None else (array, atom in self._given)
 
@@ -270,9 +277,9 @@ class Propagation(Patterns):
     def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
         """Find the operand element from which each output element is copied.
 
-        The elements of all operands whose flag is set (see :func:`holding`) are numbered consecutively. The
-        result contains, for each output, an array of these numbers, with -1 for elements from elsewhere. It
-        is ``None`` if the operator depends on indices that are not known.
+        The elements of all operands whose flag is true (see :func:`holding`) are numbered consecutively. The
+        result contains, for each output, an array of these numbers, with -1 for elements that are not copied
+        from such an operand. The result is ``None`` if the operator depends on indices that are not known.
         """
         holders = equation.primitive.linear_operands(len(flags))
         operands: list[Any] = []
@@ -298,14 +305,14 @@ class Propagation(Patterns):
     def by_inputs(self, graph: Graph, active: Sequence[int]) -> list[Any]:
         """Return the sparsity patterns of the outputs of ``graph``.
 
-        The columns are the elements of its inputs ``active``.
+        The columns of the patterns are the elements of the inputs ``active``.
         """
         return dependence(self.sparse, graph, active)
 
     def inside(
         self, graph: Graph, patterns: Sequence[Pattern], values: Sequence[tuple[Stored, bool] | None]
     ) -> Propagation:
-        """Analyze an inner graph, given the patterns and known values of its inputs."""
+        """Analyze an inner graph, given the patterns and the known values of its inputs."""
         pairs = [(v, value) for v, value in zip(graph.inputs, values, strict=True) if value is not None]
         environment = Known(
             {v: array for v, (array, is_given) in pairs if is_given},

@@ -10,7 +10,7 @@ pattern of φ is computed and colored. The strategies differ in three ways:
 - each color separately, so that zero tangents cost nothing, or all colors as one batch;
 - the Jacobian of φ with respect to z, or the Jacobian of f with respect to x.
 
-All strategies that may be best are built. The strategy that computes the fewest elements is chosen.
+All strategies that may be best are built. The strategy that computes the fewest elements is used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = ["best_way"]
 
 #: A matrix is computed densely if more than the fraction ``_NEARLY`` of its entries can be nonzero, or if the
 #: number of colors exceeds ``_NEARLY`` times its smaller dimension. Matrices whose smaller dimension is at
-#: most ``_SMALL`` are exempt
+#: most ``_SMALL`` are never computed densely for this reason
 _NEARLY, _SMALL = 0.75, 4
 
 
@@ -94,8 +94,9 @@ def _best(sparse: Module, graph: Graph, active: Sequence[int], environment: Know
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # The next strategies color single elements, which takes long, and rarely need fewer colors than the
-    # fullest row has nonzeros. Skip them if an earlier strategy needs at most twice this number of colors
+    # The remaining strategies color individual elements, which is slow. They rarely need fewer colors than
+    # the number of nonzeros in the fullest row. Skip them if an earlier strategy needs at most twice that
+    # number of colors
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -106,13 +107,13 @@ def _best(sparse: Module, graph: Graph, active: Sequence[int], environment: Know
 
 
 class _Level:
-    """One split of the function with its sparsity pattern; it builds strategies.
+    """One split of the function, with its sparsity pattern. It builds strategies.
 
     Attributes:
         cut: split of the function into data movement and computation.
         graph: φ; for a Hessian, the gradient of φ with respect to z.
         pattern: a Boolean ``csr_array`` that states which results of ``graph`` depend on which elements of z.
-        is_symmetric: whether the matrix is symmetric, as a Hessian.
+        is_symmetric: whether the matrix is symmetric, as a Hessian is.
         widest: largest number of entries in a row of the pattern.
         is_dense: whether the fraction of entries that can be nonzero exceeds ``_NEARLY``.
     """
@@ -163,13 +164,16 @@ class _Level:
         if not rows:
             return self._sparse.csr_array((0, len(self._source)), dtype=bool)
         pattern = rows[0] if len(rows) == 1 else self._sparse.vstack(rows, format="csr")
-        if self.is_symmetric:  # an entry that is missing on one side of the diagonal is zero on both sides
+        if self.is_symmetric:  # an entry that is missing on one side of the diagonal is zero
             pattern = pattern.multiply(pattern.T.tocsr()).tocsr().astype(bool)
         pattern.sort_indices()
         return pattern
 
     def _projected(self, width: int) -> Any:
-        """Return the sparsity pattern with respect to x, which has ``width`` elements."""
+        """Return the sparsity pattern with respect to x, instead of z.
+
+        ``width`` is the number of elements of x.
+        """
         moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
             (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)
@@ -183,7 +187,7 @@ class _Level:
     # -- forwards ----------------------------------------------------------------------------------
 
     def forwards_singly(self) -> Way | None:
-        """Build the strategy that computes the tangent of each column color separately."""
+        """Build the strategy that computes the tangents of each column color separately."""
         if not self._is_straight():
             return None
         colors, count = self._colored(self.pattern, self._parts)
@@ -200,10 +204,12 @@ class _Level:
 
             return pushed
 
-        return self._singly(f"{count} tangents, each by itself", push, self._results, entries, count)
+        return self._singly(
+            f"{count} tangents, each computed separately", push, self._results, entries, count
+        )
 
     def forwards(self) -> Way | None:
-        """Build the strategy that computes one tangent per column color, all as one batch."""
+        """Build the strategy that computes the tangents of all column colors as one batch."""
         colors, count = self._colored(self.pattern, self._parts)
         by_element = _spread(colors, self._parts)
         if len(self._parts) > 1:
@@ -220,7 +226,7 @@ class _Level:
         return self._forward_batch(_divided(by_element, self._parts), count, by_element)
 
     def dense(self) -> Way:
-        """Build the strategy with one tangent per column, or one cotangent per row."""
+        """Build the strategy with one tangent per column, or with one cotangent per row."""
         height, width = self.pattern.shape
         self.is_symmetric = False  # every column has its own color, so each entry can be read directly
         if self._second or width <= height:
@@ -249,8 +255,8 @@ class _Level:
             return rows, indices, color[indices], elements
         own, other = color[indices].astype(np.int64), color[elements].astype(np.int64)
         count = int(color.max(initial=0)) + 1
-        # count the nonzeros of each color in each row. An entry can be read directly if it is the only one
-        # with its color
+        # count the nonzeros of each color in each row. An entry can be read directly if no other nonzero of
+        # its row has its color
         occurrences = np.bincount(elements * count + own, minlength=len(color) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,
@@ -264,7 +270,7 @@ class _Level:
     # -- backwards ---------------------------------------------------------------------------------
 
     def backwards_singly(self) -> Way | None:
-        """Build the strategy that computes the cotangent of each row color separately."""
+        """Build the strategy that computes the cotangents of each row color separately."""
         if not self._is_straight() or self.pattern.nnz > costs().single_entries:
             return None
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
@@ -283,10 +289,12 @@ class _Level:
             return pulled
 
         entries = self._backward_entries(_spread(colors, self._results))
-        return self._singly(f"{count} cotangents, each by itself", pull, self._parts, entries, count)
+        return self._singly(
+            f"{count} cotangents, each computed separately", pull, self._parts, entries, count
+        )
 
     def backwards(self) -> Way | None:
-        """Build the strategy that computes one cotangent per row color, all as one batch."""
+        """Build the strategy that computes the cotangents of all row colors as one batch."""
         if self.pattern.nnz > costs().single_entries:
             return None
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
@@ -318,8 +326,8 @@ class _Level:
     def _colored(self, pattern: Pattern, types: Sequence[TensorType]) -> tuple[list[Any], int]:
         """Color the columns of ``pattern``, separately for each tensor of columns.
 
-        The columns are the elements of tensors with the given types. Two tensors can have the same colors if
-        no row has nonzeros in both.
+        The columns are the elements of tensors with the given ``types``. Two tensors can have the same colors
+        if no row has nonzeros in both tensors.
 
         Returns:
             tuple: a list of the colors of each tensor (an integer if all its elements have one color), and
@@ -371,7 +379,7 @@ class _Level:
             name: description of the strategy.
             derive: function of the equations, inputs, and outputs of the graph. It returns a function from a
                 color to the derivatives of this color.
-            derived: types of these derivatives.
+            derived: types of the derivatives of one color.
             entries: the product and the element from which each entry is read (:class:`Way`).
             count: number of colors.
         """
@@ -418,13 +426,13 @@ class _Level:
 
 
 def _spread(colors: Sequence[Array], types: Sequence[TensorType]) -> Any:
-    """Concatenate the colors of the elements of all values to one vector."""
+    """Concatenate the colors of the elements of all tensors to one vector."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
 
 def _divided(by_element: Array, types: Sequence[TensorType]) -> list[Any]:
-    """Split the vector ``by_element`` of element colors into one array for each value."""
+    """Split the vector ``by_element`` of element colors into one array per tensor."""
     return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
 
 

@@ -1,4 +1,4 @@
-"""A strategy to compute a sparse matrix: a graph, indices of entries, and a cost."""
+"""Strategy to compute a sparse matrix: a graph, indices of entries, and a cost."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Places = tuple[Any, Any, Any, Any]
 class Way:
     """A strategy: a graph that computes products of a sparse matrix with vectors.
 
-    The graph computes, for each color k, the tangents of all results (forward mode) or the cotangents of all
-    parts of z (reverse mode), the *derived values*. Its outputs are flat arrays, the *pieces*, which contain
-    the derived values of all colors.
+    The graph computes, for each color k, the *derived values*: the tangents of all results (forward mode) or
+    the cotangents of all parts of z (reverse mode). z is defined in ``sparse.movement_split``. The
+    outputs of the graph are flat arrays, the *pieces*, which contain the derived values of all colors.
 
     Attributes:
         name: description of the strategy.
@@ -32,9 +32,9 @@ class Way:
             whose elements are all equal.
         sizes: number of elements of each derived value.
         entries: four integer arrays ``(row, column, color, element)``, with one element for each entry.
-            ``row`` is its row among the elements of the outputs, or of z for a Hessian. ``column`` is its
-            column among the elements of z. The entry is element number ``element`` of the concatenated
-            derived values of color ``color``.
+            ``row`` is the row of the entry: an element of the outputs, or of z for a Hessian. ``column`` is
+            its column, an element of z. The entry is element number ``element`` of the concatenated derived
+            values of color ``color``.
         count: number of colors.
         is_dense: whether nearly every column, or row, has a separate color.
     """
@@ -73,7 +73,7 @@ class Way:
 
     @property
     def cost(self) -> float:
-        """The approximate number of elements that the graph computes."""
+        """Approximate number of elements that ``graph`` computes."""
         return _cost(self.graph)
 
 

@@ -1,4 +1,4 @@
 """Graph transformations, one per module: differentiation, batching, Taylor series.
 
-Each maps a graph to a graph. None of them handles Python functions or tensors.
+Each transformation maps a graph to a graph; none of them handles Python functions or tensors.
 """

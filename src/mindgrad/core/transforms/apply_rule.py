@@ -30,7 +30,8 @@ def step(graph: Graph, constants: int, rule: Rule, templates: Atoms = ()) -> Gra
         graph: graph with inputs ``(*constants, *xs)`` and outputs ``ys``.
         constants: number of inputs that are constants.
         rule: function that emits equations into the current builder and returns the outputs of the new graph.
-        templates: variables or constants with the types of the ``extras``, such as tangents or cotangents.
+        templates: variables or constants with the types of the ``extras``. The extras are, for example,
+            tangents or cotangents.
     """
     builder = Builder()
     with building(builder):
@@ -43,8 +44,8 @@ def between(builder: Builder, xs: Sequence[Variable], ys: Atoms) -> tuple[Graph,
     """Return the graph ``(*others, *xs) ↦ ys``, and the values of ``others``.
 
     The graph contains the equations of ``builder`` that depend on ``xs``. ``others`` are all other values
-    that these equations use. Effects such as printing are removed, because the equations in ``builder`` have
-    them already.
+    that these equations use. Side effects such as printing are removed, because the equations in ``builder``
+    already have them.
     """
     equations, needed = dependent(builder, list(xs), ys)
     return without_effects(Graph([*needed, *xs], equations, ys)), needed
@@ -58,11 +59,12 @@ def directional(
     types: Sequence[TensorType],
     is_forward: bool,
 ) -> tuple[Graph, list[Atom]]:
-    """Return a derivative as a linear function of its directions.
+    """Return the graph of a derivative, a linear function of its directions.
 
-    The resulting graph can be applied later, or batched over many directions. In forward mode, one equation
-    computes both values and tangents of a loop or branch. If the rule was applied in ``builder``, the values
-    there would depend on a direction. The rule is therefore applied to a copy of the equations.
+    The graph can be applied later, or batched over many directions. In forward mode, one equation computes
+    both values and tangents of a loop or branch. If the rule were applied in ``builder``, the values in
+    ``builder`` would therefore depend on a direction. To avoid this, the rule is applied to a copy of the
+    equations.
 
     Args:
         builder: the current builder, with the equations from ``xs`` to ``ys``.
@@ -83,8 +85,8 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # Remove the equations of the rule: they read directions that this builder does not define. Elimination of
-    # unused equations is not sufficient, because it keeps equations with side effects
+    # Remove the equations of the rule: they read directions that are not defined in this builder. Elimination
+    # of unused equations is not sufficient, because it keeps equations with side effects
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

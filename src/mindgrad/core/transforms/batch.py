@@ -1,11 +1,12 @@
 """Batching: transform a graph for one sample into a graph for a batch of samples.
 
-    batch(G)(x)[b] = G(x[b])    for each index b of the batch; the other inputs are shared
+    batch(G)(x)[b] = G(x[b])    for each index b of the batch; samples share inputs without a batch axis
 
 If an equation depends on a batched value, the new graph applies the operator to operands with a batch axis.
-For most operators, the batch axis is one more parallel axis in the index map (``ir.index_map``). Other
-operators have a ``batch`` rule. If an operator has neither, ``TypeError`` is raised. An equation that does
-not depend on a batched value is unchanged and computed once for all samples.
+For most operators, the batch axis becomes an additional parallel axis of the index map (``ir.index_map``).
+Other operators have a ``batch`` rule. An operator that has neither an index map nor a ``batch`` rule raises
+``TypeError``. An equation that does not depend on a batched value is unchanged and computed once for all
+samples.
 
 The new graph contains no loop over samples. It costs as much as G for each sample, except for the shared
 equations. An out-of-range integer index into a batched value behaves as in ``primitives.indexing``.
@@ -36,7 +37,7 @@ def batch(graph: Graph, axes: BatchAxes, size: int) -> Graph:
 
     Returns:
         A graph whose inputs have the given batch axes. All outputs have a leading batch axis; an output that
-        does not depend on a batched input is repeated.
+        does not depend on a batched input is repeated along the axis.
 
     Raises:
         ValueError: If ``axes`` does not match the inputs.
@@ -74,7 +75,7 @@ def push_batch(
         size: number of samples.
 
     Returns:
-        The outputs, and the position of the batch axis of each; ``None`` if it has none.
+        The outputs, and for each output the position of its batch axis, or ``None`` if it has none.
     """
     values: dict[Atom, tuple[Atom, int | None]] = {
         variable: (atom, axis) for variable, atom, axis in zip(graph.inputs, inputs, axes, strict=True)
@@ -102,8 +103,8 @@ def _batched(
 ) -> Iterable[tuple[Atom, int | None]]:
     """Emit ``equation`` for a batch of ``size`` samples.
 
-    ``at`` contains the batch axis of each operand in ``xs``; ``None`` if all samples share the operand.
-    Returns pairs ``(output, its batch axis)``.
+    ``at`` contains the batch axis of each operand in ``xs``, or ``None`` if all samples share the operand.
+    Return pairs ``(output, its batch axis)``.
     """
     primitive, parameters = equation.primitive, equation.parameters
     if all(axis is None for axis in at):
@@ -119,7 +120,7 @@ def _batched(
     if primitive.axes is not None:
         return _with_label(equation, xs, at, size)
     raise TypeError(
-        f"the operator '{primitive.name}' cannot be batched: it has neither 'axes' nor a "
+        f"the operator '{primitive.name}' cannot be batched: it has neither an index map ('axes') nor a "
         f"'batch' rule. Define one of them, or loop over the batch."
     )
 
@@ -129,8 +130,8 @@ def _with_label(
 ) -> list[tuple[Atom, int | None]]:
     """Emit an operator on batched operands, with the batch axis as an additional axis.
 
-    If the operator does not accept the batch axis in its current position, move it to the front of each
-    operand, or else to the end.
+    If the operator does not accept the batch axis in its current position, move the batch axis to the front
+    of each operand. If it does not accept the axis there either, move the axis to the end.
     """
     primitive = equation.primitive
     axes = index_map(equation)
@@ -154,7 +155,9 @@ def _with_label(
             targets = [len(labels) if is_last else 0 for labels in axes.operands]
             xs, at = list(map(placed, [size] * len(xs), xs, at, targets)), list(targets)
             form = with_label()
-    assert form is not None, f"the axes of {primitive.name} cannot have a batch axis at the front or the end"
+    assert form is not None, (
+        f"{primitive.name} accepts a batch axis neither as the first nor as the last axis"
+    )
     results = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
     results = results if primitive.multiple else [results]
     outputs: list[tuple[Atom, int | None]] = []
@@ -166,10 +169,11 @@ def _with_label(
 
 
 def _behind(operands: Sequence[Labels], label: int, labels: Labels) -> Labels:
-    """Insert the batch label ``label`` into ``labels``, the axis labels of a result.
+    """Return ``labels``, the axis labels of a result, with the batch label ``label``.
 
-    The batch axis comes after the same axis as in the first operand that has a batch axis. If the result does
-    not have this axis, the batch axis becomes the first axis.
+    Let a be the axis before the batch axis in the first operand that has a batch axis. The batch axis of the
+    result comes directly after a. If a does not exist or is not an axis of the result, the batch axis becomes
+    the first axis.
     """
     operand = next(each for each in operands if label in each)
     axis = operand.index(label)

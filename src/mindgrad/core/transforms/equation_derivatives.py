@@ -2,16 +2,16 @@
 
     first_derivative    (x, p) ↦ J p
     second_derivative   (x, p, q) ↦ D²f[p, q] = Σ_kl (∂²f / ∂x_k ∂x_l) p_k q_l
-    second_partials     x ↦ f_kl = ∂²f / ∂x_k ∂x_l of a pointwise operator
+    second_partials     x ↦ f_kl = ∂²f / ∂x_k ∂x_l, for a pointwise operator f
     second_series       (x, p, c) ↦ coefficients 0, 1, and 2 of the Taylor series of f(x + s p + s² c)
     nested_forward      (x, p, q, c) ↦ (y, J p, J q, D²f[p, q] + J c)
 
 ``transforms.forward_laplacian`` batches these graphs over many directions p and q. The functions apply the
 forward rule of the operator once or twice, so that operators need no rules for second derivatives.
 
-In the code, ``moved`` are the positions of the operands that have directions. ``exact`` states for each
-direction whether its zeros can be exact (``primitives.exact_zeros``). For other directions, zero times
-infinity is NaN.
+In the code, ``moved`` are the positions of the operands that have directions. ``exact`` states, for each
+direction, whether its zeros can be exact zeros (``primitives.exact_zeros``): a product of an exact zero and
+infinity is zero. If a flag of ``exact`` is false, such a product is NaN.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def equation_tangents(equation: Equation, ys: Atoms, xs: Atoms, ts: Tangents) ->
     primitive = equation.primitive
     if all(t is None for t in ts):
         return [None] * len(ys)
-    jvp: Jvp = primitive.jvp  # type: ignore[assignment]  # the equation has a tangent
+    jvp: Jvp = primitive.jvp  # type: ignore[assignment]  # not None, because a tangent exists
     tangents = jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
     return list(tangents) if primitive.multiple else [tangents]
 
 
 class _LoneEquation:
-    """A builder that contains a copy of one equation, and receives its derivatives."""
+    """A builder with a copy of one equation, into which its derivatives are emitted."""
 
     def __init__(self, equation: Equation, xs: Atoms) -> None:
         self.equation = equation
@@ -58,7 +58,7 @@ class _LoneEquation:
             self.ys = list(results) if equation.primitive.multiple else [results]
 
     def tangents(self, of: Mapping[int, Atom]) -> list[Tangent]:
-        """Return the tangents of the outputs; ``of`` maps operand indices to tangents."""
+        """Return the tangents of the outputs. ``of`` maps operand indices to tangents."""
         ts = [of.get(k) for k in range(len(self.xs))]
         return equation_tangents(self.equation, self.ys, self.xs, ts)
 
@@ -67,11 +67,11 @@ class _LoneEquation:
 
         Args:
             moved: indices of the operands that have a tangent.
-            exact: for each index in ``moved``, whether zeros of the tangent are exact. If not, the tangent
-                counts as a value that depends on the differentiated inputs.
+            exact: for each index in ``moved``, whether zeros of the tangent are exact. If a flag is false,
+                the tangent counts as a value that depends on the differentiated inputs.
 
         Returns:
-            The tangents by operand index.
+            A dict from the index of each operand in ``moved`` to its tangent.
         """
         tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
         for direction, is_exact in zip(tangents.values(), exact, strict=True):
@@ -81,7 +81,10 @@ class _LoneEquation:
         return tangents
 
     def close(self, outputs: Tangents) -> tuple[Graph, list[bool]]:
-        """Return the graph of the outputs that are not ``None``."""
+        """Return the graph of all ``outputs`` that are not ``None``, and flags.
+
+        A flag states whether the output is in the graph.
+        """
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 
@@ -140,12 +143,13 @@ def second_partials(
 
 
 def has_moderate_partials(equation: Equation, xs: Atoms, moved: Sequence[int]) -> bool:
-    """Return whether second partial derivatives of a pointwise operator stay in range.
+    """Return whether second partial derivatives of ``equation`` do not overflow.
 
-    If so, ``f_kl`` can be computed first and multiplied by ``p_k q_l`` afterwards. The result is false if
-    ``f_kl`` can be infinite. It is also false if the forward rule multiplies tangents by several factors. For
-    example, ``log`` has the second derivative ``-(p / x) (q / x)``. For small ``x`` and ``p``, ``1 / x²`` may
-    exceed the range of the dtype, even if the second derivative does not.
+    ``equation`` applies a pointwise operator. If its second partial derivatives ``f_kl`` do not overflow,
+    they can be computed first and multiplied by ``p_k q_l`` afterwards. Return false if ``f_kl`` can be
+    infinite, or if the forward rule multiplies tangents by several factors. For example, the second
+    derivative of ``log`` is ``-(p / x) (q / x)``. For small ``x`` and ``p``, ``1 / x²`` may exceed the range
+    of the dtype, even if the second derivative does not.
     """
     if equation.primitive.is_product:  # the mixed second derivative of a · b is 1
         return True
@@ -167,11 +171,11 @@ def has_moderate_partials(equation: Equation, xs: Atoms, moved: Sequence[int]) -
 def _graph_of(equation: Equation) -> Graph:
     alone = _LoneEquation(equation, [Variable(x.type, tainted=x.tainted) for x in equation.inputs])
     with building(alone.builder):
-        return without_effects(alone.builder.close(alone.ys))  # the equation itself has the side effect
+        return without_effects(alone.builder.close(alone.ys))  # the original equation has the side effects
 
 
 def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
-    """Return the graph of Taylor coefficients up to order 2.
+    """Return the graph of the Taylor coefficients of ``equation`` up to order 2.
 
     Its inputs are ``(xs, p and c of each moved operand)``. Its outputs are ``(ys, coefficients 1 and 2 of
     each output)``.
@@ -180,7 +184,10 @@ def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
 
 
 def nested_forward(equation: Equation, moved: Sequence[int]) -> Graph:
-    """Apply forward mode twice: ``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``."""
+    """Return the graph ``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``.
+
+    It is the result of forward mode, applied twice.
+    """
     count, directions = len(equation.inputs), len(moved)
     along_p = forward(_graph_of(equation), moved)
     # the inputs are ``xs`` with the tangents ``q``, and ``p`` with the tangents ``c``

@@ -2,9 +2,9 @@
 
     forward(G)(x, ẋ) = (G(x), J_G(x) ẋ)
 
-For each equation in order, the forward rule of its operator emits the tangents of its outputs. Values and
-tangents in one direction together cost 2 to 3 times G. An operator without a forward rule has derivative zero
-(kind *constant*).
+For each equation in order, the forward rule of its operator emits the tangents of its outputs. Computing the
+values and one tangent costs 2 to 3 times as much as G. An operator without a forward rule has derivative zero
+(its kind is *constant*).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["forward", "push_tangents"]
 def push_tangents(equations: Iterable[Equation], tangents: dict[Atom, Atom]) -> None:
     """Emit the tangents of all values that depend on the variables in ``tangents``.
 
-    ``tangents`` maps variables to their tangents and is extended in place. A variable that it does not
-    contain has tangent zero. The current builder must already contain ``equations``. A loop or branch that
-    has a tangent is replaced by one equation that computes values and tangents. :meth:`Builder.rebind` then
-    replaces the values of the original equation.
+    ``tangents`` maps variables to their tangents and is extended in place. The tangent of any other variable
+    is zero. The current builder must already contain ``equations``. A loop or branch whose operands have
+    tangents is replaced by one equation that computes values and tangents. :meth:`Builder.rebind` then
+    substitutes the new values for the results of the original equation.
     """
     equations = list(equations)
     current().differentiate(tangents)
@@ -51,9 +51,9 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Atom, Atom]) -> 
 
 
 def _push(equation: Equation, xs: Atoms, ys: Atoms, tangents: dict[Atom, Atom]) -> None:
-    """Emit the tangents of one equation.
+    """Emit the tangents of the outputs of one equation.
 
-    ``xs`` are the values of its operands, and ``ys`` are the values of its outputs.
+    ``xs`` are the values of the operands of the equation, and ``ys`` the values of its outputs.
     """
     lookup, primitive = tangents.get, equation.primitive
     ts = [lookup(x) for x in equation.inputs]
@@ -73,7 +73,7 @@ def _note(equation: Equation, ts: Tangents, tangents: dict[Atom, Atom]) -> None:
 
 
 def forward(graph: Graph, active: Sequence[int]) -> Graph:
-    """Return the graph of values and directional derivatives.
+    """Return the graph that computes ``graph`` and its directional derivative.
 
     Args:
         graph: the graph to differentiate.

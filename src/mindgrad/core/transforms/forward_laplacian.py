@@ -2,16 +2,16 @@
 
     collapse(G)(x, p, q, c) = (G(x), J p_d, J q_d, Σ_d D²G(x)[p_d, q_d] + J c)
 
-J is the Jacobian of G at x, D²G its second derivative, and p_d and q_d are the directions number d. If
-``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. With other pairs of
-directions, it is any operator ``Σ a_ij ∂_i ∂_j``. References: R. Li et al., *A computational framework for
-neural network-based variational Monte Carlo with Forward Laplacian*, Nature Machine Intelligence 2024; F.
-Dangel et al., *Collapsing Taylor mode automatic differentiation*, 2025.
+J is the Jacobian of G at x, D²G its second derivative, and p_d and q_d are the directions with index d. If
+``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. Other pairs of directions
+yield any operator ``Σ a_ij ∂_i ∂_j``. References: R. Li et al., *A computational framework for neural
+network-based variational Monte Carlo with Forward Laplacian*, Nature Machine Intelligence 2024; F. Dangel et
+al., *Collapsing Taylor mode automatic differentiation*, 2025.
 
 For every value ``y`` of the graph, the pass computes a *stack* of tangents, one per direction. It also
-computes a single second-order term ``c_y``, which is summed over all directions. The sum over directions is
-taken at each equation and not at the end, because all later terms are linear in it. For ``y = f(x)``, the
-terms follow from the forward rules of the operators:
+computes a single second-order term ``c_y``, which is summed over all directions. The pass sums over the
+directions at each equation and not at the end. This is correct because all later terms are linear in the sum.
+For ``y = f(x)``, the terms follow from the forward rules of the operators:
 
     pointwise     c_y = Σ_k f_k c_k + Σ_kl f_kl · (Σ_d p_kd q_ld)       f_k, f_kl: partial derivatives
     linear        c_y = f(c_x)
@@ -22,13 +22,14 @@ In the pointwise rule, ``f_kl`` or the sum over directions can exceed the range 
 does not. The rule is therefore used only if ``f_kl`` is a single finite factor (``has_moderate_partials``).
 Otherwise the general rule applies, which multiplies each tangent by one factor after the other. A branch or a
 loop becomes one equation that computes second derivatives along each direction, batched over the directions.
-Each of the D directions receives the share ``c / D`` of the second-order term, because the results are
-summed.
+Each of the D directions receives the fraction ``c / D`` of the second-order term, because the results of all
+directions are summed.
 
-The pass costs D + 2 times the graph if ``p = q``, and 2 D + 2 times otherwise. Separate second derivatives
-along each direction would cost 2 D + 2 or 4 D times the graph. Products with ``f_kl`` are computed once
-instead of once per direction. Two stacks are in memory at a time. Limits: an operator that depends on a stack
-needs a batching rule, and a loop carries second-order terms of every direction.
+The pass costs D + 2 times as much as the graph if ``p = q``, and otherwise 2 D + 2 times as much. Separate
+second derivatives along each direction would cost 2 D + 2 or 4 D times as much. The pass is cheaper because
+it computes products with ``f_kl`` once instead of once per direction. Two stacks are in memory at a time.
+Limits: an operator that depends on a stack needs a batching rule, and a loop carries second-order terms of
+every direction.
 """
 
 from __future__ import annotations
@@ -74,15 +75,15 @@ class Stack(NamedTuple):
 def collapse(
     graph: Graph, active: Sequence[int], size: int, paired: bool = False, straight: bool = False
 ) -> Graph:
-    """Return the graph of values, tangents, and summed second derivatives.
+    """Return the graph that computes values, tangents, and summed second derivatives.
 
     Args:
-        graph: the graph.
+        graph: the graph G. The module docstring defines the symbols.
         active: positions of the inputs that have directions.
         size: number D of directions, at least 1.
         paired: whether there is a second stack of directions ``q``; otherwise ``q = p``.
         straight: whether the second-order terms ``c`` of the inputs are zero. The graph then has no inputs
-            for them.
+            for these terms.
 
     Returns:
         A graph with inputs ``(*inputs, p of each active input, q of each if paired, c of each unless
@@ -115,14 +116,15 @@ class Collapse:
 
     Args:
         size: number of directions.
-        weights: variable or constant ``w`` of shape ``(size,)`` for directions ``q_d = w_d p_d``, instead of
-            a second stack.
-        is_part: whether this pass handles only some of all directions, because a caller adds up several
-            passes. Each sum over all directions is then represented by a new variable.
+        weights: variable or constant ``w`` of shape ``(size,)``. The second directions are then
+            ``q_d = w_d p_d``, so that no second stack is needed.
+        is_part: whether this pass handles only some of the directions, and the caller adds up the results of
+            several passes. Each sum over all directions is then represented by a new variable.
 
     Attributes:
         left, right: dicts from each variable that depends on the inputs to its stack ``p`` or ``q``.
-            ``right`` is ``left`` if both are equal or differ only by the weights.
+            ``right`` is the same object as ``left`` if ``p`` and ``q`` are equal or differ only by the
+            weights.
         second: dict from variables to their second-order terms ``c``.
         sums: if ``is_part``, a dict from each variable that represents a sum over all directions to the sum
             over the directions of this pass.
@@ -140,7 +142,7 @@ class Collapse:
         self._weights = weights
 
     def start(self, x: Atom, left: Stack, right: Stack | None = None, second: Tangent = None) -> None:
-        """Set the stacks ``p`` and ``q`` and the term ``c`` of the input ``x``.
+        """Set the stacks ``p`` and ``q`` and the second-order term of the input ``x``.
 
         If one input has a stack ``right``, all inputs must have one.
         """
@@ -163,7 +165,7 @@ class Collapse:
         return zeros(y.type) if term is None else term
 
     def at_front(self, y: Atom, side: dict[Atom, Stack]) -> Atom:
-        """Return the stack of ``y`` with a leading axis of directions."""
+        """Return the stack of ``y`` in ``side``, with a leading axis of directions."""
         stack = side.get(y)
         if stack is None:
             return zeros(y.type.with_shape((self.size, *y.shape)))
@@ -191,7 +193,7 @@ class Collapse:
             return
         builder = current()
         outer = builder.source
-        if equation.primitive.kind == "control":  # the new branch or loop also computes the original results
+        if equation.primitive.kind == "control":  # it also computes the original results
             builder.source = equation.source
             self._control(equation)
         else:
@@ -240,8 +242,8 @@ class Collapse:
             stacks: the directions.
 
         Returns:
-            For each output, a pair of the result and its axis of directions; ``None`` if the graph does not
-            compute it.
+            For each output, a pair of its derivative and the position of the axis of directions, or ``None``
+            if the graph does not compute the derivative.
         """
         graph, present = rule
         variables = [x for x in xs if type(x) is Variable]
@@ -256,7 +258,7 @@ class Collapse:
     # -- second order -----------------------------------------------------------------------------
 
     def _weighted(self, x: Atom) -> Stack:
-        """Return the stack ``q`` of ``x``, multiplied by the weights."""
+        """Return the stack ``right`` of ``x``, multiplied by the weights if there are any."""
         stack = self.right[x]
         if self._weights is None:
             return stack
@@ -264,13 +266,13 @@ class Collapse:
         return Stack(spread * stack.atom, stack.at)
 
     def _total(self, atom: Atom, at: int | None) -> Atom:
-        """Return the sum of ``atom`` over its axis of directions, ``at``."""
+        """Return the sum of ``atom`` over ``at``, its axis of directions."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
         return self._whole(reduce_sum(atom, axes=(at,)))
 
     def _whole(self, total: Atom) -> Atom:
-        """Return the sum over all directions, given the sum ``total`` over this pass.
+        """Return the sum over all directions, given the sum ``total`` of this pass.
 
         If this pass has only some of the directions, the result is a new variable, for which the caller
         substitutes the sum of all passes.
@@ -309,7 +311,7 @@ class Collapse:
         return total + self._summed(self.right[a], self.left[b])
 
     def _summed(self, a: Stack, b: Stack) -> Atom:
-        """Return Σ_d a_d b_d."""
+        """Return Σ_d a_d b_d, the sum over directions of the products of two stacks."""
         (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
         repeated, others = repetition(left), repetition(right)
         if repeated and others and repeated[1] == others[1] and at in repeated[1]:
@@ -321,7 +323,10 @@ class Collapse:
         return self._total(product(left, right), at)
 
     def _pointwise(self, equation: Equation, xs: Atoms, y: Atom, moved: Sequence[int]) -> Tangent:
-        """Return Σ_kl f_kl · (Σ_d p_kd q_ld) of a pointwise operator."""
+        """Return the term Σ_kl f_kl · (Σ_d p_kd q_ld) of a pointwise operator.
+
+        The module docstring defines the symbols.
+        """
         graph, pairs = second_partials(equation, xs, moved)
         found = current().inline(graph, [x for x in xs if type(x) is Variable])
         terms = []
@@ -336,7 +341,7 @@ class Collapse:
         return accumulate(terms)
 
     def _contraction(self, equation: Equation) -> Atom:
-        """Return Σ_d D²f[p_d, q_d] of a contraction such as a matrix product."""
+        """Return the term Σ_d D²f[p_d, q_d] of a contraction such as a matrix product."""
         a, b = equation.inputs
         first = self._contracted(equation, self.left[a], self._weighted(b))
         if self.right is self.left:
@@ -344,13 +349,13 @@ class Collapse:
         return first + self._contracted(equation, self.right[a], self.left[b])
 
     def _contracted(self, equation: Equation, a: Stack, b: Stack) -> Atom:
-        total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # the caller checks it
+        total: Rule = equation.primitive.algebra.contracted  # type: ignore[assignment]  # the caller has checked that it is not None
         return self._whole(total([a.atom, b.atom], (a.at, b.at), **equation.parameters))
 
     # -- branches and loops -----------------------------------------------------------------------
 
     def _control(self, equation: Equation) -> None:
-        """Emit one branch or loop that computes values, stacks, and second-order terms."""
+        """Replace a branch or loop by one that also computes stacks and terms ``c``."""
         xs = [self.value(x) for x in equation.inputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left or x in self.second]
         is_series = (
@@ -363,7 +368,7 @@ class Collapse:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
             term = self.second.get(x)
-            # The terms of all D directions are added later, so each direction gets the fraction 1 / D of this
+            # The second-order terms of all D directions are added later, so each direction gets 1 / D of this
             # term. The factor 2 is needed because a Taylor coefficient of order 2 is half of a second
             # derivative
             share = 1 / (2 * self.size) if is_series else 1 / self.size

@@ -1,10 +1,10 @@
-"""Whole Jacobians in one pass: rules for ``trace.record.transformed``.
+"""Rules for ``trace.record.transformed`` that compute whole Jacobians in one pass.
 
     by_rows: J_fᵀ eᵢ, stacked over outputs        by_columns: J_f eⱼ, stacked over inputs
 
 The linear part of the derivative runs once, on a batch of all basis vectors (``transforms.batch``). Values
-that do not depend on the basis vectors are computed once. The cost of ``by_rows`` grows with the number of
-output elements, the cost of ``by_columns`` with the number of input elements.
+that do not depend on the basis vectors are computed only once. The cost of ``by_rows`` grows with the number
+of output elements, the cost of ``by_columns`` with the number of input elements.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["by_columns", "by_fewer", "by_rows", "identity"]
 
 
 def identity(type: TensorType) -> Any:
-    """Return all unit vectors of ``type``, stacked along a new first axis.
+    """Return all unit vectors of tensors of ``type``, stacked along a new first axis.
 
     For shape (2, 3), the result has shape (6, 2, 3).
     """
@@ -48,8 +48,8 @@ def _swept(
         types: types of the vectors.
 
     Returns:
-        For each vector, the outputs for all its basis vectors, as pairs (output, batch axis). The other
-        vectors are zero.
+        A list with one entry per input vector: the outputs for all basis vectors of this input, as pairs
+        (output, batch axis). All other input vectors are zero.
     """
     swept = []
     for k, type in enumerate(types):
@@ -89,7 +89,7 @@ def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequen
 
 
 def by_fewer(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """Compute Jacobians in the cheaper mode, or in forward mode for complex outputs."""
+    """Compute Jacobians in the cheaper mode; if an output is complex, in forward mode."""
     is_forward = sum(x.type.size for x in xs) <= sum(y.type.size for y in ys)
     rule = by_columns if is_forward or any(y.type.dtype.kind == "complex" for y in ys) else by_rows
     return rule(builder, xs, ys)

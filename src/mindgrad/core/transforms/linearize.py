@@ -1,10 +1,11 @@
-"""Linearization: split forward mode into values and a linear map of tangents.
+"""Linearization: split forward mode into the values and a linear map of tangents.
 
     linearize(G)(x) = G(x), and the equations of the linear map t ↦ J_G(x) t
 
 Linearization applies forward mode to tangents that are variables without values. The builder stores the
-equations that depend on a tangent in a separate list. This list is the linear map. Its coefficients are
-values that the other equations compute. Linearization therefore costs no more than forward mode.
+equations that depend on a tangent in a separate list. The equations in this list are the linear map; its
+coefficients are values that all other equations compute. Linearization therefore costs no more than forward
+mode.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def dependent(builder: Builder, variables: Sequence[Variable], results: Atoms) -
     """Return the equations that compute ``results`` from ``variables``.
 
     The second result is the list of all other variables that these equations or ``results`` use. Equations
-    without results, such as printing, are excluded, because ``builder`` already contains them.
+    without results, such as printing, are left out, because ``builder`` already contains them.
     """
     after: set[Atom] = set(variables)
     equations = []

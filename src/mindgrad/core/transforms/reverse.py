@@ -2,8 +2,8 @@
 
     reverse(G)(x, ct) = (G(x), J_G(x)ᵀ ct)
 
-Reverse mode costs 2 to 4 times G, independent of the number of inputs, and stores the values that the linear
-part needs. The result is an ordinary graph, so reverse mode can be nested to any order.
+Reverse mode costs 2 to 4 times as much as G, independent of the number of inputs, and stores the values that
+the linear part needs. Its result is an ordinary graph, to which any mode can be applied again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["pull_back", "reverse"]
 
 
 def pull_back(builder: Builder, inputs: Atoms, outputs: Atoms, cotangents: Tangents) -> list[Atom]:
-    """Emit the cotangents of ``inputs`` into the current builder ``builder``.
+    """Emit the cotangents of ``inputs`` into ``builder``, the current builder.
 
     ``cotangents`` are the cotangents of ``outputs``; ``None`` means zero.
     """
@@ -32,7 +32,7 @@ def pull_back(builder: Builder, inputs: Atoms, outputs: Atoms, cotangents: Tange
 
 
 def reverse(graph: Graph, active: Sequence[int]) -> Graph:
-    """Return the graph of values and the vector–Jacobian product.
+    """Return the graph that computes ``graph`` and its vector–Jacobian product.
 
     Args:
         graph: the graph to differentiate.

@@ -1,9 +1,9 @@
-"""The two rules of derivatives: transformations for ``trace.record.transformed``.
+"""The rules of reverse and forward mode, for ``trace.record.transformed``.
 
     reverse_rule: J(x)ᵀ ct        forward_rule: J(x) t
 
 A rule is a function of ``(builder, xs, ys, vectors)``. It emits equations into ``builder``, which contains
-the equations of the function, and returns atoms.
+the equations of the function, and returns atoms (variables or constants).
 
 For complex inputs, the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the direction of steepest ascent, as in
 MindSpore and PyTorch. Therefore cotangents are conjugated before and after the transposition.
@@ -28,18 +28,18 @@ def _conjugate(atom: Any) -> Any:
 
 
 def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
-    """Emit ``J(x)ᵀ ct``; a cotangent ``None`` means ones.
+    """Emit ``J(x)ᵀ ct`` into ``builder``. A cotangent ``None`` means ones.
 
-    :func:`pull` passes it to ``record.transformed`` as ``transform``.
+    :func:`pull` passes this rule to ``record.transformed`` as ``transform``.
     """
     given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
 def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """Emit ``J(x) t``; a tangent ``None`` means zeros.
+    """Emit ``J(x) t`` into ``builder``. A tangent ``None`` means zeros.
 
-    :func:`push` passes it to ``record.transformed`` as ``transform``.
+    :func:`push` passes this rule to ``record.transformed`` as ``transform``.
     """
     tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
     push_tangents(live_equations(builder.equations, ys), tangents)

@@ -3,11 +3,12 @@
     an equation mixes samples  ⟺  its result y[n] depends on x[m] for some m ≠ n
 
 ``transforms.axis_propagation`` can prove that samples are independent. If the proof fails, samples may still
-be independent, for example after a gather or a sort. A failed proof is therefore no reason for an error. This
-module reports an equation only if it certainly mixes samples: it sums, accumulates, or contracts the sample
-axis, or it combines two values that have the sample axis in different positions.
+be independent, for example after a gather or a sort. Therefore, a failed proof alone does not justify an
+error. This module reports an equation only if the equation certainly mixes samples: if it sums, accumulates,
+or contracts the sample axis, or combines two values that have the sample axis in different positions.
 
-Limit: a sum over samples that masks out all samples but one is reported, although it does not mix samples.
+Limit: the module also reports a sum in which a mask removes all samples except one, although such a sum does
+not mix samples.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mindgrad.core.transforms.axis_propagation import passage
 
 __all__ = ["mixing"]
 
-#: axes along which an operator combines elements
+#: kinds of axes (``ir.index_map``) along which an operator combines elements
 _MIXED = (REDUCED, ORDERED)
 
 
@@ -28,7 +29,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
     """Return the first equation on the path from ``x`` to ``y`` that mixes samples.
 
     Args:
-        equations: equations in program order.
+        equations: equations in execution order.
         x: the variable with the samples.
         axes: sample axes of ``x``.
         y: a value that the equations compute.

@@ -8,16 +8,17 @@ forward rule is a differential equation for the series. A dot is the derivative 
 
     ẏ = jvp(y, x; ẋ)         ⟹        k y_k = (coefficient k − 1 of jvp(y, x; ẋ)),   (ẋ)_j = (j + 1) x_{j+1}
 
-The right side is a graph of operators, for example ``cos(x) · ẋ`` for the sine. Its coefficients are computed
-in the same way. Each step lowers the order by one, so the recursion ends. A coefficient is computed when it
-is first needed.
+The right side is a graph of operators, for example ``cos(x) · ẋ`` for the sine. The coefficients of its
+values are computed in the same way. Each step lowers the order by one, so the recursion ends. Each
+coefficient is computed when it is first needed.
 
 Two kinds of operators have special rules. The forward rule of a quotient contains quotients, so that each
-order would add more quotients. Its rule ``recurrence`` solves the Cauchy product ``y b = a`` for ``y``
-instead. The rule ``series`` of a branch or a loop emits one branch or loop over all coefficients.
+order would add more quotients. Instead, the rule ``recurrence`` of a quotient ``y = a / b`` solves the Cauchy
+product ``y b = a`` for ``y``. The rule ``series`` of a branch or a loop emits one branch or loop over all
+coefficients.
 
 A series needs O(K²) products per nonlinear equation, compared with 2ᴷ for nested forward mode. Every operator
-needs a forward rule.
+must have a forward rule.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ from mindgrad.core.primitives.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
 
-#: A rule is a generator. It yields ``(atom, k)`` for each coefficient that it needs, receives this
-#: coefficient, and returns the coefficient of its result
+#: generator of a rule. It yields ``(atom, k)`` to request coefficient ``k`` of ``atom``, receives this
+#: coefficient, and finally returns one coefficient of the result of the operator
 Steps = Generator[tuple["Atom", int], "Tangent", "Tangent"]
 
 
 def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None = None) -> Graph:
-    """Return the graph of the Taylor coefficients of the outputs.
+    """Return the graph that computes the Taylor coefficients of its outputs.
 
     Args:
-        graph: the graph.
-        active: positions of the inputs that depend on ``s``; the other inputs are constant.
+        graph: the graph G.
+        active: positions of the inputs that depend on ``s``; all other inputs are constant.
         order: highest order K, at least 1.
         degree: highest order D of the inputs; higher coefficients are zero. Default: K.
 
@@ -65,13 +66,14 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         for index in active:
             own = [inputs[index]] * (order if degree is None else degree)
             series.start(inputs[index], builder.inputs_like(own))
-        arguments = list(builder.inputs)  # a copy, because `_rate` adds variables to `builder.inputs`
+        arguments = list(builder.inputs)  # copy: `_rate` adds variables to `builder.inputs`
         outputs = builder.inline(graph, inputs)
         values = series.replay(list(builder.equations))
         outputs = [builder.value(y) for y in outputs]
         coefficients: list[list[Atom]] = [[] for _ in outputs]
         for k in range(1, order + 1):
-            # compute in program order: the coefficients of an equation need the coefficients of its operands
+            # compute in execution order: the coefficients of a result depend on the coefficients of the
+            # operands
             for value in values:
                 series.coefficient(value, k)
             for of_output, y in zip(coefficients, outputs, strict=True):
@@ -84,34 +86,34 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
 class _Series:
     """Taylor coefficients of the values of one graph, each computed at its first use.
 
-    The *rate* ẋ of a value x is its derivative with respect to ``s``. Forward rules are called with a new
-    variable for each rate ẋ.
+    The *rate* ẋ of a value x is its derivative with respect to ``s``. To obtain ẏ of a result, its forward
+    rule is called with a new variable for each rate ẋ of an operand.
     """
 
     def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
         self._order = order
         self._known: dict[tuple[Atom, int], Tangent] = {}
-        #: maps the variable of each rate ẋ to the variable of x
+        #: maps the variable that represents a rate ẋ to the variable x
         self._rate_of: dict[Variable, Atom] = {}
-        #: maps each value to its rate, which the forward rule returned
+        #: maps each result y of an operator to its rate ẏ, which the forward rule returned
         self._rates: dict[Variable, Tangent] = {}
         #: cache: whether each value depends on ``s``
         self._depends: dict[Atom, bool] = {}
-        #: cache: whether each value depends on the variable of a rate
+        #: cache: whether each value depends on a variable that represents a rate
         self._of_rates: dict[Atom, bool] = {}
 
     def start(self, variable: Variable, coefficients: Atoms) -> None:
-        """Set the coefficients of order 1 and higher of ``variable``."""
+        """Set the coefficients of ``variable`` of order 1 and higher."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
 
     def replay(self, equations: Sequence[Equation]) -> list[Atom]:
-        """Make branches and loops that depend on ``s`` compute coefficients, too.
+        """Make branches and loops that depend on ``s`` compute their coefficients, too.
 
         Returns:
-            All values of the graph, in program order.
+            All values of the graph, in execution order.
         """
         if all(equation.primitive.series is None for equation in equations):
             return [y for equation in equations for y in equation.outputs]
@@ -143,7 +145,7 @@ class _Series:
         return self._known[key]
 
     def _located(self, atom: Variable, k: int) -> Steps:
-        """Compute a coefficient of ``atom``, with the source line of ``atom``."""
+        """Compute coefficient ``k`` of ``atom``, with the source line of ``atom``."""
         builder, equation = self._builder, atom.made_by
         outer = builder.source
         if equation is not None and equation.source is not None:
@@ -159,8 +161,8 @@ class _Series:
     def _has_rate(self, atom: Atom) -> bool:
         """Return whether ``atom`` depends on a variable that represents a rate ẋ.
 
-        Such a value is an intermediate result of a forward rule. The variable of a rate has no value, so even
-        its coefficient 0 must be computed.
+        A value that depends on such a variable is an intermediate result of a forward rule. The variable has
+        no value at run time, so even coefficient 0 of the intermediate result must be computed.
         """
         return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 
@@ -193,7 +195,10 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Atoms) -> Generator[tuple[Atom, int], Tangent, list[Atom]]:
-        """Return coefficient 0 of each value in ``atoms``, without variables of rates ẋ."""
+        """Return coefficient 0 of each value in ``atoms``.
+
+        Unlike the values themselves, these coefficients do not depend on variables that represent rates ẋ.
+        """
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -201,14 +206,17 @@ class _Series:
         return starts
 
     def _replaced(self, equation: Equation) -> list[Atom]:
-        """Emit a branch or loop that also computes coefficients; return its results."""
+        """Replace a branch or loop by one that also computes coefficients.
+
+        Returns the results of the new equation that correspond to the original results.
+        """
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
         coefficients = [[self.coefficient(x, k) for k in range(self._order + 1)] for x in operands]
         series = _series(equation, operands, equation.parameters, coefficients)
         builder.source = outer
-        values: list[Atom] = [of_output[0] for of_output in series]  # type: ignore[misc]  # no zeros
+        values: list[Atom] = [of_output[0] for of_output in series]  # type: ignore[misc]  # coefficient 0 is never None
         builder.rebind(equation.outputs, values)
         for value, of_output in zip(values, series, strict=True):
             self._depends.setdefault(value, any(c is not None for c in of_output[1:]))
@@ -217,11 +225,11 @@ class _Series:
         return values
 
     def _whole(self, equation: Equation, order: int) -> Generator[tuple[Atom, int], Tangent, None]:
-        """Compute the coefficients up to ``order`` of a branch or loop in a forward rule.
+        """Return the coefficients, up to ``order``, of a branch or loop in a forward rule.
 
-        Each order needs another branch or loop, because coefficients of the operands may depend on lower
-        coefficients of the results. An example is the derivative of a linear system whose matrix product is a
-        loop.
+        Each order needs a separate branch or loop, because coefficients of the operands may depend on lower
+        coefficients of the results. An example is the derivative of the solution of a linear system whose
+        matrix–vector product is a loop.
         """
         coefficients = []
         for x in equation.inputs:
@@ -234,17 +242,20 @@ class _Series:
             self._known.update(((y, k), c) for k, c in enumerate(found))
 
     def _linear(self, equation: Equation, k: int) -> Steps:
-        """Apply a linear operator to coefficient ``k`` of its linear operands."""
+        """Return coefficient ``k`` of the result of a linear operator.
+
+        It is the operator, applied to the coefficients ``k`` of its operands.
+        """
         coefficients = []
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
-        # call the forward rule: it accepts `None` for coefficients that are zero
-        jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
+        # call the forward rule instead of the operator: it accepts `None` for coefficients that are zero
+        jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # not None: it has a derivative
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
     def _product(self, equation: Equation, k: int) -> Steps:
-        """Return the Cauchy product Σ_j B(a_j, b_{k−j})."""
+        """Return coefficient ``k`` of a product: Σ_j B(a_j, b_{k−j})."""
         a, b = equation.inputs
         if a is b and equation.primitive.algebra.commutative:
             return (yield from self._square(equation, a, k))
@@ -256,7 +267,7 @@ class _Series:
         return accumulate(terms)
 
     def _square(self, equation: Equation, a: Atom, k: int) -> Steps:
-        """Return the Cauchy product of a series with itself, with each pair computed once."""
+        """Return coefficient ``k`` of the square of ``a``. Equal terms are computed once."""
         terms = []
         for j in range((k + 1) // 2):
             left, right = (yield a, j), (yield a, k - j)
@@ -270,7 +281,10 @@ class _Series:
         return accumulate([total, _term(equation, middle, middle)])
 
     def _rate(self, equation: Equation, atom: Variable) -> Tangent:
-        """Return ẏ, the result of the forward rule for new variables of the rates ẋ."""
+        """Return the rate ẏ of ``atom``, by the forward rule of ``equation``.
+
+        The rule is applied to new variables, which represent the rates ẋ of the operands.
+        """
         if atom not in self._rates:
             rates: list[Tangent] = []
             for x in equation.inputs:
@@ -282,7 +296,7 @@ class _Series:
                 self._rate_of[rate], self._depends[rate], self._of_rates[rate] = x, True, True
                 rates.append(rate)
             y = equation.outputs if equation.primitive.multiple else equation.outputs[0]
-            jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
+            jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # not None: it has a derivative
             tangents = jvp(y, equation.inputs, rates, **equation.parameters)
             by_output = tangents if equation.primitive.multiple else (tangents,)
             self._rates.update(zip(equation.outputs, by_output, strict=True))
@@ -303,7 +317,7 @@ def _differentiated(equation: Equation) -> Atoms:
 def _depends_on(atom: Atom, answers: dict[Atom, bool], operands_of: Callable[[Equation], Atoms]) -> bool:
     """Return whether ``atom`` depends on a variable for which ``answers`` is true.
 
-    ``answers`` is a cache, to which the search adds the result for each value that it visits.
+    ``answers`` is a cache: the search adds the result for each value that it visits.
     """
     if type(atom) is not Variable:
         return False
@@ -324,8 +338,8 @@ def _depends_on(atom: Atom, answers: dict[Atom, bool], operands_of: Callable[[Eq
 def _series(
     equation: Equation, operands: tuple[Atom, ...], parameters: Statics, coefficients: Sequence[Tangents]
 ) -> list[list[Tangent]]:
-    """Apply the rule ``series`` of a branch or loop to ``operands``."""
-    rule: Rule = equation.primitive.series  # type: ignore[assignment]  # the callers check it
+    """Call the rule ``series`` of a branch or loop for ``operands``."""
+    rule: Rule = equation.primitive.series  # type: ignore[assignment]  # not None: the callers have checked it
     applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
     return rule(applied, coefficients, len(coefficients[0]) - 1)
 
@@ -333,8 +347,8 @@ def _series(
 def _term(equation: Equation, left: Atom, right: Atom) -> Atom:
     """Return the term ``B(left, right)`` of a Cauchy product.
 
-    The term is computed by the forward rule. It is therefore zero if one coefficient is an exact zero
-    (``primitives.exact_zeros``) and the other coefficient is infinite.
+    The forward rule computes the term. The term is therefore zero, not NaN, if one coefficient is an exact
+    zero (``primitives.exact_zeros``) and the other coefficient is infinite.
     """
-    jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # it has a derivative
+    jvp: Jvp = equation.primitive.jvp  # type: ignore[assignment]  # not None: it has a derivative
     return jvp(equation.outputs[0], (left, right), (None, right), **equation.parameters)

@@ -3,9 +3,9 @@
     ⟨ct, L t⟩ = ⟨Lᵀ ct, t⟩
 
 Linear equations are processed from the last to the first. The ``transpose`` rule of each operator maps the
-cotangents of its outputs to cotangents of its linear operands. If a value has several uses, the cotangents of
-all uses are added. The transpose costs as much as the linear equations. If an operator has no ``transpose``
-rule, because it is not linear, ``TypeError`` is raised.
+cotangents of its outputs to cotangents of its linear operands. If several equations use a value, the
+cotangents from all of these equations are added. The transpose costs as much as the linear equations. An
+operator that is not linear has no ``transpose`` rule; if it depends on a tangent, ``TypeError`` is raised.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ def pull_cotangents(
     """Transpose linear ``equations`` and emit the result into the current builder.
 
     Args:
-        equations: linear equations in program order.
-        outputs: the linear results; ``None`` or a constant for results that do not depend on a linear input.
+        equations: linear equations in execution order.
+        outputs: the results of the linear map; ``None`` or a constant for a result that does not depend on a
+            linear input.
         cotangents: cotangent of each output; ``None`` if it is zero.
-        inputs: linear inputs.
+        inputs: inputs of the linear map.
         are_moving: whether ``inputs`` are the tangents of the differentiated inputs, in the order of
             :meth:`Builder.differentiate`.
 
@@ -60,7 +61,7 @@ def pull_cotangents(
         if primitive.transpose is None:
             raise TypeError(
                 f"the operator '{primitive.name}' was applied to a tangent but is not linear: it has no "
-                "transpose. Forward rules must use linear operators."
+                "'transpose' rule. Forward rules must apply only linear operators to tangents."
             )
         if primitive.multiple:
             operand: Tangent | list[Atom] = [
@@ -79,7 +80,7 @@ def pull_cotangents(
 
 
 def _dependence(equations: Sequence[Equation], inputs: Sequence[Variable]) -> dict[Equation, int]:
-    """Return, for each equation, a bit mask of the linear inputs that it depends on."""
+    """Return, for each equation, a bit mask of the ``inputs`` on which it depends."""
     depends: dict[Atom, int] = {x: 1 << k for k, x in enumerate(inputs)}
     of_equations = {}
     for equation in equations:

@@ -9,9 +9,9 @@ A second derivative can be zero without a mistake: the first derivative of relu 
 scope (the graph of one traced function) therefore stores the functions that were differentiated inside it. If
 one of these functions depends smoothly on an input, there is no warning about this input.
 
-Limits: operators with user-defined derivatives count as smooth, and so do operators with inner graphs other
-than branches, ``while``, ``scan``, and recomputed blocks. There is no warning if a derivative is taken inside
-a loop, a branch, ``vmap``, or a recomputed block.
+Limits: operators with user-defined derivatives count as smooth. Operators with inner graphs also count as
+smooth, except for branches, ``while``, ``scan``, and recomputed blocks. There is no warning if a derivative
+is taken inside a loop, a branch, ``vmap``, or a recomputed block.
 
 In the code, a *path* states how an output depends on a value. A *step* is a piecewise constant operator that
 makes a gradient zero.
@@ -43,7 +43,7 @@ _Path = Literal["smooth"] | Equation
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A wrapper of a derivative transform that turns off warnings of zero gradients."""
+    """A wrapper of a derivative transform that disables warnings about zero gradients."""
 
     transform: Transform
 
@@ -54,7 +54,7 @@ class Unchecked:
 def steps_of(
     equations: Sequence[Equation], xs: Iterable[Atom], ys: Atoms, excusing: Atoms
 ) -> list[tuple[Source, str]]:
-    """Find inputs on which ``ys`` depend only through piecewise constant operators.
+    """Find operators that make the gradient with respect to an input zero.
 
     Args:
         equations: equations of the function.
@@ -64,7 +64,8 @@ def steps_of(
             one of them depends smoothly on an input, the input is ignored.
 
     Returns:
-        The source line and the name of each piecewise constant operator.
+        The source line and the name of each piecewise constant operator through which alone ``ys`` depend on
+        an input.
     """
     paths = _paths(equations, ys)
     broken = {x: path for x in xs if x.dtype.is_inexact and isinstance(path := paths.get(x), Equation)}
@@ -79,9 +80,9 @@ def warn_of_zeros(steps: Iterable[tuple[Source, str]]) -> None:
         warn_at(
             source,
             f"The gradient is zero, because the output depends on a differentiated input only through "
-            f"'{name}', which is piecewise constant. If you intend the zero, write ops.stop_gradient(x) for "
-            "its operand x. Otherwise, replace the operation by a smooth function such as ops.sigmoid, or a "
-            "reparameterized random draw.",
+            f"'{name}', which is piecewise constant. If the zero is intended, apply ops.stop_gradient to "
+            "the operand of this operator. Otherwise, replace the operator by a smooth function such as "
+            "ops.sigmoid, or by a reparameterized random draw.",
             ZeroGradientWarning,
         )
 
@@ -104,7 +105,7 @@ def smooth_atoms(scope: GraphScope) -> list[Atom]:
 
 
 def _atom(scope: GraphScope, tensor: Tensor) -> Atom | None:
-    """Return the variable or constant of ``tensor`` in ``scope``, or ``None``."""
+    """Return the variable or constant that ``scope`` has for ``tensor``, or ``None``."""
     return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
 
 
@@ -116,7 +117,10 @@ def _paths(equations: Sequence[Equation], ys: Atoms) -> dict[Atom, _Path]:
 
 
 def _extend(equations: Sequence[Equation], paths: dict[Atom, _Path]) -> None:
-    """Extend ``paths`` from the results of ``equations`` to their operands."""
+    """Add to ``paths`` the path of each operand of ``equations``.
+
+    ``paths`` initially contains the paths of the results.
+    """
     for equation in reversed(equations):
         after = [paths.get(y) for y in equation.outputs]
         if all(path is None for path in after) or equation.primitive.algebra.stops:
@@ -128,14 +132,14 @@ def _extend(equations: Sequence[Equation], paths: dict[Atom, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """Combine two paths from one value; the result is smooth if one of them is."""
+    """Combine two paths of the same value. The result is smooth if one path is smooth."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 
 def _of_graphs(equation: Equation, after: Sequence[_Path | None]) -> Sequence[_Path | None]:
     """Return the path of each operand of an equation with inner graphs.
 
-    ``after`` contains the path of each result; ``None`` if the output does not depend on it.
+    ``after`` contains the path of each result, or ``None`` if the output does not depend on the result.
     """
     if (paths := equation.primitive.inner.paths) is not None:
         return paths(equation, after)  # type: ignore[no-any-return]
@@ -148,8 +152,8 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
     if primitive.jvp is None:
         # ignore comparisons that derivative rules emitted, such as x > 0 for relu
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # The derivative can pass through integers, because they may be converted back to float. It does not pass
-    # through indices that an operator returns in addition to its values
+    # The derivative can pass through integers, because they may be converted back to float. It cannot pass
+    # through indices that an operator returns in addition to its values, as ``sort`` does
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
@@ -166,18 +170,18 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
 
 
 def paths_of_branch(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of a branch."""
+    """Return the paths of the operands of a ``cond`` equation (rule ``paths``)."""
     branches = [_through(graph, after) for graph in equation.graphs.values()]
     return [equation, *map(_joined, *branches)]
 
 
 def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of an inner graph that runs once."""
+    """Return the paths of the operands of a recomputed block, whose body runs once."""
     return _through(equation.parameters["body"], after)
 
 
 def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of a ``while`` loop."""
+    """Return the paths of the operands of a ``while`` loop (rule ``paths``)."""
     count = len(equation.parameters["body"].outputs)
     # the results are the carry, the iteration count, the period, and the saved carries
     saved = after[count + 2 :] or [None] * count
@@ -188,7 +192,7 @@ def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_P
 
 
 def paths_of_scan(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the paths of the operands of a scan."""
+    """Return the paths of the operands of a scan (rule ``paths``)."""
     return _of_loop(equation, equation.parameters["carries"], after, [None] * len(equation.inputs))
 
 
@@ -198,7 +202,7 @@ def _of_loop(
     """Return the paths of the operands of a loop.
 
     ``before`` contains the paths that do not pass through the body. Paths through the body are added until
-    they do not change, because the body can run any number of times.
+    nothing changes, because the body can run any number of times.
     """
     body, consts = loop.parameters["body"], loop.parameters["consts"]
     carried, stacked = after[:carries], after[carries:]
