@@ -3,7 +3,7 @@
     y = x                       forward pass: the identity
     x̄ = hook(ȳ)                 backward pass, with the gradients x̄ and ȳ
 
-If ``x`` is computed inside a function that is differentiated, ``register_hook`` applies this identity
+If ``x`` is a tensor inside a function that is being differentiated, ``register_hook`` applies this identity
 operator immediately, and the tensor object ``x`` then represents ``y``. If ``x`` is a Parameter, or a tensor
 from outside such a function, the identity is applied at the start of each gradient computation with respect
 to ``x``.
