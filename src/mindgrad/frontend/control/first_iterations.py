@@ -105,7 +105,7 @@ class FirstIteration:
 
 
 def _fits(carry: Carry, value: Any) -> bool:
-    """Return whether ``value`` can be the initial value of ``carry``, by its type."""
+    """Return whether ``value`` has a type that an initial value of ``carry`` may have."""
     if isinstance(value, Tensor) and value.is_parameter:
         return False
     return joined_type(carry.symbol, value) == (carry.type, carry.is_number)
