@@ -220,7 +220,10 @@ class _Function(Expressions):
         return done, [name(getter, node), name(setter, node), listed]
 
     def _later(self, node: ast.AST) -> ast.expr:
-        """Create a lambda, never called, that reads all variables used after ``node``."""
+        """Create a lambda that reads all variables used after ``node``.
+
+        The lambda is never called.
+        """
         read = [name(each, node) for each in sorted(self.later[node])]
         return thunk(at(ast.Tuple(read, ast.Load()), node))
 
