@@ -1,8 +1,8 @@
 """Progress displays for long tasks: a bar of `rich`, or a line of text.
 
-Progress is shown on terminals and in notebooks. It is not shown in three cases:
+Progress is shown on terminals and in notebooks, except in three cases:
 
-- ``MINDGRAD_PROGRESS=0`` is set.
+- The environment variable ``MINDGRAD_PROGRESS=0`` is set.
 - The rank of the process is not 0.
 - The user's program itself has an active display of `rich`.
 
@@ -28,7 +28,7 @@ _WIDTH = 24
 
 
 def is_shown_on(stream: Any) -> bool:
-    """Check whether progress is shown on an output stream."""
+    """Return whether progress is shown on the output stream ``stream``."""
     if job_rank.rank:  # only process 0 shows its progress
         return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
@@ -37,12 +37,13 @@ def is_shown_on(stream: Any) -> bool:
 
 
 def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
-    """Create a bar if `rich` is installed, otherwise a line of text.
+    """Create a bar if `rich` is installed, and otherwise a line of text.
 
     Args:
         stream: stream to write to.
-        start: start of the task, from ``time.monotonic()``.
-        is_kept: whether the display remains on a terminal at the end. It always remains in a notebook.
+        start: start time of the task, from ``time.monotonic()``.
+        is_kept: whether the display remains on a terminal at the end of the task. In a notebook, it always
+            remains.
     """
     try:
         return Bar(stream, start, is_kept)
@@ -58,7 +59,10 @@ class Line:
         self._is_erased = self._is_terminal and not is_kept
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Rewrite the line: ``count`` of ``total`` items are done (``None``: unknown)."""
+        """Rewrite the line: ``count`` of ``total`` items are done.
+
+        If ``total`` is ``None``, the number of items is unknown.
+        """
         self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
@@ -98,7 +102,10 @@ class Bar:
         self._display: Any = None
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the bar: ``count`` of ``total`` items are done (``None``: unknown)."""
+        """Draw the bar: ``count`` of ``total`` items are done.
+
+        If ``total`` is ``None``, the number of items is unknown.
+        """
         left = [] if total is None else [self._rich.TimeRemainingColumn(), self._rich.TextColumn("left")]
         self._update(text, count, total, tail)
         self._draw(left)
@@ -144,13 +151,13 @@ class Bar:
 
 
 class Progress:
-    """Display a long task, such as ``compiling 'step'``, with a bar and the time.
+    """Displays a long task, such as ``compiling 'step'``, with a bar and the time.
 
-    At the end, the display disappears from a terminal, and a notebook shows the total time. Nested displays,
-    and displays in threads other than the main thread, are not shown.
+    At the end of the task, the display disappears from a terminal, and a notebook shows the total time.
+    Nested displays, and displays in threads other than the main thread, are not shown.
 
     Args:
-        doing, done: name of the task while it runs, and at its end, such as ``"compiling"`` and
+        doing, done: description of the task while it runs and at its end, such as ``"compiling"`` and
             ``"compiled"``.
         subject: the function or object on which the task works.
     """

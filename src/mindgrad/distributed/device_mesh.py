@@ -193,8 +193,9 @@ def is_joint(devices: Sequence[Any]) -> bool:
 
 
 def on_one_device(array: Any, transfer: Callable[[np.ndarray], Any]) -> Any:
-    """Gather an array from several devices and pass it to ``transfer``.
+    """Gather an array from several devices, and apply ``transfer`` to it.
 
-    An array on one device is returned unchanged.
+    Returns:
+        The result of ``transfer``, or ``array`` itself if it is on one device.
     """
     return transfer(np.asarray(array)) if is_divided(array) else array

@@ -73,7 +73,7 @@ def set_layout_file(path: str) -> None:
 
 
 def partition_of(graph: Graph) -> Partition | None:
-    """Return the partition with which ``graph`` is compiled; ``None`` for one device.
+    """Return the partition for compiling ``graph``, or ``None`` for one device.
 
     If no partition is set, the sharding constraints in ``graph`` determine the number of devices.
     """
