@@ -29,7 +29,8 @@ _CALLS = {
 }
 #: pattern of Python's message for missing arguments
 _MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional arguments?: .*")
-#: pattern of Python's message for an unexpected keyword. Since Python 3.13, it may end with a suggestion
+#: pattern of Python's message for an unexpected keyword. Since Python 3.13, the message may end with a
+#: suggestion
 _UNEXPECTED = re.compile(
     r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
 )

@@ -174,7 +174,7 @@ def _has(module: ModuleType, name: str) -> bool:
 def _spelling(module: ModuleType) -> str:
     """Return the name of a module as the user's program writes it.
 
-    After ``mindgrad.install``, the name begins with ``mindspore``.
+    After a call of ``mindgrad.install``, this name begins with ``mindspore``.
     """
     names = (getattr(finder, "stands_for", None) for finder in sys.meta_path)
     return next((name for name in names if name), PACKAGE) + module.__name__.removeprefix(PACKAGE)

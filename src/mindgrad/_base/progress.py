@@ -52,7 +52,7 @@ def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
 
 
 class Line:
-    """Progress as a line of text: ``compiling 'step' … 12 s``."""
+    """Displays progress as a line of text: ``compiling 'step' … 12 s``."""
 
     def __init__(self, stream: Any, start: float, is_kept: bool) -> None:
         self._stream, self._start, self._is_terminal = stream, start, _is_terminal(stream)
@@ -80,7 +80,9 @@ class Line:
 
 
 class Bar:
-    """Progress as a bar of `rich`, with the count and the elapsed and remaining time.
+    """Displays progress as a bar of `rich`, with the count and the times.
+
+    The bar shows the elapsed and the remaining time.
 
     Raises:
         ImportError: If `rich` is not installed.
@@ -162,9 +164,9 @@ class Progress:
         subject: the function or object on which the task works.
     """
 
-    #: seconds from the start of the task until the display appears
+    #: number of seconds from the start of the task until the display appears
     patience = 2.0
-    #: seconds between two updates of the display
+    #: number of seconds between two updates of the display
     _PAUSE = 0.25
 
     _is_open = False
@@ -201,7 +203,7 @@ class Progress:
         self._count, self._total, self._stage = 0, total, stage
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Iterate over ``items``, and update the display for each item."""
+        """Iterate over ``items``, and count each item in the display."""
         for item in items:
             yield item
             self._count += 1

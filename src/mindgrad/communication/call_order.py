@@ -164,7 +164,7 @@ class CallOrder:
             self._awaited = None
 
     def publish(self) -> Record:
-        """Write the record of this rank to the store, if it has changed."""
+        """Write the record of this rank to the store if the record has changed; return it."""
         with self._comparing:
             return self._publish()
 

@@ -185,7 +185,7 @@ def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
     if length % count:
         raise ValueError(
             f"For '{operator}', a first axis of length {length} cannot be divided into {count} equal parts. "
-            "Pass the sizes."
+            "Pass the lengths of the parts."
         )
     return [length // count] * count
 

@@ -112,7 +112,7 @@ def create(group: str, rank_ids: Any) -> None:
             f"For 'create_group', the 'rank_ids' must be one or more distinct ranks, but got {list(ranks)}."
         )
     if not all(0 <= rank < _world.size for rank in ranks):
-        there = "only the process 0" if _world.size == 1 else f"the processes 0 to {_world.size - 1}"
+        there = "only process 0" if _world.size == 1 else f"processes 0 to {_world.size - 1}"
         raise ValueError(f"For 'create_group', this job has {there}, but got {list(ranks)}.")
     if group in WORLD_GROUPS or _groups.get(group, ranks) != ranks:
         raise ValueError(

@@ -96,7 +96,7 @@ def release() -> None:
 
 
 def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Return the rank of this process in a group; 0 with one process.
+    """Return the rank of this process in a group, which is 0 in a job of one process.
 
     Args:
         group (str, optional): name of the group. Default: the group of all processes.

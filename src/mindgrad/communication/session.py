@@ -107,7 +107,6 @@ def begin(job: Job) -> None:
 
 
 def _start(job: Job) -> None:
-    """Start JAX's distributed runtime in this process."""
     start(
         job.rank, job.size, job.coordinator, bind=job.bind or None, device=job.local_rank,
         heartbeat=job.heartbeat, timeout=job.timeout,

@@ -61,7 +61,7 @@ class StoreServer:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                return  # the connection is closed
+                return  # the server was closed
             threading.Thread(
                 target=self._serve, args=(connection,), name="mindgrad-store", daemon=True
             ).start()
@@ -209,7 +209,7 @@ class Store:
         return News([Ended(*end) for end in ended], None if failure is None else Ended(*failure), attempt)
 
     def stopped(self, machine: int) -> None:
-        """Record that all processes of a machine have ended."""
+        """Record that all processes of the machine ``machine`` have ended."""
         self._request(["stopped", machine], [], 0.0)
 
     def close(self) -> None:

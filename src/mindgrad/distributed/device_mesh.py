@@ -61,8 +61,8 @@ class Placement(NamedTuple):
             if count != len(self.devices):
                 raise RuntimeError(
                     f"a graph for {len(self.devices)} devices contains a layout for {count} devices, "
-                    f"because the number of devices was changed while the graph was traced. Set it before "
-                    f"the first call."
+                    f"because the number of devices was changed while the graph was traced. Set the number "
+                    f"before the first call."
                 )
             return sharding(self.devices, axes)
 
@@ -160,7 +160,7 @@ def joint_samples(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
     own = len(devices) // processes
     if len(rows) % own:
         raise ValueError(
-            f"each process has {own} of {len(devices)} devices, but they do not divide its {len(rows)} "
+            f"each process has {own} of {len(devices)} devices, which do not divide its {len(rows)} "
             f"samples of shape {rows.shape[1:]} equally. Choose another batch size, or call "
             f"set_auto_parallel_context(full_batch=True) if all processes pass the same arguments."
         )

@@ -72,7 +72,7 @@ def job_of(environment: Mapping[str, str] = os.environ) -> Job:
         if not 0 <= rank < size:
             raise RuntimeError(f"For 'init', MINDGRAD_RANK={rank} is not below MINDGRAD_WORLD_SIZE={size}.")
         if size > 1 and not coordinator:
-            raise RuntimeError("For 'init', MINDGRAD_COORDINATOR must be host:port of process 0.")
+            raise RuntimeError("For 'init', MINDGRAD_COORDINATOR must be set to host:port of process 0.")
         return Job(
             rank,
             size,

@@ -112,7 +112,7 @@ def placement_of(
         raise RuntimeError(
             "a compiled function is divided among devices and also contains collectives of processes. "
             "Remove the collectives, because XLA inserts the communication for the division, or do not "
-            "divide it."
+            "divide the function among devices."
         )
     devices = mesh_devices(partition.devices)
     is_local = not is_joint(devices)
@@ -121,7 +121,8 @@ def placement_of(
             raise RuntimeError(
                 "a compiled function is divided among the devices of several processes, but it is not known "
                 "whether the processes pass different samples or the same arguments. Choose a parallel_mode "
-                "with set_auto_parallel_context; if all pass the same arguments, also full_batch=True."
+                "with set_auto_parallel_context. If all processes pass the same arguments, also pass "
+                "full_batch=True."
             )
         agree(graph)
     constraints = _constraints(graph)

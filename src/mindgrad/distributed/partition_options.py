@@ -44,16 +44,16 @@ def data_rule(strategy: Any) -> Any:
     if isinstance(strategy, str):
         if strategy not in _DATA:
             raise ValueError(
-                f"For 'dataset_strategy', it must be 'data_parallel', 'full_batch' or a tuple, but got "
-                f"{strategy!r}."
+                f"For 'dataset_strategy', the value must be 'data_parallel', 'full_batch' or a tuple, but "
+                f"got {strategy!r}."
             )
         return _DATA[strategy]
     if not isinstance(strategy, tuple) or not all(
         isinstance(x, tuple) or hasattr(x, "axes") for x in strategy
     ):
         raise TypeError(
-            f"For 'dataset_strategy', it must be 'data_parallel', 'full_batch' or a tuple with a strategy "
-            f"for each "
+            f"For 'dataset_strategy', the value must be 'data_parallel', 'full_batch' or a tuple with a "
+            f"strategy for each "
             f"argument, but got {strategy!r}."
         )
     return strategy

@@ -380,7 +380,7 @@ def after(jax: Any, x: Any, before: Any) -> Any:
 
 
 class CollectiveOrder:
-    """Makes each collective of a graph depend on the collective before it."""
+    """Makes each collective of a graph depend on the previous collective."""
 
     __slots__ = ("_depending", "_latest")
 

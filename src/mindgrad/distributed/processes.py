@@ -120,7 +120,8 @@ def _start(**arguments: Any) -> None:
         if "must be called before" in text:
             raise RuntimeError(
                 "For 'init', a computation has already run. Call communication.init() before the first "
-                "computation: a tensor on a GPU, a function with jit, or a Cell in GRAPH_MODE."
+                "computation, such as an operation on a GPU, a call of a function with jit, or a call of a "
+                "Cell in GRAPH_MODE."
             ) from error
         address = arguments.get("coordinator_bind_address") or arguments.get("coordinator_address")
         raise RuntimeError(

@@ -100,7 +100,7 @@ def read_strategy(path: str | os.PathLike[str], caller: str) -> Strategy:
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise ValueError(
             f"For '{caller}', '{path}' is not a strategy file of mindgrad, or is damaged. MindSpore's files "
-            "(protobuf) are not supported: write one by compiling the program here, with "
+            "(protobuf) are not supported. To write a file, compile the program in mindgrad after "
             f"set_auto_parallel_context(strategy_ckpt_save_file=...)."
         ) from None
     return strategy

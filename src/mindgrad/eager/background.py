@@ -23,7 +23,7 @@ __all__ = ["is_ending", "submit", "wait_until_compiled"]
 _jobs: collections.deque[Callable[[], None]] = collections.deque()
 _thread: threading.Thread | None = None
 _lock = threading.Lock()
-#: notified when all compilation jobs are finished
+#: condition variable that is notified when all compilation jobs are finished
 _idle = threading.Condition(_lock)
 
 

@@ -30,7 +30,7 @@ from mindgrad.frontend.programs.donation import donatable, settled, window
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: message: why a call that returns a recording, such as ``vjp``, is not deferred
+#: reason, for messages, why a call that returns a recording, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -241,7 +241,7 @@ class CallValues:
         locate_fault(graph, [leaves[~k].host_array() for k in inputs])
 
     def restore(self) -> None:
-        """Restore the Parameter arrays that a failed call has replaced."""
+        """Restore the arrays of Parameters that a failed call has replaced."""
         for parameter, array in self.stored.values():
             if array is not None:
                 parameter._array = array
@@ -299,7 +299,7 @@ class CallValues:
                 function that ``vjp`` returns.
         """
         pendings = self.pendings
-        # a pending result to which nothing else refers cannot outlive the call
+        # a pending result to which no other object refers cannot outlive the call
         alive = [p for p, is_unused in zip(pendings, unshared(pendings), strict=True) if not is_unused]
         missing = [p for p in alive if p.value is None]
         numbers = {p.number for p in missing}

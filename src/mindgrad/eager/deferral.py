@@ -85,7 +85,7 @@ class Deferral:
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
-        # ``None`` while operators are deferred; otherwise, it runs the operators one by one
+        # ``None`` while operators are deferred. Otherwise, this object runs the operators one by one
         self._replay = None if structures else Replay()
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
@@ -145,7 +145,7 @@ class Deferral:
         return tuple(results) if primitive.multiple else results[0]
 
     def new_scope(self) -> DeferredScope:
-        """Create the scope of a recording in this call."""
+        """Create and return the scope of a recording in this call."""
         scope = DeferredScope(self, len(self._scopes))
         self._scopes.append(scope)
         return scope

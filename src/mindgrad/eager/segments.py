@@ -111,7 +111,7 @@ def _compiled_as_it_is(
     numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
     graph, inputs = traced_events(structure, events, numbers, computed, recordings)
     if calls_back(graph):
-        raise NotImplementedError("an operator of it calls back into Python")
+        raise NotImplementedError("one of its operators calls back into Python")
     graph = before_compilation(graph)
     order = [replaced[value] for value in numbers if value in replaced]
     donated = [k for k in dict.fromkeys(order) if ~k in inputs]

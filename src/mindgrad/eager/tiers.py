@@ -113,7 +113,7 @@ class Tier:
     def __str__(self) -> str:
         line = f"{self.title}: {self.state}: {self.reason}; {self.calls} calls"
         if self.divergences:
-            line += f", {self.divergences} applied different operators from the recording"
+            line += f", {self.divergences} applied different operators than the recording"
             if self.diverged_at is not None:
                 line += f", last at line {self.diverged_at[1]} of {self.diverged_at[0]}"
         return line
@@ -126,7 +126,10 @@ class Tier:
                 sys.stderr.write(f"mindgrad eager: {self.title}: {state}: {reason}\n")
 
     def stays(self, reason: str) -> None:
-        """Run all further calls of this kind operator by operator."""
+        """Decide that all further calls of this kind run operator by operator.
+
+        ``reason`` is the reason for messages.
+        """
         self.is_final = True
         self.structures = []
         self.moves("not compiled", reason)
@@ -158,7 +161,7 @@ class EagerCalls:
             register_eager(self)
 
     def lines(self) -> list[str]:
-        """Return a line for each kind of call, with its state and the reason."""
+        """Return one line of text for each kind of call: its state and the reason."""
         return list(map(str, self.tiers.values()))
 
     def clear(self) -> None:
@@ -328,7 +331,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
 
 
 def _consider_requests(structure: Structure, at_once: bool) -> None:
-    """Compile the computation of values that many calls read inside recordings."""
+    """Compile the computation of values that Python often reads inside recordings."""
     for number, count in list(structure.requests.items()):
         if count == HOST.requested_calls:
             structure.requests[number] = HOST.requested_calls + 1

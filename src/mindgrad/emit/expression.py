@@ -1,4 +1,4 @@
-"""Expressions of emitted programs: text, precedence, and implicit broadcasts."""
+"""Expressions of emitted programs: source text, precedence, implicit broadcasts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Emission of a traced function as a module: definitions and one function.
+"""Emission of a traced function as a Python module.
 
 The input is the trace of a function: its graph, its Parameters, and the structure of its result. The output
-is the source text of a module that defines a function with the same arguments. Parameters and large constants
-become keyword arguments.
+is the source text of a module, which contains definitions and one function with the same arguments.
+Parameters and large constants become keyword arguments.
 """
 
 from __future__ import annotations

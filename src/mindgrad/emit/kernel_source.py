@@ -32,7 +32,7 @@ __all__ = ["Definitions"]
 _PACKAGE = __name__.partition(".")[0]
 #: conventional short names of modules
 _SHORT = {"numpy": "np", "jax.numpy": "jnp"}
-#: suffix of the names of functions that ``np.frompyfunc`` created
+#: suffix of the names of functions that ``np.frompyfunc`` has created
 _VECTORIZED = " (vectorized)"
 #: function names that do not describe the kernel. The name of the operator replaces them
 _UNNAMED = ("<lambda>", "run", "kernel", "numpy", "xla", "_numpy", "_xla", "call")

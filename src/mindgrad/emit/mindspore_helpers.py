@@ -169,7 +169,7 @@ def scatter_add(ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: 
 def scatter_set(
     ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any = (), unique: bool = False
 ) -> Any:
-    """Replace elements of ``x`` at ``indices`` by ``updates``."""
+    """Replace the elements of ``x`` at ``indices`` by ``updates``."""
     return scattered(ops, ops.tensor_scatter_update, x, indices, updates, axes, batch)
 
 
@@ -249,7 +249,7 @@ def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> 
 
 
 def solve(ops: Any, a: Any, b: Any, transpose: bool = False) -> Any:
-    """Compute A⁻¹ b."""
+    """Compute A⁻¹ b, or A⁻ᵀ b if ``transpose`` is true."""
     if transpose:
         a = ops.swapaxes(a, -1, -2)
     return ops.matmul(ops.inverse(a), b)

@@ -66,7 +66,10 @@ class Names:
                 return name
 
     def temporary(self) -> str:
-        """Return a new numbered name, for a value that has no name in the user's source."""
+        """Return a new numbered name, such as ``v1``.
+
+        Values without a name in the user's source get such a name.
+        """
         number = self._counts.get("", 0)
         while True:
             number += 1

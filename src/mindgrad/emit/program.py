@@ -129,7 +129,10 @@ class Writer:
         return x
 
     def assigned(self, x: Expression, base: str | None, source: Any = None) -> Expression:
-        """Write an assignment of ``x`` to a new variable, named ``base`` if possible."""
+        """Write an assignment of ``x`` to a new variable, and return this variable.
+
+        If possible, the variable is called ``base``.
+        """
         name = self.names.temporary() if base is None else self.names.fresh(base)
         self.line(f"{name} = {self.target.wrapped(x.text)}", source)
         return Expression(name, x.type, is_spread=x.is_spread, is_name=True)

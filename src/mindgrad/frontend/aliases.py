@@ -5,8 +5,8 @@
     y[0] = 1             z = select(c, y, z);  w = select(c, w, y)
 
 In this example, ``c`` is a Bool tensor without a known value. After the branch, ``y`` is a new tensor object
-that represents ``z`` or ``w``. If code assigns elements of ``y``, the trace also assigns them to ``z`` and
-``w``, each under the condition that ``y`` is this object.
+that represents ``z`` or ``w``, its *aliases*. If code assigns elements of ``y``, the trace also assigns them
+to ``z`` and ``w``, each under the condition that ``y`` is this object.
 
 The condition is unavailable if it was computed in a loop or nested branch that has ended. Then ``z`` and
 ``w`` become *stale*: their elements are unknown, and any use of them raises ``CompileError``.
@@ -66,7 +66,7 @@ def note(first: Tensor, second: Tensor, condition: Condition) -> None:
 
 
 def has_names(tensor: Tensor) -> bool:
-    """Return whether some other tensor may be the same object as ``tensor``."""
+    """Return whether ``tensor`` has aliases, which may be the same object."""
     return id(tensor) in _local.names
 
 
@@ -169,7 +169,7 @@ def _refuse_is() -> NoReturn:
     refuse(
         "'is' compares two tensors, and a loop or a nested branch decides whether they are the same "
         "object. The answer is not known at compile time",
-        "Store a number that says which tensor it is, and compare the number.",
+        "Store an integer that identifies the tensor, and compare the integers.",
     )
 
 
@@ -198,7 +198,7 @@ def refuse_stale() -> NoReturn:
 
 
 def make_stale(tensor: Tensor) -> None:
-    """Make every use of ``tensor`` raise ``CompileError`` in the code traced next.
+    """Mark ``tensor`` as stale, so that any use of it raises ``CompileError``.
 
     The tensor becomes usable again at the end of the branch, loop body, or function that is being traced.
     """

@@ -16,7 +16,7 @@ __all__ = ["Change", "Clock", "change", "clock"]
 class Clock:
     """A counter of changes of Parameter types in this process.
 
-    While the count is unchanged, guards do not need to compare the types.
+    If the count has not changed, guards do not need to compare the types.
     """
 
     __slots__ = ("ticks",)
@@ -25,7 +25,10 @@ class Clock:
         self.ticks = 0
 
     def tick(self) -> None:
-        """Count one change of a Parameter type. Call this method after the change."""
+        """Count one change of a Parameter type.
+
+        The caller must have changed the type before this call.
+        """
         self.ticks += 1
 
 

@@ -299,7 +299,8 @@ def _read_iterator(iterator: Any) -> Any:
 def _write_iterator(iterator: Any, state: Any) -> None:
     """Restore the position of a list, tuple, or string iterator that is not exhausted.
 
-    Range iterators can be restored only in Python 3.11, because later versions do not store their position.
+    A range iterator can be restored only in Python 3.11, because later versions of Python do not store its
+    position.
     """
     if hasattr(iterator, "__length_hint__") and state[1]:
         ((_, place),) = state[1]

@@ -29,7 +29,7 @@ _limits = (0, 0)
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """A context with a higher recursion limit, for a trace."""
+    """A context for a trace, in which Python's recursion limit is higher."""
     global _traces, _limits
     with _lock:
         if not _traces:
@@ -49,7 +49,7 @@ def deep_calls() -> Iterator[None]:
 def explain_depth(error: RecursionError) -> None:
     """Replace the message of ``error`` by an explanation and possible fixes."""
     error.args = (
-        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
-        f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
-        f"call the Cells one after another in a SequentialCell.",
+        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames. Each "
+        f"nested Cell needs six frames. If the recursion is finite, increase the limit with "
+        f"sys.setrecursionlimit(...), or call the Cells one after another in a SequentialCell.",
     )

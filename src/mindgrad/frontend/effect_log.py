@@ -57,7 +57,7 @@ class Place:
 
     @property
     def key(self) -> tuple[int, str]:
-        """Return a cache key that identifies the location."""
+        """Return a key that identifies the location, for use in dicts."""
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
@@ -69,14 +69,14 @@ class Place:
 
         Attributes of the holder's class do not count.
         """
-        raise RuntimeError("a place is an attribute or a variable")
+        raise RuntimeError("subclasses of Place define this method")
 
     def put(self, value: Any) -> None:
         """Store ``value`` without calling user code.
 
         If ``value`` is ``UNDEFINED``, delete the attribute or variable.
         """
-        raise RuntimeError("a place is an attribute or a variable")
+        raise RuntimeError("subclasses of Place define this method")
 
     def store(self, value: Any) -> None:
         """Assign ``value`` as user code does, so that properties and ``__setattr__`` run."""
@@ -84,7 +84,10 @@ class Place:
 
 
 def name_of(owner: Any) -> str:
-    """Return the name of a class, function, or module, or of an object's class."""
+    """Return the name of a class, function, or module.
+
+    For any other object, return the name of its class.
+    """
     if isinstance(owner, type):
         return owner.__qualname__
     has_name = isinstance(owner, (types.FunctionType, types.ModuleType))
@@ -108,7 +111,10 @@ class Attribute(Place):
         return getattr(self.holder, self.name, UNDEFINED)
 
     def may_exist(self) -> bool:
-        """Return whether the object has a ``__dict__``, or a slot for the attribute."""
+        """Return whether the object can have the attribute.
+
+        It can if it has a ``__dict__``, or a slot for the attribute.
+        """
         return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
@@ -214,7 +220,7 @@ class Level(dict):
         entry[2] = entry[2] or surely
 
     def places(self) -> list[Place]:
-        """List the locations that were assigned with certainty."""
+        """List the locations whose assignment is certain."""
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
@@ -258,7 +264,7 @@ def watch() -> Watch | None:
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """A context for the trace of a function: record its assignments, then undo them."""
+    """A context for the trace of a function: record its assignments, and undo them."""
     outer, _local.watch = _local.watch, Watch()
     try:
         with body():

@@ -65,7 +65,7 @@ _OF_CLASSES = frozenset(
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _ATTRIBUTE = "Make it a Parameter, pass it as a Tensor argument, or do not change it between calls."
 MAKE_ONCE = "Define the function once, outside the loop, and pass changing values as Tensors."
-_FUNCTION = "Call it through a variable of your program, so that changes are detected."
+_FUNCTION = "Store it in a variable of your program and use this variable, so that changes are detected."
 _CODE_ADVICE = "Define it once."
 _VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
 
@@ -107,7 +107,7 @@ def stands(entry: list[Any]) -> bool:
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
         return False
-    entry[3] = now  # so that the next comparison is by identity
+    entry[3] = now  # so that the next comparison by identity succeeds
     return True
 
 
@@ -133,7 +133,7 @@ class Reads:
         self.roots: list[tuple[Any, str]] = []
 
     def owners(self) -> list[Any]:
-        """List the Cells whose attributes were read."""
+        """List the Cells whose attributes the trace has read."""
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
@@ -303,7 +303,8 @@ class Reads:
     def function(self, function: Any) -> None:
         """Record the global and closure variables that ``function`` reads.
 
-        If ``function`` is a wrapper of mindgrad, record the variables of the user functions that it wraps.
+        If mindgrad created ``function`` as a wrapper of user functions, record the variables that these user
+        functions read.
         """
         self._value(function, "the compiled function")
         kind: Any = type(function)
@@ -366,7 +367,10 @@ class Reads:
                 self._entries.setdefault(("class", id(kind), name), entry)
 
     def namespace(self, names: dict[str, Any]) -> None:
-        """Record all globals of a module, and the contents of its mutable globals."""
+        """Record all globals of a module, and the contents of its mutable globals.
+
+        ``names`` is the ``__dict__`` of the module.
+        """
         self._contents_of(DICT, names, "the global variables")
         self.roots.append((names, "the global variables"))
         for name, value in names.items():
@@ -428,7 +432,7 @@ class Reads:
                 note_read(Attribute(module, name))
 
     def _of_function(self, function: types.FunctionType) -> None:
-        """Record the code and the defaults of a function."""
+        """Record the code and the defaults of ``function``."""
         label = f"the function {function.__qualname__}"
         for name in () if is_made_inside(function) else OF_FUNCTIONS:
             value = getattr(function, name)
@@ -471,13 +475,13 @@ class Reads:
             self.unconverted(type(each), (each,))
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
-        """Update the recorded reads of a location that the traced function assigns.
+        """Update the entries of a location that the traced function assigns.
 
         Args:
             location: the attribute or variable.
-            before: its value before the trace.
-            counts: whether guards compare this value. They do not if the function assigns the location before
-                it reads it, or if its value is an input of the graph.
+            before: the value of the location before the trace.
+            counts: whether guards compare ``before``. They do not if the function assigns the location before
+                it reads it, or if the value is an input of the graph.
         """
         holder, name = location.holder, location.name
         before = MISSING if before is UNDEFINED else before

@@ -9,7 +9,8 @@ The page "Graph mode" documents the rules for users:
     Cells       Guards compare every attribute that the trace read: attributes of the Cell and of its class,
                 methods, items of a container of Cells, Parameters, and hooks.
     variables   Guards compare globals, closure variables, defaults, and attributes of objects and of the
-                user's modules by identity, then as constants (:func:`~mindgrad.frontend.signature.same`).
+                user's modules by identity. If they are not identical, guards compare them as constants
+                (:func:`~mindgrad.frontend.signature.same`).
     contents    Guards compare lists, dicts, sets, and other containers of Python by their items, and NumPy
                 arrays and tensors of at most 256 KiB by their elements.
     the rest    Larger arrays, the internals of libraries, and files are constants of the compiled function.
@@ -134,7 +135,7 @@ def _is_inventory(entry: list[Any]) -> bool:
 class Dependencies(Reads):
     """The guards of one compiled function: the Python state that its trace has read.
 
-    :meth:`hold` compares it with the present state.
+    :meth:`hold` compares the recorded state with the present state.
     """
 
     __slots__ = (

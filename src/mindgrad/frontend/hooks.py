@@ -62,9 +62,9 @@ class HookBackward:
     """Identity operator that passes the gradient to a Python function.
 
     Args:
-        hook_fn (Callable): receives a 1-tuple with the gradient. It returns a Tensor that replaces the
-            gradient, or ``None`` to keep it. It runs as Python with the value of the gradient, so it may
-            print or store it. Compiled functions do not call it.
+        hook_fn (Callable): receives a 1-tuple that contains the gradient. It returns a Tensor that replaces
+            the gradient, or ``None`` to keep the gradient. It runs as Python with the value of the gradient,
+            so it may print or store the value. Compiled functions do not call it.
         cell_id (str, optional): accepted for compatibility, and ignored. Default: ``""``.
 
     Raises:

@@ -117,7 +117,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Add objects, their items, and the variables of functions to the search."""
+        """Add ``values``, their items, and the variables of functions to the search."""
         while values:
             value = values.pop()
             kind: Any = type(value)

@@ -281,15 +281,15 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
         if value._scope is not scope:
             refuse(
                 f"{location.label} is assigned a tensor of a 'bprop' or of another compiled function. "
-                "It does not exist outside that function",
+                "The tensor does not exist outside that function",
                 "Return the tensor, or assign it in 'construct'.",
             )
         return as_it_is(value) if type(value) is not Number else make_number(value)
     if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
         refuse(
             f"{location.label} is assigned a function that the compiled function defines. It does not "
-            "exist outside",
-            "Define the function outside, or return the value that it computes.",
+            "exist outside the compiled function",
+            "Define it outside the compiled function, or return the value that it computes.",
         )
     return leaf
 
@@ -304,7 +304,7 @@ class Assigned:
         self.leaves, self._structure = flatten(location.value())
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Replace the leaves in the value of the attribute or variable."""
+        """Replace the leaves in the present value of the attribute or variable."""
         value = self._place.value()
         self._place.put(in_place(value, unflatten(self._structure, leaves)))
 

@@ -129,7 +129,7 @@ def leaf_signature(leaf: Any) -> Any:
     try:
         hash(leaf)
     except TypeError:
-        instead = "Tensor(x) of it, tensors" if is_other_array(leaf) else "tensors"
+        instead = "Tensor(x) to convert it, tensors" if is_other_array(leaf) else "tensors"
         raise TypeError(
             f"a compiled function was called with an argument of type {type(leaf).__name__}; use {instead}, "
             f"numbers, strings, None, and tuples, lists, dicts or dataclasses of them."
@@ -138,7 +138,7 @@ def leaf_signature(leaf: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether constants or functions ``a`` and ``b`` lead to the same graph."""
+    """Return whether constants or functions ``a`` and ``b`` result in the same graph."""
     return a is b or _same(a, b, set(), None)
 
 

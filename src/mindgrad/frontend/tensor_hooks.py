@@ -95,7 +95,7 @@ class _Hooks:
         return _traced(self, tuple(self.functions), types)
 
 
-#: maps the ``id`` of a tensor to the hooks of the tensor
+#: maps the ``id`` of a tensor to its hooks
 _HOOKS: dict[int, _Hooks] = {}
 
 
@@ -138,8 +138,9 @@ def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) ->
     program = trace(lambda *cotangents: hooks(cotangents), types)
     if program.captured:
         raise RuntimeError(
-            "a gradient that passed through a hook is differentiated again, and the hook uses Parameters, or "
-            "tensors that are differentiated themselves. Use ops.InsertGradientOf(f) instead."
+            "a gradient that passed through a hook is differentiated again. This is not supported if the "
+            "hook uses Parameters, or tensors that are being differentiated. Use ops.InsertGradientOf(f) "
+            "instead."
         )
     return program.graph
 
@@ -353,7 +354,10 @@ def with_hooks(signature: Any, value: Any) -> Any:
 
 
 def inherit_hooks(symbol: Tensor, argument: Any) -> Tensor:
-    """Copy the hooks of ``argument`` to ``symbol``, which represents it in a trace."""
+    """Copy the hooks of ``argument`` to ``symbol``, and return ``symbol``.
+
+    ``symbol`` represents ``argument`` in a trace.
+    """
     if _HOOKS and id(argument) in _HOOKS and symbol is not argument:
         hooks = _HOOKS[id(symbol)] = _Hooks(symbol)
         hooks.functions.update(_HOOKS[id(argument)].functions)

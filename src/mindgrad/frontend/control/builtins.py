@@ -184,7 +184,10 @@ def _inherited(owner: Any, name: str) -> Any:
 
 
 def attribute(owner: Any, name: str, runtime: Any) -> Any:
-    """Read ``owner.name``, and record that the compiled function depends on its value."""
+    """Read ``owner.name``, and record that the compiled function depends on its value.
+
+    Getters of the user's properties are converted and traced.
+    """
     kind = type(owner)
     if kind is Tensor:
         return getattr(owner, name)
@@ -334,7 +337,7 @@ def _decided(is_any: bool, items: Any) -> Any:
         if before is not None and (changed := effect_log.changed_since(before)) is not None:
             refuse(
                 f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
-                f"the next item assigns {changed}. Whether that happens is not known at compile time",
+                f"the next item assigns {changed}. At compile time, it is not known if this happens",
                 "Write a loop: for item in items: … break.",
             )
         value = plain_truth(item)

@@ -79,7 +79,7 @@ class _Loop:
         self.slices = slices
         self.changed: dict[int, tuple[Tensor, Carry]] = {}
         self.written: dict[int, tuple[Any, Carry]] = {}
-        #: ``(variable, leaf)`` indices of the tensors whose elements the loop assigns in place
+        #: indices ``(variable, leaf)`` of the tensors whose elements the loop assigns in place
         self.objects: set[tuple[int, int]] = set()
         #: indices of variables that contain a list to which each iteration of a ``scan`` appends
         self.growing: set[int] = set()

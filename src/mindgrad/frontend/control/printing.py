@@ -23,7 +23,10 @@ __all__ = ["printed"]
 def printed(
     *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
 ) -> None:
-    """Print ``values`` at this point of each run of the compiled function."""
+    """Print ``values`` at this point of the code in each run of a compiled function.
+
+    The arguments are the arguments of ``print``.
+    """
     scope = innermost()
     text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
     if not isinstance(scope, GraphScope):

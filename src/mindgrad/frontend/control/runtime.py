@@ -185,7 +185,7 @@ class Runtime(Exceptions):
         stopped: Any,
         later: Any,
     ) -> None:
-        """Run ``if not stopped(): body(item)``, where ``stopped()`` is a tensor."""
+        """Run ``if not stopped(): body(item)``, where ``stopped()`` returns a tensor."""
         self.if_(self.not_(stopped()), lambda: body(item), _nothing, getter, setter, names, later)
 
     def _for_scan(
@@ -221,9 +221,9 @@ class Runtime(Exceptions):
     def _for_range(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any, stopped: Any
     ) -> None:
-        """Run a ``for`` over a range as a ``while`` loop.
+        """Run a ``for`` loop over a range as a ``while`` loop.
 
-        The bounds of the range may be tensors.
+        ``items`` is a ``TensorRange``, whose bounds may be tensors.
         """
         index: list[Any] = [items.start]
 
@@ -363,10 +363,10 @@ class Runtime(Exceptions):
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
-        """Evaluate ``x op= y``, and return the new value of ``x``.
+        """Evaluate ``x op= y``, such as ``x += y``, and return the new value of ``x``.
 
         Args:
-            sign: the operator, such as ``"+"``.
+            sign: the operator without ``=``, such as ``"+"``.
             x, y: the operands.
         """
         if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
@@ -432,7 +432,7 @@ class Runtime(Exceptions):
     # -- calls ------------------------------------------------------------------------
 
     def call(self, function: Any) -> Any:
-        """Return the function that rewritten code calls instead of ``function``."""
+        """Return the function that rewritten code calls in place of ``function``."""
         return call(function)
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:

@@ -182,7 +182,7 @@ def refuse_missing(location: Place, where: str) -> NoReturn:
     """
     refuse(
         f"{location.label} is assigned {where}, and has no value before",
-        "Assign it before this line (an attribute: in '__init__'), with its final type and shape.",
+        "Assign it before this line, or in '__init__' for an attribute, with its final type and shape.",
     )
 
 

@@ -210,7 +210,7 @@ def _kind(x: Any) -> type | None:
 def equal(a: Any, b: Any) -> bool:
     """Return whether two values are the same object, or have the same type and value.
 
-    Floats must have the same bits.
+    Floats are equal only if they have the same bits.
     """
     if a is b:
         return True
@@ -258,7 +258,7 @@ def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
 
 
 def said(x: Any) -> str:
-    """Describe a value of a variable for an error message."""
+    """Return a description of a variable's value, for an error message."""
     if type(x) is Number:
         return f"a Python {type(x.sample()).__name__}"
     if isinstance(x, Tensor):
@@ -267,7 +267,7 @@ def said(x: Any) -> str:
         return "None"
     name = getattr(x, "__qualname__", None)
     if name is not None:
-        return f"{name} ({type(x).__name__})"  # the repr would contain an address
+        return f"{name} ({type(x).__name__})"  # ``repr`` would contain an address
     text = repr(x)
     return f"{text if len(text) < 40 else text[:37] + '…'} ({type(x).__name__})"
 
@@ -307,7 +307,7 @@ def quoted(name: str) -> str:
 
 
 def outline(value: Any) -> str:
-    """Describe a value for a message: a container by its size, a tensor by its type."""
+    """Return a description of a value: a container by its size, a tensor by its type."""
     if isinstance(value, (list, tuple, dict)):
         return f"a {value.__class__.__name__} of {len(value)} item{'s' * (len(value) != 1)}"
     return said(value)

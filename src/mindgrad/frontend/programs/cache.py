@@ -83,9 +83,9 @@ class CacheInfo(NamedTuple):
     Attributes:
         hits (int): number of calls that found a compiled program.
         misses (int): number of calls that compiled a program.
-        maxsize (int): largest number of call signatures for which one function stores programs.
+        maxsize (int): maximum number of call signatures for which one function stores programs.
         currsize (int): number of programs in the cache.
-        reasons (tuple[str, ...]): for each of the latest compilations, why it was necessary.
+        reasons (tuple[str, ...]): the reason for each of the most recent compilations.
         eager (tuple[str, ...]): for each kind of call in PYNATIVE_MODE, whether it is compiled, and why.
     """
 
@@ -184,7 +184,7 @@ class History:
 
     @property
     def size(self) -> int:
-        """The number of programs in the cache."""
+        """Return the number of programs in the cache."""
         return len({id(program.executable.compiled) for program in list(self.programs)})
 
     def clear(self) -> None:

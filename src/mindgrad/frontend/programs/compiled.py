@@ -107,7 +107,7 @@ class Compiled:
         arguments, one is compiled.
         """
         latest = None if kwargs else self._latest
-        if latest is not None and not open_scopes():  # fast path: hashes no cache key
+        if latest is not None and not open_scopes():  # the fast path computes no cache key
             types, version, program = latest
             if (
                 version == settings.version

@@ -74,12 +74,18 @@ class Taken:
 
     @property
     def dtype(self) -> Any:
-        """Element type of the Parameter's array, before and after the program runs."""
+        """Return the element type of the Parameter's array.
+
+        It is the same before and after the program runs.
+        """
         return self._parameter.dtype.numpy
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the Parameter's array, before and after the program runs."""
+        """Return the shape of the Parameter's array.
+
+        It is the same before and after the program runs.
+        """
         return self._parameter.shape
 
 
@@ -106,7 +112,7 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
 
 
 def _copy(array: Any, type_: Any) -> Any:
-    """Copy an array to the device, broadcast to the shape of ``type_``."""
+    """Copy an array to the device, and broadcast it to the shape of ``type_``."""
     array = resolved(array)
     if type(array) is array_type():
         return copy_on_device(array)

@@ -156,7 +156,7 @@ def _is_number(kind: Any) -> bool:
 
 
 class Counting:
-    """The :class:`NumberArguments` of one function.
+    """The :class:`NumberArguments` of one function, by call signature.
 
     Calls share an entry if their signatures differ only in the values of Python numbers.
     """

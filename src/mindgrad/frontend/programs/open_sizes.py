@@ -133,7 +133,7 @@ class OpenSizes:
             warn_user(
                 f"jit of {self._name} compiles one program for each size that it is called with, although "
                 f"its declared inputs leave sizes open: {reason}. If there are many sizes, pad the inputs "
-                f"to a few."
+                f"to a few sizes."
             )
 
 

@@ -153,7 +153,7 @@ class Program:
         return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
     def call(self, tensors: Sequence[Tensor]) -> Any:
-        """Run the program on the tensors of a call, and return the function's result."""
+        """Run the program on the tensors of a call, and return the result of the function."""
         device_array, outcome = self._array_type, self._outcome
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())

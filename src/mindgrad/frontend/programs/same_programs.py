@@ -12,7 +12,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 
 __all__ = ["difference", "form", "is_equal"]
 
-#: constants with at most this many elements are compared by value, larger ones by identity
+#: constants with at most this many elements are compared by value, and larger constants by identity
 _SMALL = 64
 
 

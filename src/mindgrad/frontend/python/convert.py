@@ -132,7 +132,7 @@ def convert(function: Any, runtime: Any) -> Any:
 
 
 def convertible(function: Any) -> bool:
-    """Return whether :func:`convert` converts ``function``."""
+    """Return whether :func:`convert` converts ``function`` instead of returning it."""
     return convert(function, None) is not function
 
 
@@ -322,7 +322,7 @@ def _reason(function: types.FunctionType) -> str:
     if is_generator_function(code):
         return "it is a generator or async function"
     if file.startswith(PACKAGE):
-        return "it belongs to this package"
+        return "it belongs to mindgrad"
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]
     if module in NUMERIC:
         return f"it belongs to {module}"

@@ -29,9 +29,9 @@ _LONGEST = 400
 
 
 def with_nested_tests(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Rewrite ``if`` conditions with ``and`` and ``:=`` to nested ``if`` statements.
+    """Rewrite ``if`` statements whose condition contains ``and`` and a later ``:=``.
 
-    Inner functions in ``body`` are left unchanged.
+    They become nested ``if`` statements. Inner functions in ``body`` are left unchanged.
     """
     nesting = _Nesting()
     return [nesting.visit(each) for each in body]

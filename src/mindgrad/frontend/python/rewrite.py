@@ -410,7 +410,10 @@ class _Function(Expressions):
     def _store_in(
         self, method: str, parts: list[ast.expr], others: list[ast.expr], value: ast.expr, origin: ast.AST
     ) -> Block:
-        """Create ``mg__.method(*parts, *others, value)``, but evaluate ``value`` first."""
+        """Create ``mg__.method(*parts, *others, value)``, but evaluate ``value`` first.
+
+        As in Python, the value of an assignment is evaluated before its target.
+        """
         done: Block = []
         if not isinstance(value, ast.Constant) and any(map(_calls, [*parts, value])):
             temporary = self._temporary()

@@ -64,7 +64,10 @@ class _Definition(NamedTuple):
 
 
 class _File:
-    """A parsed source file: its functions and lambdas by name and first line."""
+    """A parsed source file: its functions and lambdas by name and first line.
+
+    Each entry contains the syntax tree of the function and the name of its class.
+    """
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines

@@ -50,8 +50,8 @@ def refuse_depth(function: types.FunctionType) -> NoReturn:
     """Raise ``CompileError`` because the syntax of ``function`` is nested too deeply."""
     code = function.__code__
     refuse(
-        f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early "
-        "returns, or an expression with a thousand operators",
+        f"'{code.co_name}' is nested too deeply. Possible causes are nested blocks, a long elif chain, many "
+        "early returns, or an expression with a thousand operators",
         "Split it into several functions.",
         at=SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name),
     )
