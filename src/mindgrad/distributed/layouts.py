@@ -6,8 +6,7 @@ layout of a Parameter is the first of these that exists:
 
 1. the layout that ``parameter_plan`` or an earlier program has set;
 2. the first sharding constraint on the Parameter;
-3. the layout of the Parameter from which it was cloned, as the moments of an optimizer are cloned from a
-  weight;
+3. the layout of the Parameter from which it was cloned (an optimizer clones its moments from a weight);
 4. a complete copy on every device.
 
 The new value of a Parameter has the same layout as the old value, so that it can reuse the memory of the old
@@ -236,7 +235,7 @@ def _of_parameter(
 
 
 def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
-    """Store the layouts of a program's Parameters on the Parameters.
+    """Store the layouts of a program's Parameters in the Parameters.
 
     Later programs use these layouts, so that the arrays of Parameters stay on their devices between calls.
     """

@@ -77,7 +77,7 @@ class CallValues:
 
     def leaf_tensors(self) -> list[Tensor]:
         """Return the inputs as tensors."""
-        pairs = list(zip(self.leaves, self.types, strict=False))  # a thread may append an input
+        pairs = list(zip(self.leaves, self.types, strict=False))  # another thread may append an input
         return [make_tensor(settled(array), type_) for array, type_ in pairs]
 
     def replaced(self, structure: Structure) -> set[tuple[int, int]]:
@@ -266,7 +266,7 @@ class CallValues:
         return originals
 
     def replayed(self, events: Sequence[Event]) -> Replay:
-        """Run the events ``events`` of a call, which are its first events, one by one.
+        """Run the first events of a call, which are ``events``, one by one.
 
         Each pending array receives its *shadow*, the tensor that the replay has computed. The rest of the
         call uses the shadows.

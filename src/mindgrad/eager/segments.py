@@ -86,7 +86,7 @@ def _compiled(
 
     The values ``computed`` of earlier segments are its inputs. If a value has dtype float16 or bfloat16, the
     graph is not rewritten, so that it rounds and overflows as if the operators ran one by one. Loss scaling
-    relies on this, because it detects overflow.
+    detects overflow, so it requires this behavior.
     """
     if any(t.dtype.is_half for event in events for t in event.types):
         with without_rewrites():

@@ -191,7 +191,7 @@ class Structure:
         return all(a is b or a.is_same(b) for a, b in pairs)
 
     def vary(self, index: int) -> None:
-        """Make a constant input variable, because its value has changed.
+        """Convert input ``index`` to a variable, because its constant value has changed.
 
         The compiled segments contain the old value, so they are discarded.
         """
@@ -216,7 +216,7 @@ class Structure:
         return None if program is None or program[-1].version != self.version else program
 
     def last_uses(self) -> dict[int, list[int]]:
-        """Map the position of each event to the numbers of the values that it uses last.
+        """Map the position of each event to the numbers of the values used last there.
 
         A replay frees these values after the event.
         """

@@ -177,7 +177,8 @@ class EagerCalls:
         switch = options["eager"]
         if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        # with several devices, eager calls are not compiled. Only ``jit`` compiles
+        # with several devices, only functions with ``jit`` are compiled, and eager calls run operator by
+        # operator
         if options["partition"] is not None and current() is not None:
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]

@@ -301,7 +301,12 @@ def contraction(
 
 
 def _fits(rank: int, count: int) -> bool:
-    """Return whether ``@`` accepts an operand of ``rank`` axes, ``count`` for batches."""
+    """Return whether ``@`` accepts an operand with these numbers of axes.
+
+    Args:
+        rank: number of axes of the operand.
+        count: number of batch axes.
+    """
     return rank == count + 2 if count else rank >= 2
 
 

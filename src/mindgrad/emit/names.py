@@ -39,7 +39,10 @@ def identifier(text: str) -> str:
 
 
 def is_numbered(name: str) -> bool:
-    """Return whether ``name`` has the form ``v1``, like :meth:`Names.temporary` names."""
+    """Return whether ``name`` has the form ``v1``.
+
+    :meth:`Names.temporary` returns such names.
+    """
     return re.fullmatch(r"v\d+", name) is not None
 
 

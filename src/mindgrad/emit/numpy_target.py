@@ -212,7 +212,10 @@ class NumpyTarget:
         return self.spread(x.text, x.type) if x.is_spread else x.text
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """Return source text that calls the kernel of a primitive, defined in the module."""
+        """Return source text that calls the kernel of a primitive.
+
+        The definition of the kernel is added to the emitted module.
+        """
         primitive = equation.primitive
         try:
             function = self.definitions.function(getattr(primitive, self.kernel), primitive.name)

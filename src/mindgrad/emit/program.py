@@ -140,8 +140,8 @@ class Writer:
     def update(self, targets: Sequence[str], values: Sequence[Expression], since: int) -> None:
         """Assign ``values`` to ``targets`` at the end of an iteration or branch.
 
-        If possible, earlier statements assign the targets directly. For example, ``v3 = x + 1`` and ``x =
-        v3`` become ``x = x + 1`` if no statement between them reads ``x``. Only statements after line
+        If possible, earlier statements assign the targets directly. For example, ``x = x + 1`` replaces
+        ``v3 = x + 1`` and ``x = v3``, if no statement between them reads ``x``. Only statements after line
         ``since`` are changed.
         """
         pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]

@@ -215,7 +215,7 @@ def note_uncertain(objects: list[Any]) -> None:
 
 
 def _check_uncertain(container: Any) -> None:
-    """Raise ``CompileError`` if ``container`` may be the object of another variable."""
+    """Raise ``CompileError`` if another variable may refer to ``container``, too."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 

@@ -235,9 +235,10 @@ class _Loop:
         return self._settle_leaves(k, name, body.leaves[k])
 
     def _let_grow(self, k: int, name: str) -> None:
-        """Replace the carries of a variable that contains a list by its last item.
+        """Carry only the last item of a list to which each iteration appends.
 
-        The items that iterations append become stacked outputs of the ``scan``.
+        It replaces all other carries of the variable that contains the list. The appended items become
+        stacked outputs of the ``scan``.
 
         Args:
             k, name: index and name of the variable.

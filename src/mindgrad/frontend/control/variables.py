@@ -116,7 +116,8 @@ class State:
         self.places: list[Place] = []
         self.cells = frozenset(_cells(setter))
         every = getter()
-        # each scratch variable is used in one branch only, so each branch starts with the old value
+        # each scratch variable is used in one branch only, so each branch starts with the variable's old
+        # value
         scratch = every[count:]
         self.get = lambda: getter()[:count]
         self.put = lambda values: setter((*values, *scratch))

@@ -6,9 +6,10 @@ inputs to the capacity, passes the actual sizes as operands, and slices the resu
 
 1. A call with a new size is traced for this size, like any call. Python sees the real shapes.
 2. The function is traced for two other sizes. The comparison of these two traces shows which axes are open
-  (``frontend.programs.open_axes``) and which constants differ between sizes. These constants become operands.
+   (``frontend.programs.open_axes``) and which constants differ between sizes. These constants become
+   operands.
 3. The program from step 2 is emitted for the size of the call, and compared with the trace from step 1. If
-  all equations are equal, the program for a capacity computes the results of the call.
+   all equations are equal, the program for a capacity computes the results of the call.
 
 If a step fails, the size is compiled separately, and a warning names the operator that is the cause.
 """

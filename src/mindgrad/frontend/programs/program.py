@@ -124,14 +124,14 @@ class Program:
         return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
 
     def counted(self) -> list[Place]:
-        """List attributes and variables whose numbers the next trace makes inputs.
+        """List attributes and variables whose numbers the next trace treats as inputs.
 
         These numbers are inputs of this program already, or have changed since its trace.
         """
         return [each for each in self._outcome.counted() if type(each.holder) is not int]
 
     def shifting(self) -> list[Place]:
-        """List attributes and variables whose tensors the next trace makes inputs.
+        """List attributes and variables whose tensors the next trace treats as inputs.
 
         These tensors are inputs of this program already, or have changed since its trace.
         """

@@ -305,7 +305,10 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants of ``code``; replace the qualified name of a class."""
+    """Return the constants of ``code``, without the qualified name of a class.
+
+    Qualified names are replaced, because :func:`_same` ignores them.
+    """
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
     return tuple("__qualname__" if each == code.co_qualname else each for each in code.co_consts)
