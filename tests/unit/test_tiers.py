@@ -269,7 +269,7 @@ def test_eager_calls_that_always_differ_are_not_compiled():
 
     made = same_in_all_tiers(lambda: Cell(f), [(vector(1), [k]) for k in range(24)])
     (line,) = ms.cache_info(made).eager
-    assert ": not compiled: each call applies other operators, the last time at line" in line
+    assert ": not compiled: each call applies different operators, the last time at line" in line
     assert Path(__file__).name in line
 
 

@@ -1,8 +1,8 @@
 """Placeholders for classes of MindSpore that mindgrad does not support.
 
-Many programs import such a class, but use it only on one device or under one condition. These programs can
-import the placeholder, and derive classes from it. Creating an instance raises an error that names a
-replacement.
+Many programs import such a class, but use it only on one kind of device or under one condition. These
+programs can import the placeholder, and derive classes from it. Creating an instance raises an error that
+names a replacement.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["absent"]
 def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
     """Create a class that raises ``NotImplementedError`` when it is instantiated.
 
-    Classes derived from it raise the error, too.
+    Classes that are derived from it raise the error, too.
 
     Args:
-        module: module that defines the class.
+        module: name of the module that defines the class.
         name: name of the class.
-        reason: a predicate without a full stop that describes the class in MindSpore, such as "runs on Ascend
-            only".
+        reason: the end of a sentence about the class in MindSpore that begins with its name, such as "runs on
+            Ascend only". It has no full stop.
         instead: a sentence that names a replacement.
 
     Returns:

@@ -15,9 +15,9 @@ def of_type(value: T, kind: Any, owner: str, name: str, words: str = "") -> T:
     Args:
         value: value of the argument.
         kind: the expected type, or a tuple of types.
-        owner: name of the public function or class.
+        owner: name of the public function or class, for the error message.
         name: name of the argument.
-        words: description of the type in the error. Default: "a" and the name of ``kind``.
+        words: description of the expected type in the error message. Default: "a" and the name of ``kind``.
 
     Raises:
         TypeError: If ``value`` is not an instance of ``kind``.

@@ -1,4 +1,4 @@
-"""Listeners that are called with the exit status when the user's program fails.
+"""Functions that are called with the exit status if the user's program fails.
 
 For example, a distributed job reports the failure to its other processes.
 """
@@ -14,7 +14,7 @@ ending_listeners: list[Callable[[int], None]] = []
 
 
 def tell_end(code: object) -> None:
-    """Call the registered listeners with the exit status, unless it is zero.
+    """Call the functions in ``ending_listeners`` if the exit status is nonzero.
 
     ``code`` is the argument of ``SystemExit``. A string means status 1.
     """

@@ -17,7 +17,7 @@ PREFIX = "MINDGRAD_"
 #: environment variable with the process ID of the launcher that started the current process
 LAUNCHER = "MINDGRAD_LAUNCHER"
 
-#: environment variables with the number of processes, as set by mindgrad's launcher, MindSpore, and Open MPI
+#: environment variables with the number of processes. mindgrad's launcher, MindSpore, and Open MPI set them
 SIZES = ("MINDGRAD_WORLD_SIZE", "RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 
@@ -26,7 +26,7 @@ class Variable(NamedTuple):
 
     Attributes:
         values: regular expression that matches the valid values.
-        example: all valid values, or examples if there are many; used in error messages.
+        example: all valid values, or examples if there are many. It is used in error messages.
         meaning: effect of the variable.
     """
 
@@ -127,7 +127,13 @@ VARIABLES = {
 
 
 def mistakes(environment: Mapping[str, str]) -> dict[str, str]:
-    """Find unknown variables and invalid values of mindgrad's variables.
+    """Find unknown variables, and variables with invalid values.
+
+    Args:
+        environment: the environment variables. Only names that begin with ``MINDGRAD_`` are checked.
+
+    Returns:
+        A dict from the name of each such variable to a description of the mistake.
 
     >>> mistakes({"MINDGRAD_OTP": "0", "MINDGRAD_OPT": "1", "HOME": "/root"})
     {'MINDGRAD_OTP': "no such variable; nearest: 'MINDGRAD_OPT'"}

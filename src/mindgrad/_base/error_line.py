@@ -6,7 +6,7 @@ __all__ = ["error_line", "shortened"]
 
 
 def error_line(error: BaseException) -> str:
-    """Describe an error, and its cause, in one line.
+    """Describe an error and its cause in one line.
 
     >>> error_line(ValueError("no such batch. Take another one"))
     'ValueError: no such batch. Take another one'

@@ -1,8 +1,8 @@
 """Notes on Python's errors for wrong arguments of mindgrad's functions.
 
-Python refuses an unknown keyword or a missing argument before the called function starts. If
-``_base/foreign_names.py`` contains mindgrad's name of this argument, :func:`note_arguments` adds this name to
-the error.
+If a call has an unknown keyword or lacks an argument, Python raises an error before the called function
+starts. If ``_base/foreign_names.py`` contains mindgrad's name of the argument, :func:`note_arguments` adds
+this name to the error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _CALLS = {
 }
 #: pattern of Python's message for missing arguments
 _MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional arguments?: .*")
-#: pattern of Python's message for an unexpected keyword. Since Python 3.13, it may end with a suggestion
+#: pattern of Python's message for an unexpected keyword. Since Python 3.13, the message may end with a
+#: suggestion
 _UNEXPECTED = re.compile(
     r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
 )
@@ -40,8 +41,8 @@ def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
 
     Args:
         error: the error.
-        at_top: whether the error has not passed a function of mindgrad. Then the error is changed only if the
-            called function can be found and belongs to mindgrad.
+        at_top: whether the error has not passed through a function of mindgrad. In this case, the error is
+            changed only if the called function can be found and belongs to mindgrad.
     """
     if not isinstance(error, TypeError):
         return
@@ -72,7 +73,7 @@ def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
 
 
 def _is_own(function: Any) -> bool:
-    """Check whether ``function`` belongs to this package."""
+    """Return whether mindgrad defines ``function``."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(PACKAGE)
 

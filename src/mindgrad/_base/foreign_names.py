@@ -1,4 +1,4 @@
-"""Names of PyTorch, JAX, and TensorFlow, and their replacements in mindgrad.
+"""Names in PyTorch, JAX, and TensorFlow, and their replacements in mindgrad.
 
 Users port programs from these frameworks line by line. If a program uses one of these names, mindgrad's error
 suggests the replacement from these tables.
@@ -47,7 +47,7 @@ _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time con
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements: x[0] = value or x[0] += value, which mindgrad compiles and differentiates"
 
-#: maps a module attribute of other frameworks to the code that the error suggests instead
+#: maps an attribute of modules in other frameworks to the code that the error suggests instead
 MODULES = {
     "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
     "DataParallel": _PARALLEL,
@@ -148,7 +148,7 @@ MODULES = {
     "gradients",
     "while_loop": _LOOP,
 }
-#: maps a tensor attribute of other frameworks to the code that the error suggests instead
+#: maps an attribute of tensors in other frameworks to the code that the error suggests instead
 TENSORS = {
     "addressable_shards": _DEVICE,
     "at": _AT,
@@ -172,7 +172,7 @@ TENSORS = {
     "sharding": "ms.shard(fn, in_strategy) and ms.parallel",
     "share_memory_": "ms.communication for several processes",
 }
-#: maps an attribute of layers or optimizers of other frameworks to the code that the error suggests instead
+#: maps an attribute of layers or optimizers in other frameworks to the code that the error suggests instead
 CELLS = {
     "add_module": "net.insert_child_to_cell(name, cell)",
     "add_param_group": _GROUPS,
@@ -212,8 +212,9 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: maps an argument name of other frameworks to mindgrad's names for this argument. An error suggests the
-#: first name that the called function has. Two names separated by a space mean that two arguments replace one
+#: maps the name of an argument in other frameworks to mindgrad's names for this argument. An error suggests
+#: the first of these names that the called function accepts. Two names separated by a space mean that two
+#: arguments replace one
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "A": ("input", "x"),
     "UPLO": ("lower",),
@@ -263,9 +264,9 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "x1": ("input", "x"),
     "x2": ("other", "y"),
 }
-#: Boolean arguments whose meaning is the opposite of another argument: ``lower=True`` is ``upper=False``
+#: Boolean arguments, each with the argument that means the opposite: ``lower=True`` is ``upper=False``
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: for each argument name that mindgrad lacks: the advice in the error message
+#: maps the name of each argument without a counterpart in mindgrad to the advice in the error message
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
@@ -284,7 +285,7 @@ REMEDIES = {
 
 
 def advice(names: dict[str, str], name: str) -> str:
-    """Return the end of an error message with the replacement of ``name``, or ``""``.
+    """Return the replacement of ``name`` as the end of an error message, or ``""``.
 
     >>> from mindgrad._base.foreign_names import MODULES, advice
     >>> advice(MODULES, "Sequential")
@@ -296,7 +297,8 @@ def advice(names: dict[str, str], name: str) -> str:
 class Unavailable:
     """A descriptor for an attribute that only other frameworks have.
 
-    Reading the attribute raises ``AttributeError`` with the replacement, so ``hasattr`` returns ``False``.
+    Reading the attribute raises ``AttributeError`` with a replacement. Therefore, ``hasattr`` returns
+    ``False``.
     """
 
     def __init__(self, owner: str, name: str, remedy: str) -> None:
@@ -318,11 +320,11 @@ class Unavailable:
 def refuse_attributes(cls: type, names: dict[str, str]) -> None:
     """Add :class:`Unavailable` attributes for names that a class does not have.
 
-    ``dir`` does not list them, so editors do not suggest them.
+    ``dir`` does not list these attributes, so editors do not suggest them.
 
     Args:
         cls: the class.
-        names: replacement for each name.
+        names: maps each name to its replacement.
     """
     for name, remedy in names.items():
         if not hasattr(cls, name):
@@ -350,7 +352,10 @@ def without_construct(owner: type) -> str:
 
 
 def keyword_hint(name: str, names: Sequence[str]) -> str:
-    """Return the end of an error message: the parameter to use instead of ``name``."""
+    """Return the end of an error message: the parameter to use instead of ``name``.
+
+    ``names`` are the parameters of the called function.
+    """
     for other in KEYWORDS.get(name, ()):
         if set(other.split()) <= set(names):
             return f". In mindgrad: {' and '.join(f'{each}=...' for each in other.split())}"
@@ -362,7 +367,7 @@ def keyword_hint(name: str, names: Sequence[str]) -> str:
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
-    """Return the parameter names of a function; ``None`` if it accepts any keyword."""
+    """Return the parameter names of a function, or ``None`` if it accepts any keyword."""
     if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return None
     code = function.__code__

@@ -1,14 +1,15 @@
 """The rank of this process in a distributed job.
 
-``communication`` sets the rank when a job begins and ends. Only process 0 shows progress bars, losses, and
-times. Every process shows its own warnings and errors, and its log lines begin with its rank.
+``communication`` sets the rank when a job begins, and resets it when the job ends. Only process 0 shows
+progress bars, losses, and times. Every process shows its warnings and errors, and its log lines begin with
+its rank.
 """
 
 from __future__ import annotations
 
 __all__ = ["join_job", "leave_job", "prefix", "rank", "shows_progress"]
 
-#: rank of the current process in its job; 0 without a job
+#: rank of the current process in its job, or 0 without a job
 rank = 0
 _prefix = ""
 
@@ -19,7 +20,7 @@ def join_job(number: int, restart: int = 0, *, is_prefixed: bool = False) -> Non
     Args:
         number: the rank.
         restart: number of times that the job has been restarted.
-        is_prefixed: whether a launcher adds the rank to each line. Then the log does not add it.
+        is_prefixed: whether a launcher adds the rank to each line. If so, the log does not add it.
     """
     global rank, _prefix
     rank = number
@@ -35,12 +36,12 @@ def leave_job() -> None:
 
 
 def shows_progress() -> bool:
-    """Check whether this process of a job shows progress bars, losses, and times."""
+    """Return whether this process shows progress bars, losses, and times."""
     return rank == 0
 
 
 def prefix() -> str:
-    """Return the prefix of each log line.
+    """Return the prefix that the log adds to each line.
 
     >>> from mindgrad._base.job_rank import join_job, leave_job, prefix
     >>> join_job(1, restart=2)

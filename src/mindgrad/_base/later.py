@@ -22,7 +22,7 @@ class Later:
 class Once(Later):
     """A :class:`Later` attribute that is replaced by its value at the first access.
 
-    Further accesses are therefore as fast as for a plain class attribute.
+    Therefore, further accesses are as fast as for an ordinary class attribute.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:

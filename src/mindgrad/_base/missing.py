@@ -1,6 +1,6 @@
 """Errors for missing names of a module, with suggestions.
 
-Ported programs use names of larger libraries. If mindgrad does not have a name in a module, the error
+Ported programs use names of larger libraries. If a module of mindgrad does not have such a name, the error
 suggests a similar name, another module of mindgrad that has the name, or a replacement.
 """
 
@@ -17,22 +17,22 @@ PACKAGE = __name__.partition(".")[0]
 #: prefixes of names that Python and test runners look up in every module. A missing name with such a prefix
 #: is not a spelling mistake, so the error makes no suggestion
 _MACHINERY = ("_", "pytest")
-#: MindSpore divides some packages, such as ``ops.operations``, into other modules than mindgrad. Therefore a
-#: module whose full name has at least this many dots, such as ``mindgrad.ops.operations.math_ops``, also has
-#: the names of its package
+#: MindSpore divides some packages, such as ``ops.operations``, into different modules than mindgrad.
+#: Therefore, all names of such a package are available in each of its modules. The packages are recognized by
+#: this minimum number of dots in the full name of a module, such as ``mindgrad.ops.operations.math_ops``
 _DIVIDED = 3
 
 
 def is_own(module: object) -> bool:
-    """Check whether an entry of ``sys.modules`` is a module of mindgrad.
+    """Return whether an entry of ``sys.modules`` is a module of mindgrad.
 
-    The entry of a forbidden import is ``None``.
+    For an import that is forbidden, the entry is ``None``.
     """
     return isinstance(module, ModuleType) and module.__name__.partition(".")[0] == PACKAGE
 
 
 def public_modules() -> Iterator[ModuleType]:
-    """Yield this package and its loaded public modules, such as `ops`."""
+    """Yield this package, and its public modules that are loaded, such as `ops`."""
     package = sys.modules[PACKAGE]
     yield package
     for name, value in list(vars(package).items()):
@@ -41,15 +41,15 @@ def public_modules() -> Iterator[ModuleType]:
 
 
 def is_divided(name: str) -> bool:
-    """Check whether MindSpore divides the package of module ``name`` differently.
+    """Return whether MindSpore divides the package of the module ``name`` differently.
 
-    ``_DIVIDED`` lists these packages.
+    The constant ``_DIVIDED`` defines these packages.
     """
     return name.count(".") >= _DIVIDED
 
 
 def explain_all() -> None:
-    """Make all public modules suggest names if a program reads a missing name."""
+    """Make reading a missing name of a public module raise an error with suggestions."""
     package = sys.modules[PACKAGE]
     values = [vars(package).get(name) for name in package.__all__]
     _explain({PACKAGE, *[value.__name__ for value in values if isinstance(value, ModuleType)]})
@@ -57,7 +57,7 @@ def explain_all() -> None:
 
 
 def explain_package(name: str) -> None:
-    """Make a loaded module and its submodules suggest names for missing names."""
+    """Make a loaded module and its submodules suggest replacements for missing names."""
     _explain({name})
 
 
@@ -70,7 +70,7 @@ def _explain(packages: set[str]) -> None:
 
 
 def explain_missing_names(module: ModuleType) -> None:
-    """Make reading a missing name of a module raise an error with suggestions.
+    """Make reading a missing name of ``module`` raise an error with suggestions.
 
     This function defines ``__getattr__`` in the module.
     """
@@ -102,9 +102,10 @@ def explain_missing_names(module: ModuleType) -> None:
 
 
 class _NoAttribute:
-    """The message for a missing attribute. The suggestion is computed when the message is read.
+    """The message for a missing attribute, which is computed when it is read.
 
-    ``hasattr`` and ``from package import submodule`` look up missing names without reading the message.
+    ``hasattr`` and ``from package import submodule`` look up missing names without reading the message, so
+    they do not need the time to compute it.
     """
 
     def __init__(self, module: ModuleType, name: str) -> None:
@@ -132,7 +133,7 @@ def _hint(module: ModuleType, name: str) -> str:
 
 
 class _Latest(threading.local):
-    #: the last failed lookup of this thread: the module and the missing name
+    #: the module and the missing name of the last failed lookup on this thread
     missing: tuple[ModuleType, str] | None = None
 
 
@@ -142,9 +143,9 @@ _latest = _Latest()
 class _MissingNames:
     """Import finder that explains a missing name in ``from package import name``.
 
-    The import statement looks up the name, and then imports a submodule with this name. It replaces the
-    message of the failed lookup by its own, but passes on the ``ImportError`` of a finder. A module that is
-    not a package has no submodules, so its missing names have Python's message.
+    The import statement looks up the name, and then imports a submodule with this name. It discards the
+    message of the failed lookup, but passes on an ``ImportError`` that a finder raises. A module that is not
+    a package has no submodules, so Python's message remains for its missing names.
     """
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
@@ -159,7 +160,7 @@ class _MissingNames:
 
 
 def _all_packages() -> list[ModuleType]:
-    """Load and return all public modules, to search them for a missing name."""
+    """Load and return all public modules, which are searched for a missing name."""
     package = sys.modules[PACKAGE]
     for name in package.__all__:
         getattr(package, name)
@@ -173,7 +174,7 @@ def _has(module: ModuleType, name: str) -> bool:
 def _spelling(module: ModuleType) -> str:
     """Return the name of a module as the user's program writes it.
 
-    After ``mindgrad.install``, the name begins with ``mindspore``.
+    After a call of ``mindgrad.install``, this name begins with ``mindspore``.
     """
     names = (getattr(finder, "stands_for", None) for finder in sys.meta_path)
     return next((name for name in names if name), PACKAGE) + module.__name__.removeprefix(PACKAGE)

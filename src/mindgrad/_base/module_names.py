@@ -1,7 +1,7 @@
 """Second names of modules: MindSpore's import paths that have no file in mindgrad.
 
-Most import paths are equal: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``. However, MindSpore
-divides some packages into different modules, and programs import these modules, for example
+Most import paths are the same: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``. However,
+MindSpore divides some packages into different modules, and programs import these modules, for example
 ``mindspore.ops.function.nn_func``. :data:`SECOND_NAMES` maps each such path to a module of mindgrad.
 Importing the path returns this module.
 """
@@ -85,8 +85,8 @@ SECOND_NAMES: dict[str, str] = {
     },
 }  # fmt: skip
 
-# add paths below ``ops.function``: the import of `mindspore.ops.function.nn_func` also searches below the
-# name of mindgrad's module for `mindspore.ops.function`
+# add paths below ``ops.function``. mindgrad's module for `mindspore.ops.function` has a different name, and
+# the import of `mindspore.ops.function.nn_func` also searches below this name
 SECOND_NAMES.update(
     {
         f"{SECOND_NAMES[above]}.{part}": own
@@ -98,7 +98,7 @@ SECOND_NAMES.update(
 
 
 def own_name(name: str) -> str | None:
-    """Return the full name of the module with the second name ``name``, or ``None``.
+    """Return the full name of the module whose second name is ``name``, or ``None``.
 
     >>> from mindgrad._base.module_names import own_name
     >>> own_name("mindgrad.ops.function.nn_func"), own_name("mindgrad.ops.functional")

@@ -1,8 +1,8 @@
 """Progress displays for long tasks: a bar of `rich`, or a line of text.
 
-Progress is shown on terminals and in notebooks. It is not shown in three cases:
+Progress is shown on terminals and in notebooks, except in three cases:
 
-- ``MINDGRAD_PROGRESS=0`` is set.
+- The environment variable ``MINDGRAD_PROGRESS=0`` is set.
 - The rank of the process is not 0.
 - The user's program itself has an active display of `rich`.
 
@@ -28,7 +28,7 @@ _WIDTH = 24
 
 
 def is_shown_on(stream: Any) -> bool:
-    """Check whether progress is shown on an output stream."""
+    """Return whether progress is shown on the output stream ``stream``."""
     if job_rank.rank:  # only process 0 shows its progress
         return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
@@ -37,12 +37,13 @@ def is_shown_on(stream: Any) -> bool:
 
 
 def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
-    """Create a bar if `rich` is installed, otherwise a line of text.
+    """Create a bar if `rich` is installed, and otherwise a line of text.
 
     Args:
         stream: stream to write to.
-        start: start of the task, from ``time.monotonic()``.
-        is_kept: whether the display remains on a terminal at the end. It always remains in a notebook.
+        start: start time of the task, from ``time.monotonic()``.
+        is_kept: whether the display remains on a terminal at the end of the task. In a notebook, it always
+            remains.
     """
     try:
         return Bar(stream, start, is_kept)
@@ -51,14 +52,17 @@ def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
 
 
 class Line:
-    """Progress as a line of text: ``compiling 'step' … 12 s``."""
+    """Displays progress as a line of text: ``compiling 'step' … 12 s``."""
 
     def __init__(self, stream: Any, start: float, is_kept: bool) -> None:
         self._stream, self._start, self._is_terminal = stream, start, _is_terminal(stream)
         self._is_erased = self._is_terminal and not is_kept
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Rewrite the line: ``count`` of ``total`` items are done (``None``: unknown)."""
+        """Rewrite the line: ``count`` of ``total`` items are done.
+
+        If ``total`` is ``None``, the number of items is unknown.
+        """
         self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
@@ -76,7 +80,9 @@ class Line:
 
 
 class Bar:
-    """Progress as a bar of `rich`, with the count and the elapsed and remaining time.
+    """Displays progress as a bar of `rich`, with the count and the times.
+
+    The bar shows the elapsed and the remaining time.
 
     Raises:
         ImportError: If `rich` is not installed.
@@ -98,7 +104,10 @@ class Bar:
         self._display: Any = None
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the bar: ``count`` of ``total`` items are done (``None``: unknown)."""
+        """Draw the bar: ``count`` of ``total`` items are done.
+
+        If ``total`` is ``None``, the number of items is unknown.
+        """
         left = [] if total is None else [self._rich.TimeRemainingColumn(), self._rich.TextColumn("left")]
         self._update(text, count, total, tail)
         self._draw(left)
@@ -144,20 +153,20 @@ class Bar:
 
 
 class Progress:
-    """Display a long task, such as ``compiling 'step'``, with a bar and the time.
+    """Displays a long task, such as ``compiling 'step'``, with a bar and the time.
 
-    At the end, the display disappears from a terminal, and a notebook shows the total time. Nested displays,
-    and displays in threads other than the main thread, are not shown.
+    At the end of the task, the display disappears from a terminal, and a notebook shows the total time.
+    Nested displays, and displays in threads other than the main thread, are not shown.
 
     Args:
-        doing, done: name of the task while it runs, and at its end, such as ``"compiling"`` and
+        doing, done: description of the task while it runs and at its end, such as ``"compiling"`` and
             ``"compiled"``.
         subject: the function or object on which the task works.
     """
 
-    #: seconds from the start of the task until the display appears
+    #: number of seconds from the start of the task until the display appears
     patience = 2.0
-    #: seconds between two updates of the display
+    #: number of seconds between two updates of the display
     _PAUSE = 0.25
 
     _is_open = False
@@ -194,7 +203,7 @@ class Progress:
         self._count, self._total, self._stage = 0, total, stage
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Iterate over ``items``, and update the display for each item."""
+        """Iterate over ``items``, and count each item in the display."""
         for item in items:
             yield item
             self._count += 1

@@ -5,11 +5,11 @@ types are:
 
 - 0: a varint, with seven bits per byte, lowest bits first. The eighth bit is set if more bytes follow.
 - 1: eight bytes.
-- 2: a length, then this number of bytes.
+- 2: a length, followed by this number of bytes.
 - 5: four bytes.
 
 See https://protobuf.dev/programming-guides/encoding. This module can read and write any message. Reading
-copies no data, because the values are views of the message. A length is checked before it is used.
+copies no data, because the values are views of the message. Each length is checked before it is used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIRE_NAMES = {VARINT: "a number", FIXED64: "eight bytes", BYTES: "bytes", FIXED32: "four bytes"}
-_LONGEST_VARINT = 10  # maximum length in bytes: an integer of 64 bits, with seven bits per byte
+_LONGEST_VARINT = 10  # maximum length in bytes of a 64-bit integer, with seven bits per byte
 
 
 class Malformed(ValueError):
@@ -46,7 +46,10 @@ def varint(number: int) -> bytes:
 
 
 def bytes_head(number: int, length: int) -> bytes:
-    """Encode the key and length that precede the ``length`` bytes of field ``number``."""
+    """Encode the key of field ``number`` and the length that precede its content.
+
+    ``length`` is the number of bytes of the content.
+    """
     return varint(number << 3 | BYTES) + varint(length)
 
 
@@ -56,7 +59,7 @@ def signed(number: int) -> int:
 
 
 def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int, int | memoryview, int]]:
-    """Yield the number, wire type, value, and byte offset of each field.
+    """Yield the number, wire type, value, and byte offset of each field in a message.
 
     The value is an int for a varint, and otherwise a view of the message.
 

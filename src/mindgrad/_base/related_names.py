@@ -1,8 +1,8 @@
 """Families of related public names, which fill "See Also" in docstrings.
 
 Each line of ``FAMILIES`` is a family: a public module, a colon, and names in this module. A name in a
-different module is written as a full path. An indented line continues the line above it. Each name of a
-family refers to the other names. A name can belong to several families.
+different module is written as a full path. An indented line continues the line above it. The docstring of
+each name in a family refers to the other names of the family. A name can belong to several families.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
 
-#: maximum number of related names in a docstring. The names that follow in the same family are listed first,
-#: then the names before
+#: maximum number of related names in a docstring. The names after this name in its family are listed first,
+#: followed by the names before it
 _MOST = 6
 _WIDTH = 104
 
@@ -336,7 +336,7 @@ def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
     """Parse ``FAMILIES``.
 
     Returns:
-        The families of each name, by path, and the set of public modules.
+        A dict that maps each name, as a full path, to its families; and the set of public modules.
     """
     families: dict[str, list[list[str]]] = {}
     modules = set()
@@ -353,7 +353,8 @@ def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
 def home_of(item: Any) -> str:
     """Return the path of a public object, as listed in ``FAMILIES``.
 
-    It consists of the innermost module in ``FAMILIES`` that contains the object, and the name of the object.
+    The path consists of the innermost module in ``FAMILIES`` that contains the object, and the name of the
+    object.
     """
     module = item.__module__
     modules = _families()[1]
@@ -392,7 +393,7 @@ def references(paths: Iterable[str], newline: str) -> str:
     return f",{newline}".join([*lines, line])
 
 
-@cache  # a name can be in several families, so its entry is computed once
+@cache  # a name can be in several families, so store its entry
 def _reference(path: str) -> str:
     owner, _, name = path.rpartition(".")
     role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"

@@ -2,13 +2,14 @@
 
 A line of a docstring can be a *reference* to shared text:
 
-- ``{as amax}`` inserts the sections of another function, class, or string of the same module.
-- ``{Raises as softmax}`` inserts one section.
+- ``{as amax}`` inserts the sections of the function, class, or string ``amax`` in the same module.
+- ``{Raises as softmax}`` inserts one section of ``softmax``.
 - ``{errors of one x}`` inserts one of the ``BLOCKS``, in this example for the argument ``x``.
 
-If the docstring itself has a section or an entry, it takes precedence over the shared one. Arguments are
-listed in the order of the signature. In text from another function, the name of each of its parameters is
-replaced by the name of this function's parameter at the same position, unless both signatures have the name.
+If the docstring itself has a section or an entry, it takes precedence over the shared section or entry.
+Arguments are listed in the order of the signature. In text from another function, each name of a parameter of
+that function is replaced by the name of this function's parameter at the same position, unless both
+signatures contain the name.
 
 Entries of arguments have the form ``name (type): text``. The composition adds ``optional`` after the type and
 the default after the text, unless the text already states the default. It also adds a section "See Also" with
@@ -45,7 +46,7 @@ _TWO = (
 )
 
 #: maps the name of each docstring block to its text. A reference such as ``{errors of one x}`` inserts the
-#: block and replaces {0} by the argument name x
+#: block ``errors of one``, in which {0} is replaced by the argument name x
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
@@ -146,7 +147,7 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
     Args:
         function: a function with a docstring.
         names: dotted paths of the operator's other public names, which are added to "See Also".
-        shared: docstring sections to insert unless the docstring already has them.
+        shared: docstring sections to insert. Sections that the docstring already has are not inserted.
     """
     text = function.__doc__
     if shared or "\n    {" in text:
@@ -167,8 +168,8 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
     Args:
         namespace: ``globals()`` of the module, which must contain ``__all__``. Objects that the module
             imports are not changed.
-        counterparts: dotted names of other public modules. "See Also" links to their objects of the same
-            name.
+        counterparts: dotted names of other public modules. "See Also" links to the objects in these modules
+            that have the same name.
     """
     for name in namespace["__all__"]:
         item = namespace.get(name)
@@ -282,7 +283,7 @@ def argument_line(names: str, kind: str, text: str, default: Any, indentation: s
 
 
 def _shown(value: Any) -> str:
-    """Format a default as source code, or return "" if it has no short form."""
+    """Format a default value as source code, or return "" if it has no short form."""
     if isinstance(value, str):
         return f'"{value}"'
     if value is None or isinstance(value, (bool, int, float, complex, tuple, list)):
@@ -296,9 +297,10 @@ def _shown(value: Any) -> str:
 
 
 def divided(doc: str) -> tuple[list[str], dict[str, str], list[str]]:
-    """Split a docstring at its sections.
+    """Split a docstring into its sections.
 
-    Returns the paragraphs before the sections, the sections by header, and the paragraphs after them.
+    Returns:
+        The paragraphs before the sections, the sections by header, and the paragraphs after the sections.
     """
     return _divided(_dedented(doc))[:3]
 
@@ -307,7 +309,7 @@ def _composed(shared: str, own: str, item: Any) -> str:
     """Insert shared sections into a docstring.
 
     Args:
-        shared: docstring sections to insert unless the docstring has them.
+        shared: docstring sections to insert. Sections that the docstring already has are not inserted.
         own: docstring, which may contain references to shared text.
         item: function or class with this docstring.
     """
@@ -334,10 +336,11 @@ def _dedented(text: str) -> str:
 
 
 def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]]:
-    """Split a docstring.
+    """Split a docstring into its sections.
 
-    Returns the paragraphs before the sections, the sections by header, the paragraphs after the sections, and
-    the references to shared sections.
+    Returns:
+        The paragraphs before the sections, the sections by header, the paragraphs after the sections, and the
+        references to shared sections.
     """
     before: list[str] = []
     sections: dict[str, str] = {}
@@ -356,7 +359,7 @@ def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]
 
 
 def _source(reference: str, item: Any) -> dict[str, str]:
-    """Return the shared sections to which ``reference``, in a docstring, refers."""
+    """Return the shared sections that a ``reference`` in a docstring inserts."""
     name, _, last = reference.rpartition(" ")
     if reference in BLOCKS or name in BLOCKS:
         return _divided(BLOCKS[reference] if reference in BLOCKS else BLOCKS[name].format(last))[1]
@@ -382,7 +385,10 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Rename parameters in paragraphs or sections, both in entries and in text."""
+    """Rename parameters in paragraphs or sections, both in entries and in text.
+
+    ``names`` maps old names to new names.
+    """
     if not names:
         return text
     text = _HEAD.sub(lambda head: ", ".join(names.get(name, name) for name in head[0].split(", ")), text)

@@ -1,13 +1,13 @@
 """Check that all ranks run functions with the same collectives.
 
 A collective that only some ranks call never ends. Therefore, before a compiled function with collectives runs
-for the first time, the ranks of each of its groups exchange the ordered list of their collectives over that
-group. If XLA partitions the function over the devices of all ranks, they exchange the input types and
+for the first time, the ranks of each of its groups exchange the ordered list of their collectives over this
+group. If XLA partitions the function over the devices of all ranks, the ranks exchange the input types and
 operators instead. If the lists differ, every rank raises an error that names the first difference.
 
-A group exchanges each list only once. A rank may therefore compile a function again, for example for a
+A group exchanges each list only once. Therefore, a rank may compile a function again, for example for a
 shorter batch, while other ranks run a version that they have already compiled. This module does not check
-that ranks call their functions in the same order; ``communication.call_order`` does.
+that ranks call their functions in the same order. ``communication.call_order`` checks this.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from mindgrad.core.ir.graph import Equation, Graph, all_equations
 
 __all__ = ["AGREEMENT_SECONDS", "Agreement", "collectives_of"]
 
-#: seconds that a rank waits for the other ranks of its group before the first call of a function. Then it
-#: raises an error
+#: maximum number of seconds that a rank waits for the other ranks of its group before the first call of a
+#: function. After this time, it raises an error
 AGREEMENT_SECONDS = 300.0
 
-#: pair of strings: description of a collective or operator, and the source line that called it
+#: description of a collective or operator, and the source line that called it
 Described = tuple[str, str]
-#: start of the description of a function that is compiled for several devices
+#: beginning of the description of a function that is compiled for several devices
 _DIVIDED = "a divided program of"
 
 
 class Agreement:
     """Comparison of the collectives of this rank with the collectives of other ranks.
 
-    Lists that were equal on all ranks of a group are stored, and are not compared again.
+    A list that was equal on all ranks of a group is stored, and is not compared again.
 
     Args:
         store (Store): store through which the ranks of the job exchange values.
         order (CallOrder): record of this rank's calls of compiled functions.
-        timeout (float, optional): seconds that this rank waits for the lists of the other ranks. Default:
-            ``AGREEMENT_SECONDS``.
+        timeout (float, optional): maximum number of seconds that this rank waits for the lists of the other
+            ranks. Default: ``AGREEMENT_SECONDS``.
     """
 
     def __init__(self, store: Store, order: CallOrder, timeout: float = AGREEMENT_SECONDS) -> None:
@@ -50,13 +50,13 @@ class Agreement:
         self._agreed: set[tuple[tuple[int, ...], tuple[str, ...]]] = set()
 
     def __call__(self, graph: Graph) -> None:
-        """Compare the collectives of a graph on all ranks of their groups.
+        """Compare the collectives of ``graph`` on all ranks of their groups.
 
         Raises:
             RuntimeError: If the collectives differ, or if another rank did not arrive in time or has ended.
         """
         by_group = self._by_group(graph)
-        # all ranks process the groups in the same order; otherwise two ranks could wait for each other
+        # all ranks must process the groups in the same order. Otherwise, two ranks could wait for each other
         # forever
         for ranks in sorted(by_group, key=_members):
             self._agree(ranks, by_group[ranks])
@@ -64,7 +64,7 @@ class Agreement:
     def noting(self, graph: Graph) -> Callable[[], None]:
         """Return a function that records one call of ``graph`` each time it is called.
 
-        The graph must have been compared before.
+        ``graph`` must have been compared on all ranks before.
         """
         programs = [
             (ranks, number_of([text for text, _ in described]), _named(described))
@@ -96,7 +96,8 @@ class Agreement:
             if ORDER not in told:
                 told += f" {ORDER}."
             raise RuntimeError(
-                f"rank {self._store.rank} is about to run {_named(described)}, but the others are not: {told}"
+                f"rank {self._store.rank} is about to run {_named(described)}, but the other ranks are not: "
+                f"{told}"
             ) from None
         orders, lists = zip(*[json.loads(part) for part in parts], strict=True)
         for rank, order, other in zip(members[1:], orders[1:], lists[1:], strict=True):

@@ -1,9 +1,9 @@
 """The board of a job: shared values, and the processes that have ended.
 
 The board is in the memory of one process: the launcher of the first machine, or process 0. Other processes
-access it through ``communication.store``. If a process waits for a value that another process can no longer
-send because it has ended, the board raises an error immediately. An *attempt* is one run of the job; after a
-failure, a launcher can start another attempt.
+access it through ``communication.store``. If a process waits for a value from another process that has ended,
+the board raises an error immediately, because the value can no longer arrive. An *attempt* is one run of the
+job. After a failure, a launcher can start another attempt.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Ended(NamedTuple):
     Attributes:
         rank: rank of the process.
         kind: :data:`FINISHED` or :data:`FAILED`.
-        reason: the end of a sentence that starts with the process, such as ``"was killed by SIGKILL"``.
-        status: exit status of the job if this process is the first that failed.
+        reason: the end of a sentence that begins with the process, such as ``"was killed by SIGKILL"``.
+        status: exit status of the job if this process is the first one that failed.
     """
 
     rank: int
@@ -35,12 +35,12 @@ class Ended(NamedTuple):
 
 
 class News(NamedTuple):
-    """The state of a job since its latest start or restart (*attempt*).
+    """The state of a job since its most recent start or restart (*attempt*).
 
     Attributes:
         ended: ended processes, in the order in which their ends were reported.
         failure: the first process that failed, or ``None``.
-        attempt: how many times the job was restarted.
+        attempt: number of times that the job was restarted.
     """
 
     ended: list[Ended]
@@ -49,9 +49,9 @@ class News(NamedTuple):
 
 
 class Board:
-    """Values that processes exchange by key, and the ends of processes of a job.
+    """Values that processes exchange by key, and the ends of the processes of a job.
 
-    Both are valid for one attempt: they are deleted if the job is restarted.
+    The values and ends are valid for one attempt. They are deleted if the job is restarted.
 
     Args:
         size (int): number of processes.
@@ -79,23 +79,23 @@ class Board:
             self._changed.notify_all()
 
     def set(self, key: str, value: bytes) -> None:
-        """Store ``value`` for ``key``, in place of any older value."""
+        """Store ``value`` for ``key``, and replace an older value."""
         with self._changed:
             self._values[self.attempt, key] = value
             self._changed.notify_all()
 
     def claim(self, key: str, value: bytes) -> bytes:
-        """Store ``value`` for ``key`` if the key has no value yet; return the key's value."""
+        """Store ``value`` for ``key`` unless the key has a value; return the key's value."""
         with self._changed:
             if (self.attempt, key) not in self._values:
                 self.set(key, value)
             return self._values[self.attempt, key]
 
     def get(self, key: str, timeout: float) -> bytes:
-        """Wait until ``key`` has a value, and return it.
+        """Wait until ``key`` has a value, and return the value.
 
         Raises:
-            RuntimeError: If ``key`` has no value after ``timeout`` seconds, or a process fails during that
+            RuntimeError: If ``key`` has no value after ``timeout`` seconds, or a process fails during this
                 time.
         """
         with self._changed:
@@ -115,12 +115,12 @@ class Board:
     ) -> list[bytes]:
         """Exchange values with other processes.
 
-        Wait until each of ``ranks`` has called this method, and return their values in the order of
+        Wait until each process in ``ranks`` has called this method, and return their values in the order of
         ``ranks``.
 
         Raises:
-            RuntimeError: If one of ``ranks`` has not called this method after ``timeout`` seconds, or has
-                ended. The message names the process.
+            RuntimeError: If a process in ``ranks`` has not called this method after ``timeout`` seconds, or
+                has ended. The message names the process.
         """
         with self._changed:
             attempt = self.attempt
@@ -145,7 +145,7 @@ class Board:
     def leave(self, rank: int, kind: str, reason: str, status: int = 0) -> None:
         """Record that a process has ended.
 
-        A failure replaces the earlier record that the process has finished. All other repeated records are
+        If the process was recorded as finished, a failure replaces this record. Any other repeated record is
         ignored.
         """
         with self._changed:
@@ -160,9 +160,9 @@ class Board:
         """Wait until the state of the job changes, and return it.
 
         Args:
-            count (int): number of ended processes that the caller has seen. The method returns immediately if
-                the number differs.
-            timeout (float): maximum seconds to wait.
+            count (int): number of ended processes that the caller already knows. If the present number
+                differs, the method returns immediately.
+            timeout (float): maximum number of seconds to wait.
         """
         with self._changed:
             attempt = self.attempt
@@ -173,13 +173,13 @@ class Board:
             return News(list(self._ended.values()), self._first, self.attempt)
 
     def stopped(self, machine: int) -> None:
-        """Record that all processes of a machine have ended."""
+        """Record that all processes of the machine ``machine`` have ended."""
         with self._changed:
             self._stopped.add(machine)
             self._changed.notify_all()
 
     def lose(self, machine: int) -> None:
-        """Record that a machine does not respond."""
+        """Record that the machine ``machine`` does not respond."""
         with self._changed:
             self._lost.add(machine)
             self._changed.notify_all()
@@ -187,8 +187,10 @@ class Board:
     def all_stopped(self, machines: int, timeout: float) -> bool:
         """Wait until ``machines`` machines have stopped or are lost.
 
+        The method waits for at most ``timeout`` seconds.
+
         Returns:
-            bool: ``True`` if all machines have stopped and none is lost.
+            bool: ``True`` if all machines have stopped and none of them is lost.
         """
         with self._changed:
             self._changed.wait_for(lambda: len(self._stopped | self._lost) >= machines, timeout)
@@ -197,7 +199,10 @@ class Board:
     def _waited(
         self, is_there: Callable[[], bool], end: Callable[[], str], attempt: int, timeout: float
     ) -> bool:
-        """Wait at most ``timeout`` seconds until ``is_there()`` is true; return its value.
+        """Wait until ``is_there()`` is true, for at most ``timeout`` seconds.
+
+        Returns:
+            Whether ``is_there()`` is true.
 
         Raises:
             RuntimeError: If ``end()`` returns a reason why the condition cannot become true, a process has
@@ -220,7 +225,7 @@ class Board:
 
 
 def and_joined(ranks: Sequence[int], most: int = 8) -> str:
-    """Join ranks as an English list; abbreviate it after ``most`` ranks.
+    """Join ranks to an English list, which is abbreviated after ``most`` ranks.
 
     >>> and_joined([3]), and_joined([0, 2]), and_joined(range(100), 3)
     ('3', '0 and 2', '0, 1, 2 and 97 more')

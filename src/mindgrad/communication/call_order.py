@@ -1,14 +1,15 @@
 """Check during a job that all ranks call compiled functions in the same order.
 
 ``communication.agreement`` compares the collectives of a function once, before its first call. It does not
-detect that one rank calls a different function than the others at some time. The ranks would then wait for
-each other forever, or add unrelated arrays. Therefore each rank records its calls by group: their number, a
-hash of their sequence, and the latest calls. A thread publishes the record and compares it with the record of
-the previous member of each group, its *neighbor*. If all neighbors have equal records, so have all members. A
-difference is any of these conditions:
+detect that one rank calls a different function than other ranks at a later time. The ranks would then wait
+for each other forever, or add unrelated arrays. Therefore, each rank records its calls for each group: their
+number, a hash of their sequence, and the most recent calls. A thread publishes the record and compares it
+with the record of the previous member of each group, the *neighbor* of the rank. If the records of all
+neighbors are equal, the records of all members are equal. A difference is any of these conditions:
 
 - After the same number of calls over a group, the hashes differ.
-- One rank is ahead in one group and the other rank is ahead in another group: they call in different orders.
+- One rank is ahead in one group and the other rank is ahead in another group. Then the two ranks call
+  functions in different orders.
 - One rank waits for agreement on a function, and the other rank has already called a different function or
   waits for agreement on a different function.
 
@@ -31,10 +32,10 @@ from mindgrad.communication.store import Store
 
 __all__ = ["ORDER", "CallOrder", "Calls", "Record", "difference", "number_of"]
 
-#: for each group, a rank stores the hashes of this many latest calls, to compare them with the record of a
-#: slower rank
+#: for each group, a rank stores the hashes after this many most recent calls, to compare them with the record
+#: of a slower rank
 _KEPT = 4096
-#: for each group, a published record contains the function names of this many latest calls, for error
+#: for each group, a published record contains the functions of this many most recent calls, for error
 #: messages
 _NAMED = 32
 _MASK = 2**63 - 1
@@ -52,7 +53,7 @@ class Calls(NamedTuple):
     Attributes:
         times: number of calls.
         hash: hash of the sequence of calls.
-        latest: identifiers of the functions of the latest calls, in the order of the calls.
+        latest: identifiers of the functions of the most recent calls, in the order of the calls.
     """
 
     times: int = 0
@@ -65,9 +66,10 @@ class Record(NamedTuple):
 
     Attributes:
         serial: number of the record.
-        groups: calls over each group.
-        titles: descriptions of the functions by their identifiers.
-        awaited: group and function for which the rank has waited for agreement since the previous record.
+        groups: maps each group to the calls over this group.
+        titles: maps the identifiers of functions to their descriptions.
+        awaited: group and function for which the rank has waited for agreement since the previous record, or
+            ``None``.
     """
 
     serial: int
@@ -103,17 +105,17 @@ def number_of(texts: Sequence[str]) -> int:
 
 
 class CallOrder:
-    """Records the calls of this rank, and compares them with calls of other ranks.
+    """Records the calls of this rank, and compares them with the calls of other ranks.
 
     Args:
         store (Store): store of the job.
-        name (str, optional): name of this session, equal on all ranks. Default: ``"calls"``.
+        name (str, optional): name of this session, which must be equal on all ranks. Default: ``"calls"``.
     """
 
     def __init__(self, store: Store, name: str = "calls") -> None:
         self._store, self._name = store, name
         self._lock = threading.Lock()  # protects the recorded calls
-        self._comparing = threading.RLock()  # reentrant: a signal handler may end the job while it is held
+        self._comparing = threading.RLock()  # reentrant, because a signal handler may end the job
         self._history: dict[Ranks, deque[tuple[int, int, int]]] = {}
         self._titles: dict[int, str] = {}
         self._awaited: tuple[Ranks, int] | None = None
@@ -126,8 +128,9 @@ class CallOrder:
         """Return a function that records one call of a compiled function.
 
         Args:
-            programs (list or tuple of tuple): for each group over which the function communicates, the ranks
-                of its members, the identifier, and the description of the function.
+            programs (list or tuple of tuple): one tuple for each group over which the function communicates:
+                the ranks of the group's members, the identifier of the function, and the description of the
+                function.
         """
         entries = []
         for ranks, number, title in programs:
@@ -146,7 +149,13 @@ class CallOrder:
 
     @contextmanager
     def awaiting(self, ranks: Ranks, number: int, title: str) -> Iterator[None]:
-        """A ``with`` block that records that this rank waits for agreement on a function."""
+        """A ``with`` block that records that this rank waits for agreement on a function.
+
+        Args:
+            ranks (tuple of int): the group over which the function communicates.
+            number (int): identifier of the function.
+            title (str): description of the function.
+        """
         self._titles[number] = title
         self._awaited = (tuple(sorted(ranks)), number)
         try:
@@ -155,7 +164,7 @@ class CallOrder:
             self._awaited = None
 
     def publish(self) -> Record:
-        """Write the record of this rank to the store, if it has changed."""
+        """Write the record of this rank to the store if the record has changed; return it."""
         with self._comparing:
             return self._publish()
 
@@ -179,9 +188,10 @@ class CallOrder:
         return record._replace(titles=self._titles)
 
     def compared(self) -> str:
-        """Publish the record of this rank, and compare it with records of other ranks.
+        """Publish the record of this rank, and compare it with records of its neighbors.
 
-        Returns the first difference as the end of a sentence that starts with this rank, or an empty string.
+        Returns:
+            The first difference, as the end of a sentence that begins with this rank, or an empty string.
         """
         with self._comparing:
             return self._compared()
@@ -201,7 +211,7 @@ class CallOrder:
         return ""
 
     def _lasting(self, text: str, other: int, serial: int) -> str:
-        """Return ``text`` if an older record of rank ``other`` resulted in the same text.
+        """Return ``text`` if an older record of rank ``other`` has led to the same text.
 
         Otherwise, return an empty string, because the difference may disappear.
         """
@@ -224,13 +234,14 @@ def difference(
 ) -> str:
     """Describe the first difference between the calls of two ranks.
 
-    The description is empty if there is no difference. Otherwise it is the end of a sentence that starts with
-    the first rank.
-
     Args:
         own, other (Record): records of the two ranks.
-        histories (dict): latest calls of the first rank by group: count, hash, and function.
+        histories (dict): most recent calls of the first rank, by group. Each call is a tuple of the number of
+            calls so far, the hash, and the function.
         rank, other_rank (int): the two ranks.
+
+    Returns:
+        The end of a sentence that begins with the first rank, or an empty string if there is no difference.
     """
     shared = [ranks for ranks in {**own.groups, **other.groups} if rank in ranks and other_rank in ranks]
     for ranks in shared:
@@ -274,8 +285,8 @@ def _differing(
 def _passed(own: Record, other: Record, rank: int, other_rank: int) -> str:
     """Describe a wait for agreement that cannot end, or return an empty string.
 
-    One rank waits for agreement on a function, and the other rank has called a different function or waits
-    for agreement on a different function.
+    A wait cannot end if one rank waits for agreement on a function, and the other rank has called a different
+    function or waits for agreement on a different function.
     """
     for waiting, passing, names in ((own, other, (rank, other_rank)), (other, own, (other_rank, rank))):
         if waiting.awaited is None or names[1] not in waiting.awaited[0]:

@@ -3,8 +3,9 @@
     →  16 random bytes        ←  16 random bytes          session key = HMAC-SHA256(secret, both)
     →  length, tag, content   ←  length, tag, content     tag = HMAC-SHA256(key, direction, number, content)
 
-Each message proves that its sender has the secret, and that no message was changed, repeated, or left out.
-Messages are not encrypted. A message is a JSON header and byte strings; the receiver never unpickles them.
+The tag of a message proves that the sender has the secret, and that no message was changed, repeated, or left
+out. Messages are not encrypted. A message consists of a JSON header and byte strings. The receiver never
+unpickles them.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from typing import Any
 __all__ = ["Channel", "address_of", "connected"]
 
 _NONCE, _TAG = 16, 32
-#: maximum size in bytes of the first message, and of later messages. The first limit is small, because the
-#: sender has not yet proved that it has the secret of the job
+#: maximum size in bytes of the first message, and of each later message. The limit for the first message is
+#: small, because the sender has not yet proved that it has the secret of the job
 _MOST_AT_FIRST, _MOST = 2**16, 2**30
-#: TCP keepalive: after 5 idle seconds, send 3 probes at intervals of 3 seconds. A machine counts as lost if
-#: it does not respond for 5 + 3 · 3 = 14 seconds
+#: TCP keepalive: after 5 idle seconds, send 3 probes at intervals of 3 seconds. A machine is considered lost
+#: if it does not respond for 5 + 3 · 3 = 14 seconds
 _PROBES = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 3}
 _PREFIX = struct.Struct("!QI")
 
@@ -60,10 +61,10 @@ class Channel:
     """One end of a connection.
 
     Args:
-        connection: connected socket; the channel closes it.
+        connection: connected socket. The channel closes it.
         secret (bytes): secret that both ends share.
-        is_server (bool): whether this end accepted the connection.
-        timeout (float): maximum seconds for the exchange of random bytes.
+        is_server (bool): whether this end has accepted the connection.
+        timeout (float): maximum number of seconds for the exchange of random bytes.
 
     Raises:
         OSError: If the other end does not answer in time.
@@ -103,7 +104,7 @@ class Channel:
         self._socket.sendall(message)
 
     def receive(self, timeout: float | None) -> tuple[Any, list[bytes]]:
-        """Receive the next message: its header and byte strings.
+        """Receive the next message, and return its header and byte strings.
 
         Raises:
             TimeoutError: If no message arrives within ``timeout`` seconds. The channel is unusable

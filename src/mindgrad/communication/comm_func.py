@@ -1,7 +1,8 @@
 """Collectives as functions, as in ``mindspore.communication.comm_func``.
 
-With one process, each function returns its input. A function that MindSpore can run in the background returns
-the result and a handle to wait for it. If ``async_op`` is not set, the handle is ``None``.
+With one process, each function returns its input. Functions that MindSpore can run in the background return
+the result and a handle, with which the caller waits for the result. If ``async_op`` is not set, the handle is
+``None``.
 """
 
 from __future__ import annotations
@@ -89,9 +90,9 @@ def all_reduce(
 def all_gather_into_tensor(
     tensor: Any, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """Concatenate the tensors of all processes along the first axis, on each process.
+    """Concatenate the tensors of all processes along the first axis.
 
-    :func:`all_reduce` documents the arguments and errors.
+    Each process receives the whole result. :func:`all_reduce` documents the arguments and errors.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_gather_into_tensor
@@ -106,9 +107,8 @@ def reduce_scatter_tensor(
 ) -> tuple[Tensor, CommHandle | None]:
     """Reduce the tensors of all processes, and return one part on each process.
 
-    The result is divided along its first axis.
-
-    :func:`all_reduce` documents the arguments and errors.
+    The reduced tensor is divided along its first axis into one part for each process. :func:`all_reduce`
+    documents the arguments and errors.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce_scatter_tensor
@@ -176,16 +176,16 @@ def _shape(value: Any, operator: str) -> tuple[int, ...]:
 
 
 def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
-    """Return the lengths ``parts``, or divide ``length`` into ``count`` equal lengths.
+    """Return ``parts``, or, if it is missing, the lengths of equal parts.
 
-    The second case applies if ``parts`` is missing.
+    The lengths divide ``length`` into ``count`` parts.
     """
     if parts is not None and len(parts):
         return parts
     if length % count:
         raise ValueError(
             f"For '{operator}', a first axis of length {length} cannot be divided into {count} equal parts. "
-            "Pass the sizes."
+            "Pass the lengths of the parts."
         )
     return [length // count] * count
 
@@ -193,14 +193,14 @@ def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
 def all_to_all_with_output_shape(
     output_shape_list: Any, input_tensor_list: Any, group: str | None = None, async_op: bool = False
 ) -> tuple[tuple[Tensor, ...], CommHandle | None]:
-    """Send a tensor to each process, and receive one from each process.
+    """Send one tensor to each process, and receive one tensor from each process.
 
     The tensors may have different shapes, but must have the same dtype.
 
     Args:
         output_shape_list (list): for each process, the shape of the tensor to receive, or a tensor with this
             shape.
-        input_tensor_list (list of Tensor): one tensor for each process, which is sent to that process.
+        input_tensor_list (list of Tensor): for each process, the tensor that is sent to it.
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
@@ -247,10 +247,11 @@ def all_to_all_v_c(
 ) -> CommHandle | None:
     """Exchange parts of ``input`` between processes.
 
-    Each process sends a part of ``input`` to each process, and writes the received parts into ``output``.
+    Each process sends one part of ``input`` to each process, and writes the parts that it receives to
+    ``output``.
 
     Args:
-        output (Tensor): tensor of the shape of the result, which is overwritten with the received parts.
+        output (Tensor): tensor with the shape of the result, which is overwritten with the received parts.
         input (Tensor): tensor to send. It is divided along its first axis into one part for each process.
         send_count_matrix (list of int): entry ``i * size + j`` is the length of the part that process i of
             the group sends to process j. All processes must pass the same list.
@@ -280,9 +281,9 @@ def all_to_all_v_c(
 
 
 def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
-    """Reduce the tensors of all processes to process ``dst``; others return zeros.
+    """Reduce the tensors of all processes, and return the result on process ``dst``.
 
-    :func:`all_reduce` documents the other arguments.
+    All other processes return zeros. :func:`all_reduce` documents the other arguments.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce
@@ -306,9 +307,10 @@ def broadcast(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 
 
 def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
-    """Return this process's part of the first axis of the tensor of process ``src``.
+    """Divide the tensor of process ``src`` among all processes.
 
-    :func:`all_reduce` documents the other arguments.
+    The tensor is divided along its first axis. Each process returns its part. :func:`all_reduce` documents
+    the other arguments.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import scatter_tensor
@@ -321,7 +323,7 @@ def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 def gather_into_tensor(tensor: Any, dst: int = 0, group: str = _WORLD) -> Tensor:
     """Concatenate the tensors of all processes on process ``dst``.
 
-    Other processes return zeros. :func:`all_reduce` documents the other arguments.
+    All other processes return zeros. :func:`all_reduce` documents the other arguments.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import gather_into_tensor
@@ -362,12 +364,12 @@ def recv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> Tensor
 
 
 def isend(tensor: Any, dst: int = 0, group: str = _WORLD, tag: int = 0) -> CommHandle:
-    """Send a tensor as :func:`send` does, and return a handle to wait for."""
+    """Send a tensor like :func:`send`, and return a handle with which to wait."""
     return CommHandle(collectives.sent(tensor, dst, group))
 
 
 def irecv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> tuple[Tensor, CommHandle]:
-    """Receive a tensor as :func:`recv` does, and return it with a handle to wait for."""
+    """Receive a tensor like :func:`recv`; return it, and a handle with which to wait."""
     result = recv(tensor, src, group, tag)
     return result, CommHandle(result)
 
@@ -406,7 +408,7 @@ class P2POp:
         self.recv_dtype = recv_dtype
 
     def described(self) -> Message:
-        """Convert this message to a ``Message``, with the shape and dtype to receive."""
+        """Convert this object to a ``Message``, with the shape and dtype to receive."""
         x = self.tensor
         if self.op == "isend":
             return Message(self.peer, x)
@@ -416,15 +418,15 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
-    """Send and receive several tensors, in one call.
+    """Send and receive several tensors in one call.
 
-    The function returns a list with one entry per message: the received tensor, or the tensor that was sent.
-    Each pair of processes exchanges its messages in the order in which the lower rank sends them. Therefore
-    no order of the list causes a deadlock.
+    The function returns a list with one entry for each message: the received tensor, or the tensor that was
+    sent. Each pair of processes exchanges its messages in the order in which the lower rank sends them.
+    Therefore, no order of the list causes a deadlock.
 
     Raises:
         TypeError: If an element is not a :class:`P2POp`.
-        ValueError: If the messages have different groups.
+        ValueError: If the messages belong to different groups.
     """
     for message in p2p_op_list:
         if not isinstance(message, P2POp):

@@ -1,8 +1,8 @@
 """Connect collective operators to the other processes of a job.
 
-After :func:`connect`, eager collectives run over all processes of the job. Compiled functions with
-collectives are compared before their first call (``communication.agreement``), and their calls are compared
-while they run (``communication.call_order``). Each process draws different random numbers, but initializers,
+After :func:`connect`, eager collectives run over all processes of the job. The ranks compare compiled
+functions with collectives before the first call (``communication.agreement``), and compare their calls while
+they run (``communication.call_order``). Each process draws different random numbers. However, initializers,
 which use NumPy's generator, return equal values on all processes.
 """
 
@@ -25,7 +25,7 @@ def connect(store: Store, order: CallOrder) -> None:
     """Run collectives over the processes of ``store``, and record calls in ``order``.
 
     JAX opens the connections between pairs of processes at the first collective, in which all processes must
-    take part. The first collective of a user's code may involve only two processes. Therefore this function
+    take part. The first collective of a user's code may involve only two processes. Therefore, this function
     first runs a collective over all processes.
     """
     _forget()
@@ -36,7 +36,7 @@ def connect(store: Store, order: CallOrder) -> None:
 
 
 def disconnect() -> None:
-    """Undo :func:`connect`: later collectives run in this process only."""
+    """Undo :func:`connect`, so that later collectives run in this process only."""
     _forget()
     set_runner(None)
     set_agreement(None)

@@ -1,4 +1,4 @@
-"""Named groups of processes; the world group contains all processes."""
+"""Named groups of processes. The world group contains all processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class World(NamedTuple):
 
     Attributes:
         rank: rank of this process.
-        machines: name of the machine of each process.
+        machines: name of the machine of each process, by rank.
     """
 
     rank: int
@@ -36,14 +36,17 @@ _groups: dict[str, tuple[int, ...]] = {}
 
 
 def world() -> World:
-    """Return the processes of the job. Before ``init``, this process is the only one."""
+    """Return the processes of the job.
+
+    Before ``init``, this process is the only one.
+    """
     return _world
 
 
 def enter_world(state: World | None) -> None:
     """Set the processes of the job, and delete all groups.
 
-    ``None`` means that this process is the only one.
+    If ``state`` is ``None``, this process is the only one.
     """
     global _world
     _world = _ALONE if state is None else state
@@ -54,7 +57,7 @@ def members(group: str, caller: str) -> tuple[int, ...]:
     """Return the global ranks of the members of a group, in the order of the group.
 
     Args:
-        group (str): name of the group. With one process, any name is a group of this process.
+        group (str): name of the group. In a job of one process, every name refers to a group of this process.
         caller (str): name of the function for error messages.
 
     Raises:
@@ -78,7 +81,8 @@ def own_position(group: str, caller: str) -> int:
     """Return the rank of this process in a group.
 
     Raises:
-        TypeError, ValueError: As :func:`members`.
+        TypeError: If ``group`` is not a string.
+        ValueError: If there is no group with this name.
         RuntimeError: If this process is not in the group.
     """
     ranks = members(group, caller)
@@ -91,7 +95,7 @@ def own_position(group: str, caller: str) -> int:
 
 
 def create(group: str, rank_ids: Any) -> None:
-    """Create a group of some of the processes.
+    """Create a group called ``group`` of the processes ``rank_ids``.
 
     Raises:
         TypeError: If ``group`` is not a string, or ``rank_ids`` is not a list of integers.
@@ -108,7 +112,7 @@ def create(group: str, rank_ids: Any) -> None:
             f"For 'create_group', the 'rank_ids' must be one or more distinct ranks, but got {list(ranks)}."
         )
     if not all(0 <= rank < _world.size for rank in ranks):
-        there = "only the process 0" if _world.size == 1 else f"the processes 0 to {_world.size - 1}"
+        there = "only process 0" if _world.size == 1 else f"processes 0 to {_world.size - 1}"
         raise ValueError(f"For 'create_group', this job has {there}, but got {list(ranks)}.")
     if group in WORLD_GROUPS or _groups.get(group, ranks) != ranks:
         raise ValueError(
@@ -119,7 +123,7 @@ def create(group: str, rank_ids: Any) -> None:
 
 
 def destroy(group: str) -> None:
-    """Delete a group.
+    """Delete the group called ``group``.
 
     Raises:
         TypeError: If ``group`` is not a string.

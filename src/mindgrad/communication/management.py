@@ -1,6 +1,6 @@
 """Ranks and groups: which process of a job this is, and how many there are.
 
-Without a launcher there is one process, with rank 0, and nothing is started.
+Without a launcher, there is one process, with rank 0, and no communication is started.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class GlobalComm:
 
     Attributes:
         BACKEND: name that was passed to ``init``. JAX chooses the actual transport by the device.
-        WORLD_COMM_GROUP: name of the group of all processes. MindSpore's other names for it are accepted,
-            too.
+        WORLD_COMM_GROUP: name of the group of all processes. MindSpore's other names for this group are
+            accepted, too.
         INITED: ``True`` after ``init``.
 
     >>> from mindgrad.communication import GlobalComm
@@ -46,13 +46,13 @@ class GlobalComm:
 def init(backend_name: str | None = None) -> None:
     """Start communication with the other processes of the job.
 
-    The processes are started by ``mindgrad launch``, ``msrun``, SLURM, or Open MPI, or described by
-    environment variables (``docs/scale.md``). Call ``init`` before the first computation. With one process,
-    or in a second call, it does nothing.
+    ``mindgrad launch``, ``msrun``, SLURM, or Open MPI starts the processes, or environment variables describe
+    them (``docs/scale.md``). Call ``init`` before the first computation. With one process, or in a second
+    call, ``init`` does nothing.
 
     Args:
-        backend_name (str, optional): ``"nccl"``, ``"hccl"``, ``"mccl"``, or ``None``. The name has no effect:
-            the device determines the backend. Default: ``None``.
+        backend_name (str, optional): ``"nccl"``, ``"hccl"``, ``"mccl"``, or ``None``. The name has no effect,
+            because the device determines the backend. Default: ``None``.
 
     Raises:
         TypeError: If ``backend_name`` is not a string.
@@ -96,7 +96,7 @@ def release() -> None:
 
 
 def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Return the rank of this process in a group; 0 with one process.
+    """Return the rank of this process in a group, which is 0 in a job of one process.
 
     Args:
         group (str, optional): name of the group. Default: the group of all processes.
@@ -135,7 +135,8 @@ def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Return the number of processes in a group.
 
-    :func:`get_rank` documents the errors, except that this process need not be in the group.
+    :func:`get_rank` documents the errors. In contrast to :func:`get_rank`, this process does not have to be
+    in the group.
 
     >>> from mindgrad import communication
     >>> communication.get_group_size()
@@ -146,7 +147,7 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Return the number of processes of a group on this machine.
+    """Return the number of the group's processes that run on this machine.
 
     :func:`get_rank` documents the errors.
 
@@ -177,7 +178,8 @@ def create_group(group: str, rank_ids: Any) -> None:
 
     Args:
         group (str): name of the group.
-        rank_ids (list of int): global ranks of the members of the group; ``[0]`` with one process.
+        rank_ids (list of int): global ranks of the members of the group. With one process, it must be
+            ``[0]``.
 
     Raises:
         TypeError: If ``group`` is not a string, or ``rank_ids`` is not a list of ints.
@@ -211,12 +213,14 @@ def destroy_group(group: str) -> None:
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
     """Convert the rank of a process in a group to its global rank.
 
+    :func:`get_group_size` documents further errors.
+
     Args:
         group (str): name of the group.
         group_rank_id (int): rank of the process in the group.
 
     Raises:
-        TypeError: If ``group_rank_id`` is not an int. Otherwise as for :func:`get_group_size`.
+        TypeError: If ``group_rank_id`` is not an int.
         ValueError: If no member of the group has the rank ``group_rank_id``.
 
     >>> from mindgrad import communication
@@ -239,12 +243,14 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
 def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
     """Convert the global rank of a process to its rank in a group.
 
+    :func:`get_group_size` documents further errors.
+
     Args:
         world_rank_id (int): global rank of the process.
         group (str): name of the group.
 
     Raises:
-        TypeError: If ``world_rank_id`` is not an int. Otherwise as for :func:`get_group_size`.
+        TypeError: If ``world_rank_id`` is not an int.
         ValueError: If the process ``world_rank_id`` is not in the group.
 
     >>> from mindgrad import communication
@@ -272,7 +278,7 @@ def _local_ranks(group: str, caller: str) -> list[int]:
 def _check_begun(caller: str) -> None:
     if not GlobalComm.INITED and job_of().size > 1:
         raise RuntimeError(
-            f"For '{caller}', communication is not initialized: call communication.init() first, which "
+            f"For '{caller}', communication is not initialized. Call communication.init() first, which "
             f"waits for "
             "the other processes."
         )

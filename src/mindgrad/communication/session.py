@@ -1,7 +1,7 @@
 """The distributed session of a process: start, watch other processes, end.
 
 At its end, a process waits for the other processes, because process 0 runs JAX's coordinator and perhaps the
-store. It does not wait if any process has failed. JAX's shutdown, which would wait, is then skipped.
+store. If any process has failed, it does not wait, and skips JAX's shutdown, which would wait.
 
 A thread watches for the ends of other processes. If another process has ended normally and this process still
 waits for it in a collective, this process fails with a message instead of waiting forever. If another process
@@ -37,18 +37,19 @@ from mindgrad.distributed.processes import broadcast, start, start_in_cluster, s
 
 __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
 
-#: after another process has ended, a collective of this process waits at most this many seconds; then the job
-#: fails
+#: after another process has ended, a collective of this process waits for at most this many seconds. Then the
+#: job fails
 STUCK_SECONDS = 5.0
-#: after another process has failed, this process exits after this many seconds, unless it ends by itself
+#: after another process has failed, this process exits after this many seconds, unless it ends earlier
 END_SECONDS = 5.0
-#: after another process has ended, seconds between two checks whether this process waits in a collective
+#: number of seconds between two checks whether this process waits in a collective, after another process has
+#: ended
 _LOOK = 0.5
 #: maximum duration in seconds of one request to the store for news about ended processes
 _NEWS = 5.0
-#: Each rank compares its calls with its neighbors every ``_COMPARE`` seconds, or every ``_COMPARE_EACH``
-#: seconds times the number of processes if this is longer. The second rule limits the load of the store in
-#: large jobs.
+#: each rank compares its calls with its neighbors every ``_COMPARE`` seconds, or, in large jobs, every
+#: ``_COMPARE_EACH`` seconds times the number of processes. The longer time applies, to limit the load of the
+#: store
 _COMPARE, _COMPARE_EACH = 1.0, 0.01
 
 
@@ -57,10 +58,10 @@ class _Session:
 
     Attributes:
         store: the client of the store.
-        server: the server of the store, if this process runs it.
+        server: the server of the store if this process runs it; otherwise ``None``.
         order: the record of this rank's calls.
         is_launched: whether a launcher started this process, and ends it after a failure.
-        failure: why this process fails; an empty string otherwise.
+        failure: why this process fails, or an empty string if it does not.
         status: exit status of this process after a failure.
         is_over: whether the session has ended.
     """
@@ -73,7 +74,7 @@ class _Session:
 
 
 _session: _Session | None = None
-#: numbers the sessions of this process
+#: counter that numbers the sessions of this process
 _sessions = itertools.count()
 
 
@@ -83,7 +84,7 @@ def store() -> Store | None:
 
 
 def begin(job: Job) -> None:
-    """Start communication with the other processes of a job.
+    """Start communication with the other processes of ``job``.
 
     Raises:
         RuntimeError: If a process did not start in time. The message names the process.
@@ -106,7 +107,6 @@ def begin(job: Job) -> None:
 
 
 def _start(job: Job) -> None:
-    """Start JAX's distributed runtime in this process."""
     start(
         job.rank, job.size, job.coordinator, bind=job.bind or None, device=job.local_rank,
         heartbeat=job.heartbeat, timeout=job.timeout,
@@ -114,7 +114,7 @@ def _start(job: Job) -> None:
 
 
 def _exchange_facts(link: Store, job: Job) -> list[str]:
-    """Wait until all processes have started; return their machines' names."""
+    """Wait until all processes have started, and return the names of their machines."""
     machine = str(job.machine) if job.machine >= 0 else platform.node()
     try:
         parts = link.exchange("communication.init()", machine.encode(), range(job.size), float(job.timeout))
@@ -124,7 +124,7 @@ def _exchange_facts(link: Store, job: Job) -> list[str]:
 
 
 def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
-    """Start JAX, serve the store on process 0, and broadcast its address."""
+    """Start JAX, serve the store on process 0, and broadcast the address of the store."""
     if job.cluster:
         rank, size = start_in_cluster(job.cluster, job.heartbeat, job.timeout)
         job = job._replace(rank=rank, size=size)
@@ -145,7 +145,7 @@ def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
 def _hosts_of(job: Job) -> tuple[str, str]:
     """Return the host to which other processes connect, and the host to listen on.
 
-    Both belong to process 0.
+    Both refer to the machine of process 0.
     """
     if job.coordinator:
         return address_of(job.coordinator)[0], address_of(job.bind or job.coordinator)[0]
@@ -160,17 +160,17 @@ def _is_on_one_machine() -> bool:
 
 
 def failed_with(reason: str, status: int) -> None:
-    """Record that this process fails, and report it to the other processes.
+    """Record that this process fails, and report the failure to the other processes.
 
     Args:
-        reason (str): the end of a sentence that starts with this process: ``"raised ValueError: …"``.
+        reason (str): the end of a sentence that begins with this process, such as ``"raised ValueError: …"``.
         status (int): exit status of this process.
     """
     session = _session
     if session is None or session.failure:
         return
     session.failure, session.status = reason, status
-    with contextlib.suppress(ConnectionError, RuntimeError):  # the server of the store may have ended too
+    with contextlib.suppress(ConnectionError, RuntimeError):  # the server of the store may have ended, too
         session.store.leave(session.store.rank, FAILED, reason, status)
 
 
@@ -226,8 +226,8 @@ def _end_of_program() -> None:
     if session is None:
         return
     if session.failure:
-        # wait until a launcher ends this process. Without a launcher, wait until the other processes have
-        # read the reason for the end
+        # give a launcher the time to end this process. Without a launcher, give the other processes the time
+        # to read the reason for the end
         time.sleep(END_SECONDS if session.is_launched else _LOOK)
         _exit_now("", session.status)
     try:
@@ -270,9 +270,9 @@ def _watch(session: _Session) -> None:
 
 
 def _compare_calls(session: _Session) -> None:
-    """Report a failure if the calls of this rank differ from calls of other ranks.
+    """Report a failure if the calls of this rank differ from the calls of a neighbor.
 
-    It runs in a thread until the session ends.
+    This function runs in a thread until the session ends. ``call_order`` defines the neighbors of a rank.
     """
     seconds = max(_COMPARE, _COMPARE_EACH * session.store.size)
     while not session.is_over:
@@ -286,7 +286,10 @@ def _compare_calls(session: _Session) -> None:
 
 
 def _end_after(session: _Session, failure: Ended) -> None:
-    """After a delay, exit this process, unless the session has ended until then."""
+    """After a delay, exit this process because of ``failure``.
+
+    If the session has ended in the meantime, the process does not exit.
+    """
     time.sleep(2 * END_SECONDS if session.is_launched else END_SECONDS)
     if not session.is_over:
         _exit_now(f"rank {failure.rank} {failure.reason}", 1)

@@ -1,9 +1,8 @@
 """Client and server of the store, through which processes exchange values.
 
-The store also reports which processes have ended.
-
-The server's board (``communication.board``) is in the launcher or in process 0. Each request is one message
-to the server and one reply over an authenticated channel (``communication.channel``). Values are bytes.
+The store also reports which processes have ended. The server's board (``communication.board``) is in the
+launcher or in process 0. Each request is one message to the server and one reply over an authenticated
+channel (``communication.channel``). Values are bytes.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from mindgrad.communication.channel import Channel, address_of, connected
 
 __all__ = ["Store", "StoreServer"]
 
-#: a client waits for a reply this many seconds longer than the timeout of its request
+#: number of seconds that a client waits for a reply in addition to the timeout of its request
 _SLACK = 10.0
 #: maximum duration in seconds of the authentication of a new connection
 _BEGINNING = 10.0
-#: seconds between two attempts to connect to a store that does not listen yet
+#: number of seconds between two attempts to connect to a store that does not listen yet
 _PAUSE = 0.1
 
 
 class StoreServer:
-    """Serve a board to other processes.
+    """Serves a board to other processes.
 
     Args:
         board (Board): board to serve.
         host (str): address to listen on.
-        port (int): port to listen on; 0 for any free port.
+        port (int): port to listen on, or 0 for any free port.
         secret (bytes): shared secret, with which clients prove that they belong to the job.
 
     Raises:
-        OSError: If the port is in use, or the address is not one of this machine.
+        OSError: If the port is in use, or the address does not belong to this machine.
     """
 
     def __init__(self, board: Board, host: str, port: int, secret: bytes) -> None:
@@ -62,7 +61,7 @@ class StoreServer:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                return  # the connection is closed
+                return  # the server was closed
             threading.Thread(
                 target=self._serve, args=(connection,), name="mindgrad-store", daemon=True
             ).start()
@@ -83,7 +82,7 @@ class StoreServer:
                 request, contents = channel.receive(None)
                 channel.send(*self._answer(request, contents, attempt))
         except (OSError, ValueError, TypeError, KeyError):
-            pass  # ignore a client that ended, or that is not a process of this job
+            pass  # ignore a client that has ended, or that is not a process of this job
         finally:
             self._channels.discard(channel)
             channel.close()
@@ -128,15 +127,17 @@ class StoreServer:
 
 
 class Store:
-    """Client of the board of a job, safe to use from several threads.
+    """Client of the board of a job. Several threads may use it at the same time.
 
     Args:
         address (str): ``host:port`` of the server.
-        secret (bytes): secret that client and server share.
+        secret (bytes): secret that the client and the server share.
         rank (int): rank of this process.
         size (int): number of processes.
-        attempt (int, optional): how many times the job was restarted; -1 for a launcher, which outlives
-            attempts. Default: ``0``.
+        attempt (int, optional): number of times that the job was restarted, or -1 for a launcher, which
+            outlives attempts. Default: ``0``.
+        timeout (float, optional): maximum number of seconds to wait until the store can be reached. Default:
+            ``30.0``.
 
     Raises:
         ConnectionError: If the store cannot be reached within ``timeout`` seconds.
@@ -156,28 +157,29 @@ class Store:
     def hold(self, ranks: Sequence[int], name: str = "", machine: int = -1) -> None:
         """Open a connection that the server watches.
 
-        If it breaks, the server records ``ranks`` as failed, except ranks that have already ended.
+        If the connection breaks, the server records ``ranks`` as failed, except ranks that have already
+        ended.
 
         Args:
             ranks (list or tuple of int): rank of this process or, for a launcher, the ranks of all processes
-                of its machine.
+                on its machine.
             name, machine: name of the machine for messages, and number of the machine.
         """
         self._lifeline = self._opened(ranks, name, machine)
 
     def set(self, key: str, value: bytes) -> None:
-        """Store ``value`` for ``key``, in place of any older value."""
+        """Store ``value`` for ``key``, and replace an older value."""
         self._request(["set", key], [value], 0.0)
 
     def claim(self, key: str, value: bytes) -> bytes:
-        """Store ``value`` for ``key`` if the key has no value yet; return the key's value."""
+        """Store ``value`` for ``key`` unless the key has a value; return the key's value."""
         return self._request(["claim", key], [value], 0.0)[1][0]
 
     def get(self, key: str, timeout: float) -> bytes:
-        """Wait until ``key`` has a value, and return it.
+        """Wait until ``key`` has a value, and return the value.
 
         Raises:
-            RuntimeError: If ``key`` has no value after ``timeout`` seconds, or a process fails during that
+            RuntimeError: If ``key`` has no value after ``timeout`` seconds, or a process fails during this
                 time.
         """
         return self._request(["get", key, timeout], [], timeout)[1][0]
@@ -185,12 +187,12 @@ class Store:
     def exchange(self, key: str, value: bytes, ranks: Sequence[int], timeout: float) -> list[bytes]:
         """Exchange values with other processes.
 
-        Wait until each of ``ranks`` has called this method, and return their values in the order of
+        Wait until each process in ``ranks`` has called this method, and return their values in the order of
         ``ranks``.
 
         Raises:
-            RuntimeError: If one of ``ranks`` has not called this method after ``timeout`` seconds, or has
-                ended. The message names the process.
+            RuntimeError: If a process in ``ranks`` has not called this method after ``timeout`` seconds, or
+                has ended. The message names the process.
         """
         round_number = self._rounds[key] = self._rounds.get(key, -1) + 1
         name = f"{key} ({round_number})" if round_number else key
@@ -198,20 +200,20 @@ class Store:
         return self._request(request, [value], timeout)[1]
 
     def leave(self, rank: int, kind: str, reason: str, status: int = 0) -> None:
-        """Record that a process has ended, as :meth:`Board.leave` does."""
+        """Record that a process has ended (:meth:`Board.leave`)."""
         self._request(["leave", rank, kind, reason, status], [], 0.0)
 
     def news(self, count: int, timeout: float) -> News:
-        """Wait until the state of the job changes and return it (:meth:`Board.news`)."""
+        """Wait until the state of the job changes, and return it (:meth:`Board.news`)."""
         (_, ended, failure, attempt), _ = self._request(["news", count, timeout], [], timeout)
         return News([Ended(*end) for end in ended], None if failure is None else Ended(*failure), attempt)
 
     def stopped(self, machine: int) -> None:
-        """Record that all processes of a machine have ended."""
+        """Record that all processes of the machine ``machine`` have ended."""
         self._request(["stopped", machine], [], 0.0)
 
     def close(self) -> None:
-        """Close the connections. A connection in use is closed after its reply."""
+        """Close the connections. A connection that is in use is closed after its reply."""
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()
@@ -258,7 +260,7 @@ class Store:
                         f"the store at {self.address} cannot be reached: {error}. Is it the address of the "
                     )
                     raise ConnectionError(
-                        f"{text}first machine, and have all machines the same MINDGRAD_STORE_KEY?"
+                        f"{text}first machine, and do all machines have the same MINDGRAD_STORE_KEY?"
                     ) from error
             time.sleep(_PAUSE)
 

@@ -8,12 +8,12 @@ Proof: a sum over ranks (processes) adds element by element.
 has a latency that does not depend on its size, so fewer messages take less time.
 
 **Buckets.** A *bucket* is the set of operands that one message contains. Sums can share a bucket if they are
-over the same ranks, have the same element type, and do not depend on each other. To check the dependence,
-the rewrite counts the collectives on the longest path to each sum. If the counts of two sums are equal,
-neither depends on the other. The rewrite fills a bucket in the order of the graph, up to ``message_bytes``
-(``ir.cost_model``). Reverse mode computes the gradients of the last layers first. Therefore the first bucket
+over the same ranks, have the same element type, and do not depend on each other. To check the dependence, the
+rewrite counts the collectives on the longest path to each sum. If the counts of two sums are equal, neither
+depends on the other. The rewrite fills a bucket in the order of the graph, up to ``message_bytes``
+(``ir.cost_model``). Reverse mode computes the gradients of the last layers first. Therefore, the first bucket
 can be sent while the gradients in the next bucket are computed. Equations that read a sum are emitted after
-the bucket with this sum.
+the bucket that contains the sum.
 
 **Limits.** An operand larger than a bucket is sent alone. Graphs with effects are left unchanged.
 """
@@ -46,7 +46,7 @@ FUSION = Rewrite(
 def fuse_sums(graph: Graph) -> Graph:
     """Combine the ``all_reduce`` equations that can share a message.
 
-    Returns ``graph`` itself if there are none.
+    If there are none, return ``graph`` itself.
     """
     if not communicates(graph) or graph.has_effect:
         return graph
@@ -59,7 +59,7 @@ def fuse_sums(graph: Graph) -> Graph:
 
 
 def _buckets(graph: Graph) -> list[list[Equation]]:
-    """Group the ``all_reduce`` equations that can share a message (*buckets*).
+    """Group the ``all_reduce`` equations that can share a message into *buckets*.
 
     The buckets have the order of their first equations in the graph.
     """
@@ -84,7 +84,7 @@ def _buckets(graph: Graph) -> list[list[Equation]]:
 
 
 class _Joining:
-    """Builder of a graph in which one ``all_reduce`` equation replaces each bucket."""
+    """Builds a graph in which one ``all_reduce`` equation replaces each bucket."""
 
     def __init__(self, graph: Graph, buckets: Sequence[list[Equation]]) -> None:
         self._graph = graph
@@ -102,7 +102,7 @@ class _Joining:
             for equation in self._graph.equations:
                 if not self._emitted(equation):
                     waiting.append(equation)
-                elif equation in self._bucket_of:  # the bucket may be emitted now; then emit its readers
+                elif equation in self._bucket_of:  # this may have emitted a bucket, so emit its readers
                     waiting = self._rest(waiting)
             while waiting:
                 waiting = self._rest(waiting)
@@ -115,9 +115,10 @@ class _Joining:
         return self._values[atom] if type(atom) is Variable else atom
 
     def _emitted(self, equation: Equation) -> bool:
-        """Emit an equation; return ``False`` if the new graph lacks its operands.
+        """Emit an equation if possible, and return whether this succeeded.
 
-        An ``all_reduce`` equation is emitted with the last equation of its bucket.
+        It fails if the new graph does not contain the operands yet. All ``all_reduce`` equations of a bucket
+        are emitted together with the last one.
         """
         if any(type(x) is Variable and x not in self._values for x in equation.inputs):
             return False

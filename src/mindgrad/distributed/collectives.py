@@ -12,15 +12,15 @@ Let ``x_r`` be the array of rank ``r``, and ``n`` the number of ranks. Rank ``r`
 
 A collective maps the arrays of all ranks to the arrays of all ranks, so its derivatives are defined for all
 ranks together. Reverse mode returns the cotangent of ``x_s`` for the sum of the losses of all ranks. Forward
-mode returns the tangent for a simultaneous change of the inputs of all ranks. Rewrites must therefore not
+mode returns the tangent for a simultaneous change of the inputs of all ranks. Therefore, rewrites must not
 replace one mode by the other. The *members* of a collective are the ranks in its parameter ``ranks``, in
 order. Every member must call the collective, with arrays of one type. Derivatives of every order are
-collectives too, so all members must compute them.
+collectives, too, so all members must compute them.
 
 A broadcast, or a reduction to one rank, is a collective together with a ``rank_mask``, so that each rank
-records the same equations. Each equation sends one message. For ``b`` bytes, each of ``n`` ranks in a ring
-sends ``2 b (n − 1) / n`` bytes for ``all_reduce``. Within a compiled function, all ranks must take the same
-branches and run the same number of iterations.
+records the same equations. Each equation sends one message. For an ``all_reduce`` of ``b`` bytes, each of
+``n`` ranks in a ring sends ``2 b (n − 1) / n`` bytes. Within a compiled function, all ranks must take the
+same branches and run the same number of iterations.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ __all__ = [
 
 Ranks = tuple[int, ...]
 
-#: name of the single mesh axis of compiled functions; the index along it is the rank of a process
+#: name of the single mesh axis of compiled functions. The index along this axis is the rank of a process
 AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
 
-#: function that runs a collective in eager mode (``distributed.eager_collectives``). ``None`` if the job has
-#: a single process
+#: function that runs a collective in eager mode (``distributed.eager_collectives``). It is ``None`` if the
+#: job has a single process
 _runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None = None
 _local = threading.local()
 
@@ -82,7 +82,7 @@ def combined(name: str, arrays: Sequence[np.ndarray], **parameters: Any) -> list
     """Compute the results of all members from the arrays of all members.
 
     Args:
-        name: the name of a primitive of this module.
+        name: the name of a primitive in this module.
         arrays: one array for each of the ``ranks``, all of the same type.
         parameters: the parameters of the primitive.
 
@@ -142,8 +142,8 @@ def _kernel(name: str) -> Callable[..., Any]:
 def _groups(ranks: Ranks) -> list[list[int]] | None:
     """Divide all ranks into groups, as XLA requires; the first group is ``ranks``.
 
-    The result is ``None`` if ``ranks`` contains all ranks. The other groups are not used: XLA requires a
-    complete partition, but each process runs only the group to which it belongs.
+    The result is ``None`` if ``ranks`` contains all ranks. XLA requires a partition of all ranks. The other
+    groups are not used, because each process runs only the group to which it belongs.
     """
     size = getattr(_local, "size", 1)
     others = [rank for rank in range(size) if rank not in ranks]
@@ -154,9 +154,9 @@ def _groups(ranks: Ranks) -> list[list[int]] | None:
 
 
 def _is_even(groups: list[list[int]] | None) -> bool:
-    """Whether all groups have the same size.
+    """Return whether all groups have the same size.
 
-    XLA requires this for all collectives except reductions.
+    XLA requires groups of equal size for all collectives except reductions.
     """
     return groups is None or len({*map(len, groups)}) == 1
 
@@ -172,8 +172,8 @@ def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
     groups = _groups(ranks)
     if _is_even(groups):
         return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
-    # Groups of different sizes: each rank writes its array into an array of zeros, and a collective sums
-    # these arrays over the ranks. Each rank sends as many bytes as the result has
+    # The groups have different sizes. Therefore, each rank writes its array into an array of zeros, and a
+    # collective sums these arrays over the ranks. Each rank sends as many bytes as the result has
     dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
     shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
     start = _position(lax, ranks) * np.int32(x.shape[axis])
@@ -269,7 +269,7 @@ all_gather = linear(
     samples=[case(_VECTOR, axis=0, ranks=_ALONE)],
 )  # fmt: skip
 
-#: ``reduce_scatter(x, axis, ranks)``: the sum over all ranks, split along ``axis``; rank r receives part r
+#: ``reduce_scatter(x, axis, ranks)``: the sum over all ranks, split along ``axis``. Rank r receives part r
 reduce_scatter = linear(
     "reduce_scatter",
     type_rule=lambda x, axis, ranks: _part_type(
@@ -326,7 +326,7 @@ def _masked(lax: Any, x: Any, _: Any, root: int) -> Any:
     return lax.select(lax.full(x.shape, True) & (lax.axis_index(AXIS) == root), x, lax.full_like(x, 0))
 
 
-#: ``rank_mask(x, root, ranks)``: x on rank ``root``, and zeros on all other ranks
+#: ``rank_mask(x, root, ranks)``: ``x`` on rank ``root``, and zeros on all other ranks
 rank_mask = linear(
     "rank_mask",
     type_rule=lambda x, root, ranks: x,
@@ -348,8 +348,8 @@ def _max_jvp(y: Any, xs: Any, ts: Any, ranks: Ranks) -> Any:
     return all_reduce(product(share, ts[0]), ranks=ranks)
 
 
-#: ``all_max(x, ranks)``: elementwise maximum over all ranks. Ranks with equal maxima share the derivative
-#: equally
+#: ``all_max(x, ranks)``: elementwise maximum over all ranks. The ranks that have the maximum share the
+#: derivative equally
 all_max = general(
     "all_max",
     type_rule=same_type("all_max", "real"),

@@ -1,8 +1,8 @@
 """Sharding: run one computation on a mesh of devices.
 
-A *layout* (``distributed.partition.Axes``) lists, for each axis of an array, the mesh axes that divide it. It
-is converted to a ``NamedSharding`` of JAX. The partitioner of XLA inserts the collectives. It also chooses
-the layout of inputs and results for which the graph does not specify one.
+A *layout* (``distributed.partition.Axes``) lists, for each axis of an array, the mesh axes that divide this
+axis. It is converted to a ``NamedSharding`` of JAX. The partitioner of XLA inserts the collectives. It also
+chooses the layouts of inputs and results for which the graph does not specify a layout.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Placement(NamedTuple):
 
     Attributes:
         devices: the JAX devices.
-        inputs: layout of each input; ``None`` if XLA's partitioner chooses the layout.
-        outputs: layout of each result; ``None`` if XLA's partitioner chooses the layout.
+        inputs: the layout of each input, or ``None`` if XLA's partitioner chooses the layout.
+        outputs: the layout of each result, or ``None`` if XLA's partitioner chooses the layout.
     """
 
     devices: tuple[Any, ...]
@@ -42,15 +42,15 @@ class Placement(NamedTuple):
     outputs: Sequence[Axes | None]
 
     def sharding(self, axes: Axes | None) -> Any:
-        """Convert a layout to a JAX sharding; ``None`` stays ``None``."""
+        """Convert a layout to a JAX sharding; return ``None`` for ``None``."""
         return None if axes is None else sharding(self.devices, axes)
 
     def input_sharding(self, position: int) -> Any:
-        """Return the JAX sharding of an input; ``None`` if XLA's partitioner chooses it."""
+        """Return the JAX sharding of input ``position``, or ``None`` if XLA chooses it."""
         return self.sharding(self.inputs[position])
 
     def output_shardings(self) -> list[Any]:
-        """Return the JAX sharding of each result; ``None`` if XLA chooses it."""
+        """Return the JAX sharding of each result, or ``None`` if XLA chooses it."""
         return list(map(self.sharding, self.outputs))
 
     @contextmanager
@@ -61,8 +61,8 @@ class Placement(NamedTuple):
             if count != len(self.devices):
                 raise RuntimeError(
                     f"a graph for {len(self.devices)} devices contains a layout for {count} devices, "
-                    f"because the number of devices was changed while the graph was traced. Set it before "
-                    f"the first call."
+                    f"because the number of devices was changed while the graph was traced. Set the number "
+                    f"before the first call."
                 )
             return sharding(self.devices, axes)
 
@@ -73,13 +73,13 @@ class Placement(NamedTuple):
             mesh.reset(token)
 
     def laid_out(self, compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
-        """Return the JAX sharding of each input; ``None`` for unused inputs.
+        """Return the JAX sharding of each input, or ``None`` for an unused input.
 
         Args:
             compiled: compiled JAX function with three groups of arguments: inputs that are not donated,
                 donated inputs, and hoisted constants.
-            undonated, donated: positions, among all inputs of the graph, of the inputs in the first two
-                groups.
+            undonated, donated: positions of the inputs in the first two groups, among all inputs of the
+                graph.
         """
         of_undonated, of_donated, _ = compiled.input_shardings[0]
         by_position = dict(zip([*undonated, *donated], [*of_undonated, *of_donated], strict=True))
@@ -125,11 +125,11 @@ def sharding(devices: tuple[Any, ...], axes: Axes) -> Any:
 def spread(array: Any, target: Any) -> Any:
     """Distribute ``array`` among devices as the sharding ``target`` specifies.
 
-    An array that already has an equivalent sharding is returned unchanged.
+    If ``array`` already has an equivalent sharding, return it unchanged.
 
     Args:
-        array: a NumPy or JAX array. If ``target`` has devices of other processes, each process passes the
-            whole array.
+        array: a NumPy or JAX array. If ``target`` has devices of several processes, each process must pass
+            the whole array.
         target: a JAX sharding.
     """
     jax = jax_module()
@@ -138,7 +138,7 @@ def spread(array: Any, target: Any) -> Any:
         return array
     with jax.enable_x64(True):
         if not (own is None or own.is_fully_addressable):
-            return jax.jit(lambda x: x, out_shardings=target)(array)  # the processes send each other slices
+            return jax.jit(lambda x: x, out_shardings=target)(array)  # processes exchange slices
         if target.is_fully_addressable:
             return jax.device_put(array, target)
         whole = np.asarray(array)
@@ -149,8 +149,8 @@ def joint_samples(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
     """Concatenate the samples of all processes to one sharded array.
 
     Args:
-        rows: samples of this process. All processes have the same number of samples.
-        devices: devices of the result. All processes have the same number of devices.
+        rows: samples of this process. All processes must have the same number of samples.
+        devices: devices of the result. All processes must have the same number of devices.
 
     Raises:
         ValueError: If the number of samples is not a multiple of the number of devices of this process.
@@ -160,7 +160,7 @@ def joint_samples(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
     own = len(devices) // processes
     if len(rows) % own:
         raise ValueError(
-            f"each process has {own} of {len(devices)} devices, but they do not divide its {len(rows)} "
+            f"each process has {own} of {len(devices)} devices, which do not divide its {len(rows)} "
             f"samples of shape {rows.shape[1:]} equally. Choose another batch size, or call "
             f"set_auto_parallel_context(full_batch=True) if all processes pass the same arguments."
         )
@@ -174,7 +174,7 @@ def joint_samples(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
 def spread_slices(shape: Sequence[int], target: Any, read: Callable[[Any], np.ndarray]) -> Any:
     """Create an array with the sharding ``target`` without building the whole array.
 
-    ``read(index)`` returns the slice of the array at ``index``, a tuple of Python slices.
+    ``read(index)`` must return the slice of the array at ``index``, a tuple of Python slices.
     """
     jax = jax_module()
     with jax.enable_x64(True):
@@ -188,13 +188,14 @@ def is_divided(array: Any) -> bool:
 
 
 def is_joint(devices: Sequence[Any]) -> bool:
-    """Return whether ``devices`` belong to several processes."""
+    """Return whether ``devices`` belong to more than one process."""
     return len({device.process_index for device in devices}) > 1
 
 
 def on_one_device(array: Any, transfer: Callable[[np.ndarray], Any]) -> Any:
-    """Gather an array from several devices and pass it to ``transfer``.
+    """Gather an array from several devices, and apply ``transfer`` to it.
 
-    An array on one device is returned unchanged.
+    Returns:
+        The result of ``transfer``, or ``array`` itself if it is on one device.
     """
     return transfer(np.asarray(array)) if is_divided(array) else array

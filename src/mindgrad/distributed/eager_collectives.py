@@ -1,6 +1,6 @@
 """Run collectives of eager mode immediately, in the order of the Python calls.
 
-Each collective is compiled separately. It is never deferred, nor compiled in the background together with
+Each collective is compiled separately. It is neither deferred nor compiled in the background together with
 other operators. Background compilation takes a different time on each rank (process of the job), so the ranks
 would run collectives in different orders and wait for each other forever.
 """
@@ -25,7 +25,7 @@ __all__ = ["forget_programs", "run_collective"]
 
 
 def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any]) -> Any:
-    """Run a collective and return the result of this rank.
+    """Run a collective, and return the result of this rank.
 
     The result is a NumPy array if eager operators run on the host.
 

@@ -13,8 +13,8 @@ from mindgrad.distributed.processes import HEARTBEAT_SECONDS, START_SECONDS
 
 __all__ = ["Job", "job_of"]
 
-#: environment variables with the number of processes that other launchers set. These launchers set no
-#: addresses
+#: environment variables in which other launchers store the number of processes. These launchers do not set
+#: the addresses of the processes
 _SIZES = ("RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 
@@ -25,15 +25,16 @@ class Job(NamedTuple):
         rank: index of this process among all processes of the job, from 0.
         size: number of processes of the job.
         local_rank: index of this process among the processes on its machine, from 0.
-        machine: index of the machine of this process; -1 if unknown.
-        coordinator: ``host:port`` of the JAX coordinator in process 0; empty in a cluster.
-        bind: ``host:port`` on which the coordinator listens; empty if it is ``coordinator``.
-        store: ``host:port`` of the store; empty without a launcher.
+        machine: index of the machine of this process, or -1 if it is unknown.
+        coordinator: ``host:port`` of the JAX coordinator in process 0. It is empty in a cluster.
+        bind: ``host:port`` on which the coordinator listens. It is empty if it equals ``coordinator``.
+        store: ``host:port`` of the store that the launcher runs. It is empty without a launcher.
         secret: secret string that all processes of the job share, for authentication.
-        attempt: number of times that the launcher has started the job before.
-        heartbeat: seconds without a heartbeat after which a process is considered dead.
-        timeout: maximum seconds that a process waits for the others at the start.
-        cluster: JAX name of the scheduler that started the processes; empty without a scheduler.
+        attempt: number of times that the launcher has restarted the job.
+        heartbeat: a process is considered dead after this many seconds without a heartbeat.
+        timeout: maximum number of seconds that a process waits for the other processes at the start.
+        cluster: name that JAX uses for the scheduler that started the processes. It is empty without a
+            scheduler.
     """
 
     rank: int = 0
@@ -51,7 +52,9 @@ class Job(NamedTuple):
 
 
 def job_of(environment: Mapping[str, str] = os.environ) -> Job:
-    """Return the job that an environment describes. Default: a job of one process.
+    """Return the job that the environment variables in ``environment`` describe.
+
+    Without such variables, return a job of one process.
 
     Raises:
         RuntimeError: If the variables are not valid, or the addresses of the processes are missing.
@@ -69,7 +72,7 @@ def job_of(environment: Mapping[str, str] = os.environ) -> Job:
         if not 0 <= rank < size:
             raise RuntimeError(f"For 'init', MINDGRAD_RANK={rank} is not below MINDGRAD_WORLD_SIZE={size}.")
         if size > 1 and not coordinator:
-            raise RuntimeError("For 'init', MINDGRAD_COORDINATOR must be host:port of process 0.")
+            raise RuntimeError("For 'init', MINDGRAD_COORDINATOR must be set to host:port of process 0.")
         return Job(
             rank,
             size,
@@ -97,7 +100,7 @@ def job_of(environment: Mapping[str, str] = os.environ) -> Job:
 
 
 def _cluster_of(environment: Mapping[str, str]) -> str:
-    """Return the JAX name of the scheduler that started several processes, if any."""
+    """Return JAX's name of the scheduler that started several processes, or ``""``."""
     if (
         "OMPI_MCA_orte_hnp_uri" in environment
         and _number(environment, "OMPI_COMM_WORLD_SIZE", 1) > 1
@@ -108,7 +111,7 @@ def _cluster_of(environment: Mapping[str, str]) -> str:
         name in environment
         for name in ("SLURM_JOB_ID", "SLURM_STEP_NODELIST", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_LOCALID")
     ):
-        # one job can have many tasks, but a step with a single task, such as an interactive shell
+        # a job with many tasks can contain a step with a single task, such as an interactive shell
         tasks = _number(environment, "SLURM_STEP_NUM_TASKS", _number(environment, "SLURM_NTASKS", 1))
         return "slurm" if tasks > 1 else ""
     return ""

@@ -1,16 +1,16 @@
 """Layouts: how the arrays of a program are divided among the devices of a mesh.
 
 Layouts are chosen when a program is compiled. If the program has a sharding constraint on an argument, the
-first constraint is the layout of the argument. Otherwise, ``Partition.data`` determines the layout. The
+first such constraint is the layout of the argument. Otherwise, ``Partition.data`` determines the layout. The
 layout of a Parameter is the first of these that exists:
 
 1. the layout that ``parameter_plan`` or an earlier program has set;
-2. the first sharding constraint on it;
-3. the layout of the Parameter from which it was cloned, such as a weight for a moment of an optimizer;
+2. the first sharding constraint on the Parameter;
+3. the layout of the Parameter from which it was cloned (an optimizer clones its moments from a weight);
 4. a complete copy on every device.
 
-The new value of a Parameter has the same layout, so that it can reuse the memory of the old value. XLA's
-partitioner chooses the layouts of all other results.
+The new value of a Parameter has the same layout as the old value, so that it can reuse the memory of the old
+value. XLA's partitioner chooses the layouts of all other results.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LayoutFile:
 
     Attributes:
         path: name of the file.
-        content: the ``Strategy`` that was last written to the file; ``None`` before the first write.
+        content: the ``Strategy`` that was last written to the file, or ``None`` before the first write.
     """
 
     def __init__(self, path: str) -> None:
@@ -49,27 +49,30 @@ class LayoutFile:
 
 
 _file: LayoutFile | None = None
-#: function that writes layouts to a ``LayoutFile``; it imports ``strategy_file`` in its first call
+#: function that writes layouts to a ``LayoutFile``. It imports ``strategy_file`` in its first call
 _recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None] | None = None
 
 
 def set_layout_recorder(recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None]) -> None:
-    """Set the function that writes layouts: ``recorder(file, devices, layouts)``."""
+    """Set the function that writes layouts.
+
+    The function is called as ``recorder(file, devices, layouts)``.
+    """
     global _recorder
     _recorder = recorder
 
 
 def set_layout_file(path: str) -> None:
-    """Write layouts of Parameters to a file at each compilation.
+    """Write the layouts of Parameters to the file ``path`` at each compilation.
 
-    The empty string ends the writing.
+    If ``path`` is the empty string, no file is written any more.
     """
     global _file
     _file = LayoutFile(path) if path else None
 
 
 def partition_of(graph: Graph) -> Partition | None:
-    """Return the partition with which ``graph`` is compiled; ``None`` for one device.
+    """Return the partition for compiling ``graph``, or ``None`` for one device.
 
     If no partition is set, the sharding constraints in ``graph`` determine the number of devices.
     """
@@ -101,15 +104,14 @@ def placement_of(
 
     Raises:
         ValueError: If there are too few devices, or the partition does not divide an argument evenly.
-        RuntimeError: If the program contains collective operators of processes, if the partition does not
-            define whether the processes pass different arguments, or if the processes trace different
-            programs.
+        RuntimeError: If the program contains collectives of processes, if the partition does not define
+            whether the processes pass different arguments, or if the processes trace different programs.
     """
     if communicates(graph):
         raise RuntimeError(
             "a compiled function is divided among devices and also contains collectives of processes. "
             "Remove the collectives, because XLA inserts the communication for the division, or do not "
-            "divide it."
+            "divide the function among devices."
         )
     devices = mesh_devices(partition.devices)
     is_local = not is_joint(devices)
@@ -118,18 +120,19 @@ def placement_of(
             raise RuntimeError(
                 "a compiled function is divided among the devices of several processes, but it is not known "
                 "whether the processes pass different samples or the same arguments. Choose a parallel_mode "
-                "with set_auto_parallel_context; if all pass the same arguments, also full_batch=True."
+                "with set_auto_parallel_context. If all processes pass the same arguments, also pass "
+                "full_batch=True."
             )
         agree(graph)
     constraints = _constraints(graph)
     count = len(graph.inputs) - len(parameters)
-    # each process passes its own samples. If a constraint requires another layout, the compiled function
-    # moves them
+    # each process passes different samples. If a constraint requires a different layout, the compiled
+    # function moves the samples
     of_arguments = {} if partition.data == "rows" and not is_local else constraints
     inputs = _of_arguments(graph.inputs[:count], of_arguments, partition)
     symbols = dict(zip(map(id, parameters), graph.inputs[count:], strict=True))
     inputs += [_of_parameter(parameter, symbols, constraints, partition) for parameter in parameters]
-    # with several processes, each process gets the whole results, so that it can read them
+    # with several processes, each process gets the complete results, so that it can read them
     outputs = [None if is_local else replicated(len(y.shape)) for y in graph.outputs]
     for k, parameter in enumerate(written):
         axes = _of_parameter(parameter, symbols, constraints, partition)
@@ -141,7 +144,7 @@ def placement_of(
 def _constraints(graph: Graph) -> dict[Any, Axes]:
     """Return the layout of the first sharding constraint on each input.
 
-    A constraint on a conversion or a similar copy of an input counts as a constraint on this input.
+    A constraint on a conversion or a similar copy of an input counts as a constraint on the input.
     """
     origin: dict[Any, Any] = {v: v for v in graph.inputs}
     constraints: dict[Any, Axes] = {}
@@ -158,7 +161,10 @@ def _constraints(graph: Graph) -> dict[Any, Axes]:
 
 
 def _leaves_in_place(equation: Equation) -> bool:
-    """Whether an equation is linear, elementwise, and has one operand, as a cast is."""
+    """Return whether an equation is linear, elementwise, and has one operand.
+
+    An example is a cast.
+    """
     primitive = equation.primitive
     return primitive.is_linear and primitive.axes is UNIFORM and len(equation.inputs) == 1
 
@@ -190,7 +196,8 @@ def _by_strategy(
 ) -> Axes:
     """Return the layout of an argument from its entry of ``dataset_strategy``.
 
-    The entry is a tuple with the number of slices of each axis, or an object with a method ``axes()``.
+    The entry ``strategy`` is a tuple with the number of slices of each axis, or an object with a method
+    ``axes()``.
     """
     if isinstance(strategy, tuple):
         if constraint is not None and strategy == tuple(slices(devices, entry) for entry in constraint):
@@ -228,9 +235,9 @@ def _of_parameter(
 
 
 def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
-    """Store the layouts of a program's Parameters on the Parameters.
+    """Store the layouts of a program's Parameters in the Parameters.
 
-    Later programs use these layouts, so that Parameters stay on their devices between calls.
+    Later programs use these layouts, so that the arrays of Parameters stay on their devices between calls.
     """
     inputs = placement.inputs[len(placement.inputs) - len(parameters) :]
     layouts = [

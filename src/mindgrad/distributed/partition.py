@@ -5,10 +5,12 @@
 
 The devices form a mesh. The sizes of the mesh axes are the prime factors p_j of the number of devices. All
 arrays of a function share this mesh. Users define layouts with other meshes, or as numbers of slices. These
-layouts are converted to axes of this mesh, so that XLA's partitioner can propagate all of them together.
+layouts are converted to axes of the shared mesh, so that XLA's partitioner can propagate all of them
+together.
 
-``Axes`` describes the layout of one array. It contains, for each array axis, the tuple of mesh axes that
-divide it: ``()`` if the array axis is not divided, or ``None`` if the partitioner chooses.
+``Axes`` describes the layout of one array. It contains an entry for each array axis: the tuple of the mesh
+axes that divide the array axis, ``()`` if the array axis is not divided, or ``None`` if the partitioner
+chooses.
 """
 
 from __future__ import annotations
@@ -29,10 +31,10 @@ __all__ = [
 
 Axes = tuple[tuple[int, ...] | None, ...]
 
-#: option: how compiled functions are divided among devices; ``None``: they run on one device
+#: option: how compiled functions are divided among devices, or ``None`` if they run on one device
 settings.define("partition", None)
 
-#: value of ``Partition.devices`` for all available devices
+#: value of ``Partition.devices`` that means all available devices
 ALL = 0
 
 
@@ -45,7 +47,7 @@ class Partition(NamedTuple):
             number of devices. ``"whole"``: not divided. ``"free"``: as the partitioner chooses. Otherwise, a
             tuple with an entry for each argument: the number of slices of each axis, or an object with a
             method ``axes()``.
-        splits_state: whether the state of optimizers is divided too.
+        splits_state: whether the state of optimizers is divided, too.
     """
 
     devices: int = ALL
@@ -54,7 +56,7 @@ class Partition(NamedTuple):
 
 
 def current() -> Partition | None:
-    """Return the current partition of compiled functions; ``None`` for one device."""
+    """Return the current partition of compiled functions, or ``None`` for one device."""
     partition: Partition | None = settings.options["partition"]
     if partition is None:
         return None
@@ -66,7 +68,7 @@ def current() -> Partition | None:
 def in_force(partition: Partition | None) -> Iterator[None]:
     """Use ``partition`` for compiled functions in the ``with`` block.
 
-    If it is ``None`` or has one device, the setting does not change.
+    If ``partition`` is ``None`` or has one device, the current partition stays in use.
     """
     before = settings.options["partition"]
     if partition is not None and (partition.devices or device_count()) != 1:
@@ -95,9 +97,9 @@ def mesh_sizes(devices: int) -> tuple[int, ...]:
 
 
 class Allocation:
-    """Allocator of mesh axes for the axes of one array.
+    """Allocates mesh axes for the axes of one array.
 
-    It allocates each mesh axis once.
+    Each mesh axis is allocated at most once.
 
     Args:
         devices: the number of devices.
@@ -114,7 +116,7 @@ class Allocation:
     def take(self, count: int) -> tuple[int, ...] | None:
         """Allocate mesh axes that divide an array axis into ``count`` slices.
 
-        Returns ``None`` if the unused mesh axes do not have these sizes.
+        The result is ``None`` if no unused mesh axes have suitable sizes.
         """
         chosen: list[int] = []
         for factor in mesh_sizes(count):
@@ -136,12 +138,12 @@ def slices(devices: int, axes: tuple[int, ...] | None) -> int:
 
 
 def replicated(rank: int) -> Axes:
-    """Return the layout of an array that is copied to every device."""
+    """Return the layout of an array of ``rank`` axes that is copied to every device."""
     return ((),) * rank
 
 
 def leading(devices: int, shape: Sequence[int], axes: Axes) -> Axes:
-    """Add all unused mesh axes to the first array axis whose size they divide.
+    """Add all unused mesh axes to the first array axis whose size they divide evenly.
 
     >>> leading(8, (3, 16), ((), ()))
     ((), (0, 1, 2))

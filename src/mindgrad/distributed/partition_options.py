@@ -1,8 +1,8 @@
 """Choose the partition of compiled functions from MindSpore's parallel mode.
 
 The partition defines the number of devices on which a compiled function runs, and how its arguments are
-divided among them. ``set_auto_parallel_context`` calls this module. Parentheses contain the default of
-``device_num``:
+divided among them. ``set_auto_parallel_context`` calls this module. The second column shows the default of
+``device_num`` in parentheses:
 
     parallel_mode                   number of devices       arguments are divided
     stand_alone, hybrid_parallel    1                       not at all
@@ -44,16 +44,16 @@ def data_rule(strategy: Any) -> Any:
     if isinstance(strategy, str):
         if strategy not in _DATA:
             raise ValueError(
-                f"For 'dataset_strategy', it must be 'data_parallel', 'full_batch' or a tuple, but got "
-                f"{strategy!r}."
+                f"For 'dataset_strategy', the value must be 'data_parallel', 'full_batch' or a tuple, but "
+                f"got {strategy!r}."
             )
         return _DATA[strategy]
     if not isinstance(strategy, tuple) or not all(
         isinstance(x, tuple) or hasattr(x, "axes") for x in strategy
     ):
         raise TypeError(
-            f"For 'dataset_strategy', it must be 'data_parallel', 'full_batch' or a tuple with a strategy "
-            f"for each "
+            f"For 'dataset_strategy', the value must be 'data_parallel', 'full_batch' or a tuple with a "
+            f"strategy for each "
             f"argument, but got {strategy!r}."
         )
     return strategy
@@ -79,15 +79,16 @@ def check_device_number(devices: Any) -> None:
 
 
 def _are_several() -> bool:
-    """Whether this is one of several processes that use one device each.
+    """Return whether this is one of several processes that use one device each.
 
-    If JAX's distributed runtime has not been started yet, environment variables of the launcher decide.
+    If JAX's distributed runtime has not been started yet, environment variables of the launcher determine the
+    answer.
     """
     return is_started() or any(os.environ.get(name, "1") not in ("", "1") for name in SIZES)
 
 
 def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Partition | None:
-    """Choose the partition by the options of ``set_auto_parallel_context``.
+    """Choose the partition according to the options of ``set_auto_parallel_context``.
 
     Args:
         options: the values of all options, including defaults.
@@ -106,7 +107,8 @@ def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Par
     elif "dataset_strategy" in chosen:
         data = data_rule(chosen["dataset_strategy"])
     else:
-        # "rows": with several processes, each process passes its own samples, as in MindSpore. "free": the
-        # strategies in the program divide the arguments; without strategies, XLA's partitioner does
+        # ``"rows"``: with several processes, each process passes different samples, as in MindSpore.
+        # ``"free"``: the strategies in the program divide the arguments. If there are none, XLA's partitioner
+        # divides them
         data = "free" if mode == "semi_auto_parallel" and not _are_several() else "rows"
     return Partition(devices, data, bool(options["enable_parallel_optimizer"]))

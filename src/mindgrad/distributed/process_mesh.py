@@ -4,16 +4,17 @@
 
 Each process is one *rank*, and contributes one device to a mesh. Each process calls the function with its own
 arrays, and receives its own results. JAX represents the arrays of all ranks together as one array over the
-mesh. The array of a rank is its *part* of this array, and becomes a part without a copy. ``jax.shard_map``
-lowers the body, and collectives reduce over the mesh axis ``ranks`` (``distributed.collectives``).
+mesh. The array of one rank is its *part* of the array over the mesh, and becomes a part without a copy.
+``jax.shard_map`` lowers the body, and collectives reduce over the mesh axis ``ranks``
+(``distributed.collectives``).
 
-New values of Parameters remain arrays over the mesh until the part of this rank is read
-(:class:`PartOnRequest`). A training step can therefore pass them to the next step directly.
+New values of Parameters remain arrays over the mesh until Python reads the part of this rank
+(:class:`PartOnRequest`). Therefore, a training step can pass them to the next step directly.
 
-Ranks whose collectives differ would wait for each other forever. Therefore the ranks compare the collectives
-of a function before it first runs (:func:`set_agreement`), and every call is recorded. Collectives run in the
-order of the graph. XLA does not guarantee this order for independent collectives, so each collective has an
-operand that depends on the result of the previous collective (:func:`after`).
+Ranks whose collectives differ would wait for each other forever. Therefore, the ranks compare the collectives
+of a function before it first runs (:func:`set_agreement`), and every call is recorded. Collectives must run
+in the order of the graph. XLA does not guarantee this order for independent collectives, so each collective
+has an operand that depends on the result of the previous collective (:func:`after`).
 """
 
 from __future__ import annotations
@@ -56,14 +57,14 @@ class Agreement(Protocol):
 
 
 _agreement: Agreement | None = None
-#: one device per rank if this process simulates all ranks; ``None`` if each rank is a process
+#: one device per rank if this process simulates all ranks, or ``None`` if each rank is a process
 _devices: Sequence[Any] | None = None
 
 
 def set_agreement(agreement: Agreement | None) -> None:
     """Set the object that compares the graphs of all ranks and records their calls.
 
-    It receives the graphs that contain collectives. If ``agreement`` is ``None``, graphs are neither compared
+    It receives all graphs that contain collectives. If ``agreement`` is ``None``, graphs are neither compared
     nor recorded.
     """
     global _agreement
@@ -71,9 +72,10 @@ def set_agreement(agreement: Agreement | None) -> None:
 
 
 def agree(graph: Graph) -> None:
-    """Compare a graph with the graphs of the other ranks.
+    """Compare ``graph`` with the graphs of the other ranks.
 
-    Call it for a graph that has collectives, or that is divided among devices of several processes.
+    Call this function for a graph that has collectives, or that is divided among devices of several
+    processes.
 
     Raises:
         RuntimeError: If the graphs of the ranks differ.
@@ -103,10 +105,10 @@ def mesh_of(graph: Graph, device: Any) -> ProcessMesh | None:
 
     Args:
         graph: the graph.
-        device: the JAX device of this process; ``None`` for the CPU.
+        device: the JAX device of this process, or ``None`` for its CPU.
 
     Returns:
-        The mesh; ``None`` if there is only one rank.
+        The mesh, or ``None`` if there is only one rank.
     """
     mesh = _mesh(device)
     if mesh.size == 1 and _devices is None:
@@ -124,7 +126,7 @@ class ProcessMesh:
     """Mesh with one device for each rank.
 
     Args:
-        device: the JAX device of this process; ``None`` for its CPU.
+        device: the JAX device of this process, or ``None`` for its CPU.
 
     Attributes:
         size: number of ranks.
@@ -147,14 +149,14 @@ class ProcessMesh:
         self.devices = devices
         self._mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
         # An array over the mesh concatenates the parts of all ranks along the first axis. A scalar has no
-        # axis. Its sharding is therefore "replicated", although its value may differ between ranks.
+        # axis. Therefore, its sharding is "replicated", although its value may differ between ranks
         self._specs = (jax.sharding.PartitionSpec(), jax.sharding.PartitionSpec(AXIS))
         self._shardings = tuple([jax.sharding.NamedSharding(self._mesh, spec) for spec in self._specs])
         own_index = jax.process_index()
         self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
-        """Return shape and sharding of the mesh array that consists of parts like ``x``."""
+        """Return shape and sharding of the array over the mesh whose parts are like ``x``."""
         shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
         sharding = self._shardings[bool(shape)]
         return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)
@@ -165,8 +167,8 @@ class ProcessMesh:
         """Convert ``body``, a function on one rank, to a function of arrays over the mesh.
 
         Args:
-            body: function on one rank. Its arguments are groups of arrays; it returns a list of arrays.
-            shapes: in the same groups, ``jax.ShapeDtypeStruct`` of each operand on one rank.
+            body: function on one rank. Its arguments are groups of arrays, and it returns a list of arrays.
+            shapes: ``jax.ShapeDtypeStruct`` of each operand on one rank, in the same groups.
             results: shape of each result on one rank.
 
         Returns:
@@ -195,8 +197,8 @@ class ProcessMesh:
         Args:
             compiled: compiled JAX function of arrays over the mesh.
             graph: graph of one rank.
-            pending_results: number of leading results that are returned as pending arrays. The part of a
-                pending array is extracted when it is read.
+            pending_results: number of results that are returned as pending arrays. They precede all other
+                results. The part of a pending array is extracted when Python reads it.
         """
         kind = _OnThisRank if _devices is None else _OnAllRanks
         types = [y.type for y in graph.outputs[:pending_results]]
@@ -210,7 +212,7 @@ class ProcessMesh:
         return jax.make_array_from_single_device_arrays(whole, self._shardings[bool(shape)], list(parts))
 
     def part(self, array: Any) -> Any:
-        """Build an array over the mesh, in which ``array`` is the part of this rank.
+        """Build an array over the mesh in which ``array`` is the part of this rank.
 
         If ``array`` is not on the device of this rank, it is copied to this device.
         """
@@ -225,7 +227,7 @@ class PartOnRequest:
     """Deferred extraction of the part of this rank from an array over the mesh.
 
     Extracting a part and passing it back to the mesh takes about 20 µs. A model has hundreds of weights and
-    optimizer states, so each part is extracted only when it is read.
+    optimizer states, so each part is extracted only when Python reads it.
 
     Attributes:
         joined: the array over the mesh.
@@ -258,7 +260,8 @@ class PartOnRequest:
         return bool(self.joined.is_deleted())
 
 
-#: lock for extracting a part of an array: other threads would change the reference count of the array
+#: lock for extracting a part of an array. Without the lock, another thread could change the reference count
+#: of the part at the same time
 _taking = threading.Lock()
 
 
@@ -274,12 +277,15 @@ def _on(device: Any, array: Any) -> Any:
 
 
 def noted(compiled: Any, graph: Graph) -> Any:
-    """Wrap ``compiled`` to record its calls, if :func:`set_agreement` was called."""
+    """Return ``compiled``, wrapped to record its calls if an agreement is set.
+
+    :func:`set_agreement` sets the agreement.
+    """
     return compiled if _agreement is None else _Noted(compiled, _title(graph), _agreement.noting(graph))
 
 
 def _title(graph: Graph) -> str:
-    """Return a title of ``graph`` for messages: its first collective, with the line."""
+    """Return a title of ``graph`` for messages: its first collective, with its line."""
     equations = graph.equations
     first = next(filter(is_communication, equations), None)
     name = "a divided program" if first is None else f"'{first.primitive.name}'"
@@ -288,7 +294,7 @@ def _title(graph: Graph) -> str:
 
 
 class _Noted:
-    """Wrapper of a compiled function of several processes that records its calls."""
+    """Wrapper that records the calls of a compiled function of several processes."""
 
     __slots__ = ("_compiled", "_note", "_title")
 
@@ -320,8 +326,8 @@ class _OnThisRank:
 
     def __init__(self, mesh: ProcessMesh, compiled: Any, pending: Sequence[TensorType], count: int) -> None:
         self._mesh, self.compiled, self._pending = mesh, compiled, pending
-        # number of results of the graph. The compiled function may return one more result, so that XLA does
-        # not remove collectives
+        # number of results of the graph. The compiled function may return one additional result, so that XLA
+        # does not remove collectives
         self._count = count
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
@@ -338,8 +344,8 @@ class _OnThisRank:
 class _OnAllRanks(_OnThisRank):
     """A compiled function over devices of this process, which represent the ranks.
 
-    Each operand and each result is a list with one array per rank. The last group of operands is an
-    exception: it contains hoisted constants, each of which is one array for all ranks.
+    Each operand and each result is a list with one array per rank. The hoisted constants in the last group of
+    operands are an exception. Each constant is one array for all ranks.
     """
 
     __slots__ = ()
@@ -361,10 +367,10 @@ class _OnAllRanks(_OnThisRank):
 def after(jax: Any, x: Any, before: Any) -> Any:
     """Return a copy of ``x`` that depends on ``before``.
 
-    If ``x`` is the operand of a collective and ``before`` the result of another collective, XLA must run them
-    in this order. The copy is a ``select`` whose condition is false on every rank, but XLA cannot infer this.
-    The other operand of the ``select`` differs from ``x`` in every element, so that XLA cannot remove the
-    ``select`` even if it knows that ``x`` is zero.
+    If ``x`` is the operand of a collective and ``before`` the result of another collective, XLA must run the
+    other collective first. The copy is a ``select`` whose condition is false on every rank, but XLA cannot
+    infer this. The other operand of the ``select`` differs from ``x`` in every element, so that XLA cannot
+    remove the ``select`` even if it knows that ``x`` is zero.
     """
     lax = jax.lax
     number = lax.convert_element_type(before.real if before.dtype.kind == "c" else before, np.int32)
@@ -374,13 +380,13 @@ def after(jax: Any, x: Any, before: Any) -> Any:
 
 
 class CollectiveOrder:
-    """Makes each collective of a graph depend on the collective before it."""
+    """Makes each collective of a graph depend on the previous collective."""
 
     __slots__ = ("_depending", "_latest")
 
     def __init__(self) -> None:
         self._latest: Equation | None = None
-        self._depending: set[Any] = set()  # values that depend on the latest collective
+        self._depending: set[Any] = set()  # variables that depend on the latest collective
 
     def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
         """Return the operands with which to evaluate ``equation``, the next equation.
@@ -397,7 +403,7 @@ class CollectiveOrder:
                     operands = [after(jax_module(), operands[0], first), *operands[1:]]
             self._latest = equation
             self._depending = set(equation.outputs)
-        elif depends:  # XLA replaces an empty array by a constant, which depends on nothing
+        elif depends:  # XLA replaces an empty array by a constant, which does not depend on anything
             self._depending.update([y for y in equation.outputs if y.type.size])
         return operands
 
@@ -411,7 +417,7 @@ class CollectiveOrder:
 
 
 class _Communication:
-    """Compilation of graphs with collectives (``core.placement.Communication``)."""
+    """Compiles graphs with collectives (``core.placement.Communication``)."""
 
     def mesh_of(self, graph: Graph, device: Any) -> ProcessMesh | None:
         return mesh_of(graph, device)

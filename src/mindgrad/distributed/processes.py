@@ -5,8 +5,9 @@ listens on every network interface. mindgrad's coordinator listens only on the a
 processes connect, which may be the loopback interface. Arrays are sent directly between processes, with gloo
 on CPUs and NCCL on GPUs.
 
-A function with collectives waits for other processes. :func:`entered` and :func:`left` record its calls. With
-:func:`waited`, a separate thread can ask whether this process waits, and in which function.
+A function with collectives waits for other processes. :func:`entered` and :func:`left` record the calls of
+such functions. A separate thread can call :func:`waited` to find out whether this process waits, and in which
+function.
 """
 
 from __future__ import annotations
@@ -26,25 +27,25 @@ __all__ = [
     "start_in_cluster", "stop", "waited",
 ]  # fmt: skip
 
-#: a process counts as dead after this many seconds without a heartbeat
+#: a process is considered dead after this many seconds without a heartbeat
 HEARTBEAT_SECONDS = 10
-#: at the start of a job, each process waits at most this many seconds for the others
+#: at the start of a job, each process waits for at most this many seconds until all processes have started
 START_SECONDS = 300
-#: at the end of a job, each process waits at most this many seconds for the others
+#: at the end of a job, each process waits for at most this many seconds until all processes end
 _STOP_SECONDS = 10
 #: size in bytes of the buffer of a broadcast. Its first two bytes contain the length of the message
 _BROADCAST = 512
 #: maximum number of bytes of a broadcast message
 _LONGEST = _BROADCAST - 2
 
-#: :func:`left` stores a result with at most this many elements, to check later whether it is computed
+#: :func:`left` stores a result with at most this many elements, to check later whether XLA has computed it
 _KEPT = 2**16
 
 _is_started = False
-#: name and start time of a function with collectives that is running; ``None`` if there is none
+#: name and start time of the function with collectives that is running, or ``None`` if there is none
 _running: tuple[str, float] | None = None
-#: the latest finished call of a function with collectives: its name, its start time, a weak reference to a
-#: result that XLA may still be computing, and the result itself if it is small
+#: the most recently finished call of a function with collectives: the function's name, the start time, a weak
+#: reference to a result that XLA may still be computing, and the result if it is small
 _latest: tuple[str, float, Any, Any] | None = None
 
 
@@ -66,8 +67,8 @@ def start(
         coordinator: ``host:port`` of process 0, to which the other processes connect.
         bind: ``host:port`` on which process 0 listens. Default: ``coordinator``.
         device: index of the GPU of this process on its machine, if the machine has GPUs.
-        heartbeat: seconds without a heartbeat after which a process is considered dead.
-        timeout: maximum seconds that this process waits for the others at the start.
+        heartbeat: a process is considered dead after this many seconds without a heartbeat.
+        timeout: maximum number of seconds that this process waits for the other processes at the start.
 
     Raises:
         RuntimeError: If a computation has already run, or the other processes cannot be reached.
@@ -87,14 +88,15 @@ def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, in
     """Join the job that the scheduler of a cluster has started.
 
     Args:
-        method: JAX name of the scheduler: ``"slurm"``, ``"ompi"``, ``"k8s"`` or ``"mpi4py"``.
+        method: name that JAX uses for the scheduler: ``"slurm"``, ``"ompi"``, ``"k8s"`` or ``"mpi4py"``.
         heartbeat, timeout: as in :func:`start`.
 
     Returns:
-        The index of this process and the number of processes.
+        The index of this process, and the number of processes.
 
     Raises:
-        RuntimeError: As in :func:`start`, or if the scheduler did not start this process.
+        RuntimeError: If a computation has already run, the other processes cannot be reached, or the
+            scheduler did not start this process.
     """
     _start(
         cluster_detection_method=method, heartbeat_timeout_seconds=heartbeat, initialization_timeout=timeout
@@ -106,7 +108,7 @@ def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, in
 def _start(**arguments: Any) -> None:
     global _is_started
     jax = jax_module()
-    # turn off JAX's preemption service: it would only report SIGTERM, so that the signal could not end the
+    # turn off JAX's preemption service. It would only report SIGTERM, so that the signal could not end the
     # processes
     if hasattr(jax.config, "jax_enable_preemption_service"):
         jax.config.update("jax_enable_preemption_service", False)
@@ -118,7 +120,8 @@ def _start(**arguments: Any) -> None:
         if "must be called before" in text:
             raise RuntimeError(
                 "For 'init', a computation has already run. Call communication.init() before the first "
-                "computation: a tensor on a GPU, a function with jit, or a Cell in GRAPH_MODE."
+                "computation, such as an operation on a GPU, a call of a function with jit, or a call of a "
+                "Cell in GRAPH_MODE."
             ) from error
         address = arguments.get("coordinator_bind_address") or arguments.get("coordinator_address")
         raise RuntimeError(
@@ -142,10 +145,10 @@ def is_started() -> bool:
 
 
 def broadcast(content: bytes) -> bytes:
-    """Send at most ``_LONGEST`` bytes of process 0 to all processes, and return them.
+    """Send ``content`` of process 0 to all processes, and return the received bytes.
 
     Raises:
-        ValueError: If ``content`` is longer.
+        ValueError: If ``content`` has more than ``_LONGEST`` bytes.
     """
     if len(content) > _LONGEST:
         raise ValueError(
@@ -160,7 +163,7 @@ def broadcast(content: bytes) -> bytes:
 
 
 def entered(name: str) -> None:
-    """Record that a call of function ``name``, which has collectives, has begun."""
+    """Record that a call of the function ``name``, which has collectives, has begun."""
     global _running
     _running = (name, time.monotonic())
 
@@ -168,11 +171,9 @@ def entered(name: str) -> None:
 def left(results: Sequence[Any] = ()) -> None:
     """Record that the function passed to :func:`entered` has returned.
 
-    XLA may still be computing its results.
-
-    The smaller of the first and the last result, for example a loss, shows when the computation has ended. If
-    this result is small, it is stored until the next function returns, because the caller may delete all
-    results.
+    XLA may still be computing the results of the function. The smaller one of the first and the last result,
+    for example a loss, shows when the computation has ended. If this result is small, it is stored until the
+    next function returns, because the caller may delete all results.
     """
     global _running, _latest
     if _running is not None and results:
@@ -189,7 +190,7 @@ def waited() -> tuple[str, float] | None:
     """Return which function with collectives is running, and for how many seconds.
 
     Returns:
-        The name of the function and the seconds, or ``None`` if no such function is running.
+        The name of the function and the number of seconds, or ``None`` if no such function is running.
     """
     now = time.monotonic()
     if _running is not None:

@@ -2,9 +2,9 @@
 
     y = x        ẏ = ẋ with the layout of y        x̄ = ȳ with the layout of y
 
-A *layout* contains, for each axis, the axes of the device mesh along which it is divided. On one device, the
-constraint has no effect. For several devices, the back end sets :data:`mesh` while it lowers the compiled
-function. If ``vmap`` adds a batch axis, XLA's partitioner chooses the layout of this axis.
+A *layout* lists, for each axis of an array, the axes of the device mesh that divide this axis. On one device,
+the constraint has no effect. For several devices, the back end sets :data:`mesh` while it lowers the compiled
+function. If ``vmap`` adds a batch axis, XLA's partitioner chooses how this axis is divided.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from mindgrad.distributed.partition import Axes, slices
 
 __all__ = ["mesh", "with_sharding"]
 
-#: function ``mesh(devices, axes)`` that returns the JAX sharding of a layout. Set while a function for
-#: several devices is lowered, and ``None`` otherwise
+#: function ``mesh(devices, axes)`` that returns the JAX sharding of a layout. It is set while a function for
+#: several devices is lowered, and is ``None`` otherwise
 mesh: ContextVar[Callable[[int, Axes], Any] | None] = ContextVar("mesh", default=None)
 
 
@@ -61,7 +61,7 @@ def _simplify(x: Any, devices: int, axes: Axes) -> Any:
 
 
 #: ``with_sharding(x, devices, axes)``: ``x``, divided among the given number of devices. ``axes`` contains,
-#: for each axis of x, the mesh axes that divide it
+#: for each axis of ``x``, the mesh axes that divide it
 with_sharding = linear(
     "with_sharding",
     work=FREE,

@@ -5,8 +5,8 @@
 
 For each axis of the array, ``axes`` contains the list of mesh axes (``distributed.partition``) that divide
 it. Device *k* is the *k*-th element of the mesh in row-major order. To find the slice of an array axis on a
-device, take the coordinates of the device along these mesh axes. They are the digits of the slice's index;
-the first mesh axis is the most significant digit.
+device, take the coordinates of the device along these mesh axes. They are the digits of the index of the
+slice, and the first mesh axis has the most significant digit.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Strategy(NamedTuple):
 
     Attributes:
         devices: number of devices.
-        parameters: for each name, the pair ``(shape, axes)``. ``axes`` contains, for each axis of the
-            Parameter, the mesh axes that divide it.
+        parameters: maps the name of each Parameter to the pair ``(shape, axes)``. ``axes`` contains, for each
+            axis of the Parameter, the mesh axes that divide it.
     """
 
     devices: int
     parameters: Mapping[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]]
 
     def bounds(self, name: str, device: int) -> tuple[slice, ...]:
-        """Return the slice of a Parameter on a device.
+        """Return the index of the slice of the Parameter ``name`` that ``device`` stores.
 
         >>> Strategy(4, {"w": ((8, 6), ((0,), (1,)))}).bounds("w", 2)
         (slice(4, 8, None), slice(0, 3, None))
@@ -61,7 +61,7 @@ class Strategy(NamedTuple):
 
 
 def write_strategy(path: str | os.PathLike[str], strategy: Strategy) -> None:
-    """Write a strategy file atomically; create its folder if needed.
+    """Write a strategy file atomically, and create its folder if it does not exist.
 
     Raises:
         OSError: If the file cannot be written.
@@ -78,7 +78,7 @@ def read_strategy(path: str | os.PathLike[str], caller: str) -> Strategy:
 
     Args:
         path: the file.
-        caller: name of the function for error messages.
+        caller: name of the calling function, for error messages.
 
     Raises:
         ValueError: If the file cannot be read, is a file of MindSpore, or is damaged.
@@ -100,7 +100,7 @@ def read_strategy(path: str | os.PathLike[str], caller: str) -> Strategy:
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise ValueError(
             f"For '{caller}', '{path}' is not a strategy file of mindgrad, or is damaged. MindSpore's files "
-            "(protobuf) are not supported: write one by compiling the program here, with "
+            "(protobuf) are not supported. To write a file, compile the program in mindgrad after "
             f"set_auto_parallel_context(strategy_ckpt_save_file=...)."
         ) from None
     return strategy
@@ -119,9 +119,10 @@ def _check(strategy: Strategy) -> None:
 
 
 def record(file: LayoutFile, devices: int, layouts: Iterable[tuple[Any, Sequence[Any]]]) -> None:
-    """Add the layouts of a program's Parameters to a file, if the file lacks them.
+    """Add the layouts of a program's Parameters to a strategy file.
 
-    If the file contains layouts for a different number of devices, they are deleted.
+    The file is written only if it does not contain these layouts yet. Layouts for a different number of
+    devices are deleted.
 
     Raises:
         OSError: If the file cannot be written.

@@ -1,8 +1,8 @@
 """Compilation in a background thread while Python continues.
 
 Eager mode submits jobs to one thread, which ends when no job is left. At the end of the process, the thread
-finishes its current job and drops the queued jobs. Python waits for this job, because the thread is not a
-daemon thread.
+finishes its current job and drops the queued jobs. Python waits for the current job, because the thread is
+not a daemon thread.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["is_ending", "submit", "wait_until_compiled"]
 _jobs: collections.deque[Callable[[], None]] = collections.deque()
 _thread: threading.Thread | None = None
 _lock = threading.Lock()
-#: notified when all compilation jobs are finished
+#: condition variable that is notified when all compilation jobs are finished
 _idle = threading.Condition(_lock)
 
 
 def is_ending() -> bool:
-    """Whether the main thread has ended, so that compiling is no longer useful."""
+    """Return whether the main thread has ended, so that compiling is no longer useful."""
     return not threading.main_thread().is_alive()
 
 
@@ -56,11 +56,14 @@ def _compile_all() -> None:
                 return
             job = _jobs.popleft()
         job()
-        del job  # release the large objects of the last job while the thread waits
+        del job  # release the large objects of the last job before waiting for the next one
 
 
 def wait_until_compiled(seconds: float | None = None) -> None:
-    """Wait until no job is left, for at most ``seconds`` (``None``: no time limit)."""
+    """Wait until no job is left, for at most ``seconds``.
+
+    If ``seconds`` is ``None``, there is no time limit.
+    """
     with _lock:
         _idle.wait_for(lambda: _thread is None or not _thread.is_alive(), seconds)
 
@@ -68,8 +71,8 @@ def wait_until_compiled(seconds: float | None = None) -> None:
 def _in_child() -> None:
     """Reset this module in a forked process, which has no compiler thread.
 
-    If the parent has imported JAX, the child runs operators with NumPy and does not compile, because a fork
-    does not copy XLA's threads.
+    If the parent process has imported JAX, the child process runs operators with NumPy and does not compile,
+    because a fork does not copy XLA's threads.
     """
     global _thread, _lock, _idle
     _thread, _lock = None, threading.Lock()

@@ -2,7 +2,7 @@
 
 ``eager.deferral`` compares the operators of a call with a predicted structure (``eager.structure``). This
 module computes their results: with the compiled segments of the structure, or by a replay, which runs the
-operators one by one. A *pending* array has no value until then.
+operators one by one. Until then, a result is a *pending* array, which has no value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mindgrad.frontend.programs.donation import donatable, settled, window
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: message: why a call that returns a recording, such as ``vjp``, is not deferred
+#: reason, for messages, why a call that returns a recording, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -41,13 +41,13 @@ class CallValues:
     ``~k``.
 
     Attributes:
-        arguments: dict that maps the ``id`` of each argument array to the position of the argument.
-        leaves, types: lists of the arrays and the tensor types of the inputs.
-        leaf_numbers: dict that maps (``id``, type) of each input array to the number of the input.
-        pendings: list of the pending arrays of the results, while the call follows the prediction.
-        stored: dict that maps the ``id`` of each Parameter that the call assigned to the pair (Parameter,
-            its previous array).
-        lines: the source lines of the events if ``debug_nans`` is set; otherwise ``None``.
+        arguments: maps the ``id`` of each argument array to the position of the argument.
+        leaves, types: the arrays and the tensor types of the inputs.
+        leaf_numbers: maps (``id``, type) of each input array to the number of the input.
+        pendings: the pending arrays of the results, while the call follows the prediction.
+        stored: maps the ``id`` of each Parameter that the call has assigned to the pair (Parameter, its
+            previous array).
+        lines: maps each event to its source line if ``debug_nans`` is set; otherwise ``None``.
     """
 
     __slots__ = (
@@ -66,9 +66,9 @@ class CallValues:
         self.lines: dict[Event, tuple[str, int]] | None = {} if is_checked else None
 
     def add_leaf(self, array: Any, type: TensorType, tensor: Tensor) -> int:
-        """Add an input and return its number.
+        """Add an input, and return its number.
 
-        The list ``leaves`` keeps the array alive, so that no other array gets its ``id``.
+        The list ``leaves`` keeps the array alive, so that no other array gets the same ``id``.
         """
         number = self.leaf_numbers[id(array), type] = len(self.leaves)
         self.leaves.append(array)
@@ -83,8 +83,8 @@ class CallValues:
     def replaced(self, structure: Structure) -> set[tuple[int, int]]:
         """Return pairs (input number, result number) of the assigned Parameters.
 
-        The input is the old array of the Parameter, and the result is its new array. Only pairs of equal type
-        are returned, because the memory of the old array is reused for the new array.
+        The input is the old array of the Parameter, and the result is its new array. A pair is returned only
+        if both arrays have the same type, because the memory of the old array is reused for the new array.
         """
         pairs = set()
         for parameter, before in self.stored.values():
@@ -95,16 +95,16 @@ class CallValues:
         return pairs
 
     def _is_own(self, array: Any) -> bool:
-        """Whether ``array`` is pending and this call will compute it."""
+        """Return whether ``array`` is pending and this call must compute it."""
         pendings = self.pendings
         return (
             type(array) is PendingArray and array.number < len(pendings) and pendings[array.number] is array
         )
 
     def is_quick(self, event: Event) -> bool:
-        """Whether NumPy computes the result of ``event`` in negligible time.
+        """Return whether NumPy computes the result of ``event`` in negligible time.
 
-        This holds for operators on small integer and Boolean arrays outside of recordings.
+        The result is true for operators on small integer and Boolean arrays outside recordings.
         """
         return (
             isinstance(event.primitive, Primitive)
@@ -118,9 +118,9 @@ class CallValues:
         )
 
     def run_program(self, structure: Structure) -> bool:
-        """Run the compiled segments of ``structure``, and return whether they succeeded.
+        """Run the compiled segments of ``structure``, and return whether this succeeded.
 
-        If they fail, Parameters keep their old values, and the caller runs the operators one by one.
+        If it fails, Parameters keep their old values, and the caller must run the operators one by one.
         """
         originals: list[Any] = []
         program = self._begun(structure)
@@ -154,14 +154,15 @@ class CallValues:
     def _begun(self, structure: Structure) -> Sequence[Segment]:
         """Return the compiled segments that this call runs.
 
-        After the first segment has run, the call keeps its list of segments, even if the structure changes.
+        After the first segment has run, the call continues with the same list of segments, even if the
+        structure changes.
         """
         if self._program is None or not self._segment:
             self._program = structure.current() or ()
         return self._program
 
     def change_program(self) -> None:
-        """Make the call read its segments again, after its predicted structure changed."""
+        """Make the call read its segments again after its predicted structure changed."""
         self._program, self._segment = None, 0
 
     def given_by(self, structure: Structure) -> frozenset[int]:
@@ -184,8 +185,11 @@ class CallValues:
     def run_request(self, structure: Structure, segment: Segment, events: Sequence[Event]) -> Any:
         """Run the compiled function of one value that Python reads, and return the value.
 
-        ``events`` are the events before the read. If ``debug_nans`` is set and the value is not finite, they
-        are searched for the cause.
+        Args:
+            structure: the predicted structure.
+            segment: the compiled function.
+            events: the events before the read. If ``debug_nans`` is set and the value is not finite, they are
+                searched for the cause.
         """
         leaves = self.leaf_tensors()
         operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
@@ -224,7 +228,7 @@ class CallValues:
 
         Args:
             structure: the predicted structure.
-            events: the events that computed ``results``.
+            events: the events that have computed ``results``.
             numbers: the numbers of ``results``.
             results: the arrays to check.
             recordings: the recordings of ``events`` that are differentiated. Default: all recordings.
@@ -237,16 +241,16 @@ class CallValues:
         locate_fault(graph, [leaves[~k].host_array() for k in inputs])
 
     def restore(self) -> None:
-        """Restore the Parameter arrays that a failed call has replaced."""
+        """Restore the arrays of Parameters that a failed call has replaced."""
         for parameter, array in self.stored.values():
             if array is not None:
                 parameter._array = array
         self.stored = {}
 
     def _donated(self, structure: Structure, segment: Segment) -> list[Any]:
-        """Return the arrays to donate to a segment, and drop all other references to them.
+        """Return the arrays to donate to ``segment``; drop all other references to them.
 
-        An array can be donated only if nothing else refers to it (``frontend.programs.donation``).
+        An array can be donated only if no other reference to it exists (``frontend.programs.donation``).
         """
         pairs = dict(self.replaced(structure))
         originals = []
@@ -262,17 +266,17 @@ class CallValues:
         return originals
 
     def replayed(self, events: Sequence[Event]) -> Replay:
-        """Run the first events of a call operator by operator.
+        """Run the first events of a call, which are ``events``, one by one.
 
-        Each pending array receives its tensor in the replay, its *shadow*. The rest of the call uses the
-        shadows.
+        Each pending array receives its *shadow*, the tensor that the replay has computed. The rest of the
+        call uses the shadows.
         """
         pendings = self.pendings
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in events for scope in event.scopes]
-        # reuse values that compiled segments have already computed, because Python code may have branched on
-        # them
+        # reuse values that compiled segments have already computed, because Python may have used them in a
+        # condition
         computed = {
             p.number: make_tensor(p.value, p.type)
             for p in pendings
@@ -287,15 +291,15 @@ class CallValues:
     def compute(self, structure: Structure, surviving: Sequence[DeferredScope]) -> None:
         """Compute the results that are still referenced at the end of a call.
 
-        The call has followed the prediction to its end.
+        The call must have followed the prediction to its end.
 
         Args:
             structure: the predicted structure.
-            surviving: the recordings to which an object outside the call refers, such as the function that
-                ``vjp`` returns.
+            surviving: scopes of the recordings to which an object outside the call refers, such as the
+                function that ``vjp`` returns.
         """
         pendings = self.pendings
-        # a pending result to which nothing else refers cannot outlive the call
+        # a pending result to which no other object refers cannot outlive the call
         alive = [p for p, is_unused in zip(pendings, unshared(pendings), strict=True) if not is_unused]
         missing = [p for p in alive if p.value is None]
         numbers = {p.number for p in missing}
@@ -304,7 +308,7 @@ class CallValues:
         program = structure.current()
         if program is not None and not surviving:
             # ``structure.outputs`` may differ from the outputs of the compiled program, because another
-            # thread may have extended it. Therefore compare with the program
+            # thread may have extended it. Therefore, compare with the program
             if numbers.issubset(self.given_by(structure)):
                 if self.run_program(structure):
                     return
@@ -340,7 +344,7 @@ class CallValues:
 def executed(tensor: Tensor) -> Tensor:
     """Return ``tensor`` with its computed value.
 
-    For a pending tensor, the result is its tensor in the replay, if there is one.
+    If a replay has computed a pending tensor, the result is the tensor of the replay.
     """
     array = tensor._array
     if type(array) is not PendingArray:
@@ -351,7 +355,7 @@ def executed(tensor: Tensor) -> Tensor:
 
 
 def execute_now(event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """Run the operator of ``event``; store its values in the pending ``results``."""
+    """Run the operator of ``event``, and store its values in the pending ``results``."""
     with executing([]):
         computed = apply(event.primitive, *map(executed, tensors), **event.parameters)  # type: ignore[arg-type]
     for result, value in zip(results, computed if type(computed) is tuple else (computed,), strict=True):

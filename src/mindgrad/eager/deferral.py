@@ -1,14 +1,14 @@
 """Deferred execution of one eager call: compute all values at its end.
 
-    deferred(f)(x) = f(x), bit for bit if operators run one by one, up to rounding in compiled code
+    deferred(f)(x) = f(x), bitwise identical if operators run one by one, and up to rounding in compiled code
 
 The *structure* of a call is the list of its operators, recorded as *events*, without the values. The
-structure of an earlier call serves as the *prediction* of a new call. The operators of the new call do not
-run at first. Each operator is compared with the event at the same position of the prediction, and returns a
+structure of an earlier call serves as the *prediction* of a new call. At first, the operators of the new call
+do not run. Each operator is compared with the event at the same position of the prediction, and returns a
 tensor with a *pending array*, which has no value yet. Then one of three things happens:
 
-- The whole call follows the prediction. Compiled segments compute all values that outlive the call. Until
-  they are compiled, the events are replayed operator by operator.
+- The whole call follows the prediction. Compiled segments compute all values that outlive the call. Until the
+  segments are compiled, the events are replayed operator by operator.
 - The call *diverges*: an operator differs from the prediction. The events so far are replayed immediately.
   The remaining operators run one by one, and are recorded for the next call.
 - Python reads a value during the call. The value is computed immediately from the values on which it depends,
@@ -16,8 +16,8 @@ tensor with a *pending array*, which has no value yet. Then one of three things 
 
 **Cost.** A deferred operator costs one comparison and two small objects.
 
-**Limits.** These are not deferred: operators that call back into Python (hooks), and calls that return a
-recording (``vjp``).
+**Limits.** Operators that call back into Python (hooks) and calls that return a recording (``vjp``) are not
+deferred.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class Deferral:
     """One call that is deferred, or recorded while it runs operator by operator.
 
     Args:
-        structures: the structures of earlier calls of this kind, the likeliest first. If it is empty, the
+        structures: the structures of earlier calls of this kind, the likeliest first. If there are none, the
             call runs operator by operator and is recorded.
         arguments: the arguments of the call. Tensors among them never become constants of compiled code.
 
     Attributes:
         structure: the predicted structure, or ``None`` while operators run one by one.
-        diverged_at: pair (file, line) of the first operator that differed from the prediction.
+        diverged_at: file and line of the first operator that differed from the prediction, or ``None``.
     """
 
     __slots__ = (
@@ -85,7 +85,7 @@ class Deferral:
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
-        # ``None`` while operators are deferred; otherwise, it runs the operators one by one
+        # ``None`` while operators are deferred. Otherwise, this object runs the operators one by one
         self._replay = None if structures else Replay()
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
@@ -95,7 +95,7 @@ class Deferral:
     # -- called by operators and recordings ----------------------------------------------------------
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-        """Apply ``primitive`` to ``tensors`` and return its result.
+        """Apply ``primitive`` to ``tensors``, and return the result.
 
         If the operator is equal to the predicted event, it is deferred. Otherwise, it runs now.
         """
@@ -145,7 +145,7 @@ class Deferral:
         return tuple(results) if primitive.multiple else results[0]
 
     def new_scope(self) -> DeferredScope:
-        """Create the scope of a recording in this call."""
+        """Create and return the scope of a recording in this call."""
         scope = DeferredScope(self, len(self._scopes))
         self._scopes.append(scope)
         return scope
@@ -153,7 +153,7 @@ class Deferral:
     def opens(self, scope: DeferredScope, tensors: Sequence[Tensor]) -> list[Tensor]:
         """Open the recording ``scope``, and return its inputs.
 
-        They represent ``tensors`` in the recording.
+        The inputs represent ``tensors`` inside the recording.
         """
         return self._step(OPEN, tensors, scope.index)
 
@@ -172,7 +172,7 @@ class Deferral:
     def recording(self, scope: DeferredScope) -> tuple[Scope, list[Tensor]] | None:
         """Return the scope and inputs of a recording whose operators have run.
 
-        Returns ``None`` while the call is deferred.
+        The result is ``None`` while the call is deferred.
         """
         return None if self._replay is None else self._replay.recordings[scope.index]
 
@@ -190,7 +190,7 @@ class Deferral:
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Defer or execute ``trace.record.finish`` for a recording of this call.
 
-        ``finish`` transforms the recording to a derivative, and documents the arguments and results.
+        ``finish`` transforms the recording to a derivative. Its docstring explains the arguments and results.
         """
         parameters = (
             scope.index, transform, applied, is_last, len(chosen), tuple([x is not None for x in extras]),
@@ -201,7 +201,7 @@ class Deferral:
         return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
-        """Return a tensor with the value of ``tensor`` that is a constant for derivatives."""
+        """Return a tensor with the value of ``tensor`` that derivatives treat as constant."""
         array = tensor._array
         if tensor._scope is None or type(array) is not PendingArray or array.deferral is not self:
             return make_tensor(array, tensor.type)
@@ -217,13 +217,13 @@ class Deferral:
     def stores(self, parameter: Any) -> None:
         """Remember the array of ``parameter``, which this call is about to replace.
 
-        If the call fails, the array can be restored.
+        The array is restored if the call fails.
         """
         if id(parameter) not in self._values.stored:
             self._values.stored[id(parameter)] = (parameter, parameter._array)
 
     def requested(self, pending: PendingArray) -> Any:
-        """Compute the array of a pending value that Python reads during the call."""
+        """Compute and return the array of a pending value that Python reads in the call."""
         if pending.shadow is not None:
             pending.value = pending.shadow._array
             return pending.value
@@ -261,9 +261,9 @@ class Deferral:
     # -- while the call follows the prediction -------------------------------------------------------
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
-        """Whether a tensor from outside the call matches predicted input ``index``.
+        """Return whether a tensor from outside the call matches predicted input ``index``.
 
-        If it does, it becomes this input of the call.
+        If so, the tensor becomes this input of the call.
         """
         if type(array) is not np.ndarray:
             array = settled(array)
@@ -277,8 +277,8 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # skip the comparison of values if the input is the same array as in the recorded call, and nothing
-        # can write to the array
+        # skip the comparison of values if the input is the same array as in the recorded call, and no code
+        # can write to this array
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -302,12 +302,12 @@ class Deferral:
         return results
 
     def _step(self, kind: str, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
-        """Defer or execute an event that is not an operator; return its results.
+        """Defer or execute an event that is not an operator, and return its results.
 
         Args:
             kind: ``OPEN``, ``CLOSE``, ``FINISH``, ``DETACH``, or ``LIFT`` (``eager.replay``).
             tensors: the operands.
-            parameters: the parameters of the event. See :class:`Event`.
+            parameters: the parameters of the event (:class:`Event`).
         """
         expected = self._expected
         if expected is not None:
@@ -335,8 +335,10 @@ class Deferral:
     def _switched(self) -> bool:
         """Replace the prediction by another recorded structure that begins like this call.
 
+        If there is no such structure, the rest of the call runs operator by operator.
+
         Returns:
-            Whether such a structure exists. If not, the rest of the call runs operator by operator.
+            Whether the prediction was replaced.
         """
         before, position = self.structure, self._position
         assert before is not None
@@ -366,8 +368,12 @@ class Deferral:
     def _run_now(self, kind: Any, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
         """Execute an event now, and record it for the structure of this call.
 
-        ``kind`` is an operator or the kind of an event. The results have pending arrays with shadows: the
-        tensors that the replay has computed.
+        The results have pending arrays with *shadows*, the tensors that the replay has computed.
+
+        Args:
+            kind: an operator, or the kind of an event.
+            tensors: the operands.
+            parameters: the parameters of the operator or event.
         """
         replay = self._replay
         assert replay is not None
@@ -397,7 +403,7 @@ class Deferral:
         return results
 
     def _release(self, replay: Replay) -> None:
-        """Delete recordings to which no object refers, which frees their values."""
+        """Delete the recordings to which no object refers any more, to free their values."""
         for scope, recorded in self._recordings:
             if recorded() is None and scope.index in replay.recordings:
                 self._by_scope.pop(id(replay.recordings.pop(scope.index)[0]), None)
@@ -424,7 +430,7 @@ class Deferral:
             results: the tensors among the results of the call.
 
         Returns:
-            The structure of the call: the prediction itself if the call followed it.
+            The structure of the call. If the call followed the prediction, it is the prediction itself.
         """
         structure = self.structure
         if structure is not None and self._position != len(structure):
@@ -446,10 +452,10 @@ class Deferral:
         return structure
 
     def abandon(self, error: BaseException) -> None:
-        """End a call that raised an exception.
+        """End a call that raised ``error``.
 
-        Values assigned to Parameters are computed now, and other values when they are read. If ``debug_nans``
-        raised the exception, the previous values of Parameters are restored.
+        Values assigned to Parameters are computed now, and other values are computed when they are read. If
+        ``debug_nans`` raised the error, the previous values of the Parameters are restored.
         """
         if self._lines is not None and isinstance(error, FloatingPointError):
             self._values.restore()
@@ -462,7 +468,7 @@ class Deferral:
     def _settle_stored(self) -> None:
         """Replace pending arrays of assigned Parameters by their values.
 
-        A Parameter that another thread has assigned since then is not changed.
+        A Parameter that another thread has assigned meanwhile is not changed.
         """
         for parameter, _ in self._values.stored.values():
             pending = parameter._array
@@ -492,5 +498,6 @@ class Deferral:
             reason = reason or GIVES_BACK
         return Structure(self._events, self._specifications, reason)
 
-    def _surviving(self) -> list[DeferredScope]:  # scopes of recordings to which an outside object refers
+    def _surviving(self) -> list[DeferredScope]:
+        """Return the scopes of the recordings to which an object outside the call refers."""
         return [scope for scope, recorded in self._recordings if recorded() is not None]

@@ -5,8 +5,8 @@
 A deferred call is a list of events, which refer to values by number. The results of the events are numbered
 0, 1, 2, … in order. Input k of the call has the number ``~k``, which is negative.
 
-A *recording* is the list of operators that a differentiated function applies. Recordings of one call are
-numbered from 1. An event is one of these:
+A *recording* is the list of operators that a differentiated function applies. The recordings of one call are
+numbered from 1. There are six kinds of events:
 
 - an operator;
 - the start (``open``) or end (``close``) of a recording;
@@ -14,9 +14,9 @@ numbered from 1. An event is one of these:
 - the conversion of a value to a constant for derivatives (``detach``);
 - the use of a value of a recording after the end of the recording (``lift``).
 
-A replay calls the functions that eager mode would have called. If the inputs are arrays, it runs kernels and
-recordings as in eager mode. If the inputs are symbols, it emits equations as in graph mode, including nested
-derivatives.
+A replay calls the functions that eager mode would have called. If the inputs are arrays, the replay runs
+kernels and recordings as in eager mode. If the inputs are symbols, it emits equations as in graph mode,
+including nested derivatives.
 
 **Cost.** Each event costs about a microsecond in addition to the functions that it calls.
 """
@@ -47,7 +47,7 @@ from mindgrad.core.trace.record import finish, new_scope
 
 __all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
 
-#: kinds of events other than calls of operators
+#: kinds of events that are not calls of operators
 OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
 
 
@@ -59,13 +59,13 @@ class Event:
         operands: the numbers of the operands.
         parameters: for an operator, its parameters. For ``OPEN`` and ``CLOSE``, the number of the recording.
             For ``FINISH``, the tuple ``(recording, transform, applied, is_last, number of outputs to
-            transform, whether each extra is given, scope.constant_block())``. The names are arguments of
+            transform, whether each extra is given, scope.constant_block())``, whose names are arguments of
             ``trace.record.finish``.
         first: the number of the first result.
         types: the types of the results.
         scopes: for each result, the number of the recording to which it belongs, or 0 outside recordings.
-        line: pair (file, line) of the operator call in the user's code.
-        is_immediate: whether the operator is not deferred, because it is cheap and Python reads its results.
+        line: file and line of the operator call in the user's code.
+        is_immediate: whether the operator runs immediately, because it is cheap and Python reads its results.
     """
 
     __slots__ = ("first", "is_immediate", "line", "operands", "parameters", "primitive", "scopes", "types")
@@ -90,7 +90,7 @@ class Event:
         self.is_immediate = False
 
     def is_same(self, other: Event) -> bool:
-        """Whether two events are equal, except for their source lines."""
+        """Return whether two events are equal, except for their source lines."""
         return (
             self.primitive is other.primitive
             and self.operands == other.operands
@@ -101,12 +101,12 @@ class Event:
 
     @property
     def results(self) -> range:
-        """The numbers of the values that the event computes."""
+        """Return the numbers of the values that the event computes."""
         return range(self.first, self.first + len(self.types))
 
 
 def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
-    """Return why an operator cannot be deferred; an empty string if it can."""
+    """Return why an operator cannot be deferred, or an empty string if it can."""
     graphs = [x for x in parameters.values() if isinstance(x, Graph)]
     if primitive.effects.calls_back or any(map(calls_back, graphs)):
         return f"'{primitive.name}' calls back into Python"
@@ -123,7 +123,7 @@ def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list
         numbers: the numbers of the values.
 
     Returns:
-        The events in order, and the identifiers of the recordings that they transform.
+        The events in order, and the numbers of the recordings that these events transform.
     """
     needed = set(numbers)
     chosen: list[Event] = []
@@ -147,15 +147,15 @@ def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list
 
 
 class Replay:
-    """An executor of events, in order.
+    """Executes events in order.
 
     Args:
         base: scopes that are open during the whole replay, such as the scope of a graph.
 
     Attributes:
-        scopes: the open scopes, innermost last. Within ``executing(replay.scopes)``, operators are recorded
-            in them.
-        recordings: dict that maps the number of a recording to its scope and its input tensors.
+        scopes: the open scopes, innermost last. They record the operators that run inside
+            ``executing(replay.scopes)``.
+        recordings: maps the number of each recording to its scope and its input tensors.
     """
 
     __slots__ = ("_base", "_levels", "_open", "recordings", "scopes")
@@ -163,15 +163,16 @@ class Replay:
     def __init__(self, base: Sequence[Scope] = ()) -> None:
         self.scopes: list[Scope] = list(base)
         self._base = len(self.scopes)
-        #: one flag per open recording of the call, innermost last: True if the replay records operators in it
+        #: one flag for each open recording of the call, innermost last. The flag is True if the replay
+        #: records operators in the recording
         self._levels: list[bool] = []
         self.recordings: dict[int, tuple[Scope, list[Tensor]]] = {}
         self._open: dict[int, Any] = {}
 
     def execute(self, event: Event, operands: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Execute one event and return its results.
+        """Execute one event, and return its results.
 
-        The caller opens ``executing(self.scopes)``.
+        The caller must have opened ``executing(self.scopes)``.
         """
         kind: Any = event.primitive
         if type(kind) is not str:
@@ -226,15 +227,15 @@ class Replay:
         Args:
             events: the events, in order.
             leaves: the inputs of the call, by input number.
-            values: dict of tensors by value number, to which the results are added.
-            recordings: numbers of the recordings that are needed for a derivative. The operators of all other
+            values: maps the number of each value to its tensor. The results are added.
+            recordings: numbers of the recordings that a derivative requires. The operators of all other
                 recordings run without being recorded. Default: all recordings.
-            last_uses: dict that maps the position of an event to the numbers of the values that no later
-                event uses. They are freed after this event.
-            replaced: dict that maps the number of a value to a tensor that later events use instead of the
-                result of the replay.
-            lines: dict that maps an event to its source line in this call. Default: ``Event.line``, the line
-                in the call that was recorded.
+            last_uses: maps the position of an event to the numbers of the values that no later event uses.
+                The values are freed after this event.
+            replaced: maps the number of a value to a tensor that later events use instead of the result of
+                the replay.
+            lines: maps an event to its source line in this call. Default: ``Event.line``, the line in the
+                recorded call.
         """
         with executing(self.scopes):
             for position, event in enumerate(events):

@@ -1,12 +1,12 @@
 """Compile deferred calls: convert events to graphs, and compile the graphs.
 
 A call is divided into *segments* at the points where Python reads a value. Each segment is compiled to one
-function. Its operands are inputs of the call and values of earlier segments. Its results are the values that
+function. Its operands are inputs of the call and values of earlier segments. It returns the values that
 Python reads at its end, the values that later segments use, and the values that outlive the call. All values
 of a call are numbered (``eager.replay``).
 
 The graphs are equal to the graphs of graph mode. Nested derivatives are emitted as derivatives of inner
-graphs, so that the choice between forward and reverse mode, tiling, and all other rewrites apply.
+graphs. Therefore, all rewrites apply, including tiling and the choice between forward and reverse mode.
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ def compile_structure(structure: Structure) -> list[Segment]:
 def compile_request(structure: Structure, number: int) -> Segment:
     """Compile the computation of one value that Python reads inside a recording.
 
-    A call cannot be divided at this read, because a derivative needs all operators of the recording.
+    A call cannot be divided at such a read, because a derivative requires all operators of the recording.
+
+    Args:
+        structure: the structure of the call.
+        number: the number of the value.
     """
     last = next(k for k, event in enumerate(structure.events) if number in event.results)
     events, recordings = needed_events(structure.events[: last + 1], [number])
@@ -56,9 +60,9 @@ def compile_request(structure: Structure, number: int) -> Segment:
 
 
 def _outputs(structure: Structure, end: int, others: set[int]) -> set[int]:
-    """Return the numbers of values before event ``end`` that later segments need.
+    """Return the numbers of the values before event ``end`` that must be outputs.
 
-    A value is needed if a later event uses it or it is in ``others``. Values inside recordings are excluded.
+    Such a value is not inside a recording, and it is in ``others`` or a later event uses it.
     """
     own = {
         n
@@ -80,9 +84,9 @@ def _compiled(
 ) -> Segment:
     """Compile a function that returns the values ``outputs`` of ``events``.
 
-    The values ``computed`` of earlier segments are inputs. If a value has dtype float16 or bfloat16, the
+    The values ``computed`` of earlier segments are its inputs. If a value has dtype float16 or bfloat16, the
     graph is not rewritten, so that it rounds and overflows as if the operators ran one by one. Loss scaling
-    needs this, because it detects overflow.
+    detects overflow, so it requires this behavior.
     """
     if any(t.dtype.is_half for event in events for t in event.types):
         with without_rewrites():
@@ -98,16 +102,16 @@ def _compiled_as_it_is(
     recordings: set[int] | None,
     is_last: bool,
 ) -> Segment:
-    # ``debug_nans`` needs the inputs to find the operator that returned NaN or infinity, so do not donate
+    # ``debug_nans`` requires the inputs to find the operator that returned NaN or infinity, so do not donate
     # them
     may_donate = is_last and not structure.is_checked
     replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if may_donate else {}
-    # JAX stores the first result of a type in the first donated buffer of this type, so put the replaced
+    # JAX stores the first result of each type in the first donated buffer of this type, so put the replaced
     # values first
     numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
     graph, inputs = traced_events(structure, events, numbers, computed, recordings)
     if calls_back(graph):
-        raise NotImplementedError("an operator of it calls back into Python")
+        raise NotImplementedError("one of its operators calls back into Python")
     graph = before_compilation(graph)
     order = [replaced[value] for value in numbers if value in replaced]
     donated = [k for k in dict.fromkeys(order) if ~k in inputs]
@@ -132,7 +136,7 @@ def traced_events(
         numbers: the numbers of the values that the graph returns.
         computed: the numbers of values that are inputs of the graph, in addition to the inputs of the call.
         recordings: the numbers of the recordings that are differentiated. Default: all recordings.
-        lines: source line of each event, if it differs from ``Event.line``. See ``Replay.run``.
+        lines: maps an event to its source line, if the line differs from ``Event.line`` (``Replay.run``).
 
     Returns:
         The graph, and the numbers of its inputs. Input k of the call has the number ``~k``.
@@ -155,7 +159,7 @@ def traced_events(
         replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
         Replay([scope]).run(events, leaves, values, recordings, None, replacements, lines)
-        for n in numbers:  # inside a recording, the output belongs to the recording; compute it again outside
+        for n in numbers:  # the value belongs to a recording, so compute it again outside
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])

@@ -3,8 +3,8 @@
     structure(f, x) = structure(f, x')  ⟹  one compiled function computes f(x) and f(x')
 
 A structure contains the events of a call, the types of its inputs, the values of inputs that are constants,
-the set of values that outlive the call, and the compiled segments. ``eager.deferral`` uses it to predict the
-next call. It refers to values by number (``eager.replay``).
+the numbers of the values that outlive the call, and the compiled segments. ``eager.deferral`` uses the
+structure to predict the next call. A structure refers to values by number (``eager.replay``).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mindgrad.eager.replay import OPEN, Event
 
 __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 
-#: An input with at most this many elements is compared by value in each call. The compiled function treats it
+#: an input with at most this many elements is compared by value in each call. The compiled function treats it
 #: as a constant until its value changes
 _FEW = HOST.compared_elements
 
-#: last event of every structure. No operator equals it, so a call with more operators than the recorded call
-#: diverges here
+#: last event of every structure. No operator equals this event, so a call with more operators than the
+#: recorded call diverges at it
 _END = Event(None, (), None, 0, (), (), ("", 0))
 
 
@@ -40,9 +40,10 @@ class Leaf:
         constant: the bytes of the array if the array is a constant of the compiled function; otherwise
             ``None``.
         array: the array if it is a constant of the compiled function; otherwise ``None``.
-        is_infinite: whether an element of the array is infinite or NaN. Derivatives then treat 0 × ∞ as 0.
-        is_differentiated: whether the call computes a derivative with respect to this input. The structure
-            then also serves arrays with a different ``is_infinite``.
+        is_infinite: whether an element of the array is infinite or NaN. In this case, derivatives treat 0 × ∞
+            as 0.
+        is_differentiated: whether the call computes a derivative with respect to this input. If so, the
+            structure also serves arrays with a different value of ``is_infinite``.
     """
 
     __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "type")
@@ -55,7 +56,7 @@ class Leaf:
         self.is_differentiated = False
 
     def is_same(self, other: Leaf) -> bool:
-        """Whether one compiled function can serve both ``self`` and ``other`` as inputs."""
+        """Return whether one compiled function can serve both inputs."""
         return (
             self.type is other.type
             and self.constant == other.constant
@@ -63,14 +64,17 @@ class Leaf:
         )
 
     def is_unlike(self, array: Any) -> bool:
-        """Whether either a host ``array`` or this input, but not both, is not finite."""
+        """Return whether exactly one of ``array`` and this input is finite.
+
+        The result is false if ``array`` is not a host array.
+        """
         return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not self.is_infinite
 
 
 def bytes_of(array: Any) -> bytes | None:
     """Return the bytes of a small host array, or ``None`` for other arrays.
 
-    For an array that repeats one element, the bytes are the bytes of that element and ``*``.
+    For an array that repeats one element, the result is the bytes of this element, followed by ``*``.
     """
     if isinstance(array, np.generic):
         return array.tobytes()
@@ -84,7 +88,7 @@ def bytes_of(array: Any) -> bytes | None:
 class Segment:
     """One compiled function of a call (``eager.segments``).
 
-    It ends before Python reads a value outside of a recording, or at the end of the call.
+    A segment ends before Python reads a value outside a recording, or at the end of the call.
 
     Attributes:
         end: the number of events of the call before the end of the segment.
@@ -93,7 +97,7 @@ class Segment:
         donated: the input numbers of Parameters whose old arrays the segment may overwrite with its results.
         outputs: the numbers of the values that the segment returns.
         version: in the last segment, the version of the structure at the start of the compilation.
-        known: in the last segment, the numbers of the values that all segments compute.
+        known: in the last segment, the numbers of the values that all segments together compute.
     """
 
     __slots__ = ("donated", "end", "executable", "inputs", "known", "outputs", "version")
@@ -119,21 +123,22 @@ class Structure:
     """The events and inputs that repeated calls have in common.
 
     Attributes:
-        events: the recorded operators and recordings, followed by an end marker that equals no operator.
-        leaves: the inputs of the call: tensors that were created outside it.
+        events: the recorded operators and steps of recordings, followed by an end marker that equals no
+            operator.
+        leaves: the inputs of the call: tensors that were created outside the call.
         outputs: the numbers of the values that were still referenced at the end of any call.
-        replaced: pairs (input number, value number) for each Parameter that every call assigns: the input is
-            its old array, and the value is its new array.
-        program: the compiled segments in the order of a call; ``None`` before the compilation.
-        requests: dict that maps the number of a value that Python reads inside a recording to the number of
-            reads, or to the compiled function for this value.
-        cuts: dict that maps a position in ``events`` to the numbers of the values that Python reads there,
-            outside recordings. A segment ends at each position.
-        version: counter that increases when compiled code becomes invalid, for example because a constant
-            has changed.
+        replaced: pairs (input number, value number), one for each Parameter that every call assigns. The
+            input is the old array of the Parameter, and the value is its new array.
+        program: the compiled segments in the order of a call, or ``None`` before the compilation.
+        requests: maps the number of a value that Python reads inside a recording to the number of reads, or
+            to the compiled function for this value.
+        cuts: maps a position in ``events`` to the numbers of the values that Python reads there, outside
+            recordings. A segment ends at each position.
+        version: counter that increases when compiled code becomes invalid, for example because a constant has
+            changed.
         confirmed: number of calls that followed the prediction.
         is_queued: whether the compilation has been submitted.
-        obstacle: why calls must not be deferred; an empty string if they may be deferred.
+        obstacle: why calls must not be deferred, or an empty string if they may be deferred.
         is_checked: whether a value that is not finite raises an error (``debug_nans``).
     """
 
@@ -163,7 +168,7 @@ class Structure:
         return len(self.events) - 1
 
     def is_same(self, other: Structure) -> bool:
-        """Whether both structures have equal events and equal inputs."""
+        """Return whether both structures have equal events and equal inputs."""
         return (
             len(self.events) == len(other.events)
             and all(a.is_same(b) for a, b in zip(self.events, other.events, strict=True))
@@ -172,21 +177,21 @@ class Structure:
         )
 
     def has_leaves_of(self, other: Structure, count: int) -> bool:
-        """Whether the first ``count`` inputs of both structures are equal."""
+        """Return whether the first ``count`` inputs of both structures are equal."""
         if count > len(self.leaves) or count > len(other.leaves):
             return False
         pairs = zip(self.leaves[:count], other.leaves[:count], strict=True)
         return all(a is b or a.is_same(b) for a, b in pairs)
 
     def begins_like(self, other: Structure, count: int) -> bool:
-        """Whether the first ``count`` events of both structures are equal."""
+        """Return whether the first ``count`` events of both structures are equal."""
         if count > len(self):
             return False
         pairs = zip(self.events[:count], other.events[:count], strict=True)
         return all(a is b or a.is_same(b) for a, b in pairs)
 
     def vary(self, index: int) -> None:
-        """Convert a constant input whose value has changed to a variable input.
+        """Convert input ``index`` to a variable, because its constant value has changed.
 
         The compiled segments contain the old value, so they are discarded.
         """
@@ -203,14 +208,17 @@ class Structure:
         self.requests = {}
 
     def current(self) -> list[Segment] | None:
-        """Return the compiled segments; ``None`` if another thread has invalidated them."""
+        """Return the compiled segments, or ``None`` if there are no valid ones.
+
+        Another thread may have invalidated the segments.
+        """
         program = self.program
         return None if program is None or program[-1].version != self.version else program
 
     def last_uses(self) -> dict[int, list[int]]:
-        """Return the numbers of values by the position of the event that uses them last.
+        """Map the position of each event to the numbers of the values used last there.
 
-        A replay frees them after this event.
+        A replay frees these values after the event.
         """
         if self._last_uses is None:
             last: dict[int, int] = {}

@@ -6,8 +6,8 @@
     compiled         operators are compared with the recording, and one compiled function computes the values
 
 The Python code of the function runs in every call. A *kind* of call is one function with arguments of given
-types. A kind is compiled if two successive calls applied the same operators and compiling is likely to save
-time. The second condition means:
+types. A kind is compiled if two successive calls applied the same operators, and compiling is likely to save
+time. The second condition requires all of the following:
 
 - One call takes at least ``HOST.shortest_seconds``.
 - All calls of the kind together have taken ``HOST.compiling_seconds``.
@@ -17,9 +17,9 @@ time. The second condition means:
 JAX is imported in the thread of the call, not in the background. SciPy and other libraries search
 ``sys.modules`` for JAX, and would fail if a background thread had imported only a part of it.
 
-During compilation, calls of the kind run operator by operator. The compiler and the operators need the same
-processors, so each call first waits for the compiler. It waits for at most ``HOST.waiting_calls`` times its
-own duration, which bounds the slowdown of each call.
+During compilation, calls of the kind run operator by operator. The compiler and the operators compete for the
+same processors, so each call first waits for the compiler. It waits for at most ``HOST.waiting_calls`` times
+its own duration, which bounds the slowdown of each call.
 """
 
 from __future__ import annotations
@@ -50,25 +50,26 @@ from mindgrad.frontend.programs.cache import content_of, register_eager
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: option: whether eager mode runs every operator as soon as Python calls it, without deferral or compilation
+#: option: whether eager mode runs every operator as soon as Python calls the operator, without deferral or
+#: compilation
 settings.define("pynative_synchronize", False)
 
-#: maximum number of kinds of calls (a function with arguments of given types) for one function, and of
-#: functions for one code object
+#: maximum number of kinds of calls (a function with arguments of given types) that are stored for one
+#: function, and of functions that are stored for one code object
 _KINDS = 64
 #: maximum number of recorded calls (structures) for one kind of call
 _STRUCTURES = 8
 
-#: environment variable that controls the compilation of eager calls, and its values for tests. With these
-#: values, the second call of a kind compiles immediately, in the thread of the call, regardless of the
-#: measured times. The value ``numpy`` turns compilation off.
+#: ``VARIABLE``: environment variable that controls the compilation of eager calls. ``_AT_ONCE``: its values
+#: for tests. With these values, the second call of a kind compiles immediately, in the thread of the call,
+#: regardless of the measured times. The value ``numpy`` turns compilation off
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
 class _Thread(threading.local):
-    #: whether this thread is inside an eager call; nested calls belong to the outermost call
+    #: whether this thread is inside an eager call. Nested calls belong to the outermost call
     is_busy = False
-    #: total seconds of all calls of this thread that ran operator by operator
+    #: total duration in seconds of all calls of this thread that ran operator by operator
     seconds = 0.0
 
 
@@ -86,9 +87,9 @@ class Tier:
         reason: the reason for the state, for messages.
         is_final: whether all further calls run operator by operator.
         calls: number of calls.
-        best, seconds: the shortest and the total time of calls that ran operator by operator.
+        best, seconds: the shortest and the total duration of calls that ran operator by operator, in seconds.
         divergences: number of calls whose operators differed from the recording.
-        diverged_at: file and line of the first operator that differed in the last such call.
+        diverged_at: file and line of the first operator that differed in the most recent such call.
         structures: the recordings, most recently used first.
     """
 
@@ -112,20 +113,23 @@ class Tier:
     def __str__(self) -> str:
         line = f"{self.title}: {self.state}: {self.reason}; {self.calls} calls"
         if self.divergences:
-            line += f", {self.divergences} applied different operators from the recording"
+            line += f", {self.divergences} applied different operators than the recording"
             if self.diverged_at is not None:
                 line += f", last at line {self.diverged_at[1]} of {self.diverged_at[0]}"
         return line
 
     def moves(self, state: str, reason: str) -> None:
-        """Set the compilation state, and print it if ``MINDGRAD_LOG=eager``."""
+        """Set the state and its reason, and print them if ``MINDGRAD_LOG=eager``."""
         if (state, reason) != (self.state, self.reason):
             self.state, self.reason = state, reason
             if os.environ.get("MINDGRAD_LOG") == "eager":
                 sys.stderr.write(f"mindgrad eager: {self.title}: {state}: {reason}\n")
 
     def stays(self, reason: str) -> None:
-        """Run all further calls of this kind operator by operator."""
+        """Decide that all further calls of this kind run operator by operator.
+
+        ``reason`` is the reason for messages.
+        """
         self.is_final = True
         self.structures = []
         self.moves("not compiled", reason)
@@ -142,11 +146,11 @@ class EagerCalls:
 
     Args:
         name: the function's name in messages.
-        source: the user's function. A gradient function has the differentiated function as its source.
+        source: the user's function. For a gradient function, it is the differentiated function.
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
-    #: two instances are equal if their functions are equal; recordings and compiled code do not matter
+    #: two instances are equal if their functions are equal. Recordings and compiled code are not compared
     compared_by = ("source",)
 
     def __init__(self, name: str, source: Any) -> None:
@@ -157,7 +161,7 @@ class EagerCalls:
             register_eager(self)
 
     def lines(self) -> list[str]:
-        """Return a line for each kind of call, with its state and the reason."""
+        """Return one line of text for each kind of call: its state and the reason."""
         return list(map(str, self.tiers.values()))
 
     def clear(self) -> None:
@@ -173,7 +177,8 @@ class EagerCalls:
         switch = options["eager"]
         if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        # with several devices, eager calls are not compiled; only ``jit`` compiles
+        # with several devices, only functions with ``jit`` are compiled, and eager calls run operator by
+        # operator
         if options["partition"] is not None and current() is not None:
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
@@ -194,17 +199,18 @@ class EagerCalls:
             thread.is_busy = False
 
 
-#: all kinds of calls: ``_by_code[code object of the function][its name, *callables in its closure][types of
-#: the arguments, device, debug_nans]``
+#: all kinds of calls, in nested dicts. The first key is the code object of the function. The second key is
+#: its name and the callables in its closure. The third key is the types of the arguments, the device, and
+#: ``debug_nans``
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
 def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
     """Return the kinds of calls of a function, as a dict from argument types to tiers.
 
-    Functions with the same code share this dict, for example lambdas that are created in a loop. Functions
-    whose closures contain different functions or Cells do not share it. Numbers and tensors in closures need
-    no comparison, because each call compares the operators and their operands.
+    Functions with the same code share this dict, for example lambdas that a loop creates. They do not share
+    it if their closures contain different functions or Cells. Numbers and tensors in closures are not
+    compared, because each call compares the operators and their operands.
     """
     if not isinstance(source, types.FunctionType):
         return {}
@@ -266,7 +272,7 @@ def _compared(
 
 
 def _remember(tier: Tier, structure: Structure) -> None:
-    """Store the recording of the first call, or of a call that diverged.
+    """Store the recording ``structure`` of a first call, or of a call that diverged.
 
     If the operators of every call differ, further calls are not compared.
     """
@@ -275,7 +281,7 @@ def _remember(tier: Tier, structure: Structure) -> None:
     if tier.divergences >= HOST.divergences and not any(s.confirmed for s in tier.structures):
         line = tier.diverged_at
         where = "" if line is None else f", the last time at line {line[1]} of {line[0]}"
-        tier.stays(f"each call applies other operators{where}")
+        tier.stays(f"each call applies different operators{where}")
 
 
 def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
@@ -326,7 +332,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
 
 
 def _consider_requests(structure: Structure, at_once: bool) -> None:
-    """Compile the computation of values that many calls read inside recordings."""
+    """Compile the computation of values that Python often reads inside recordings."""
     for number, count in list(structure.requests.items()):
         if count == HOST.requested_calls:
             structure.requests[number] = HOST.requested_calls + 1
@@ -338,7 +344,7 @@ def _consider_requests(structure: Structure, at_once: bool) -> None:
 
 def _compile_request(structure: Structure, number: int) -> None:
     version = structure.version
-    with suppress(Exception):  # if this fails, the value is computed operator by operator
+    with suppress(Exception):  # after a failure, the value is computed operator by operator
         segment = compile_request(structure, number)
         if structure.version == version:
             structure.requests[number] = segment

@@ -1,12 +1,13 @@
 """Readable forms of primitives for NumPy and ``jax.numpy``.
 
 The *form* of a primitive is a function that writes it as a readable expression, for example ``a + b`` or
-``np.sum(x, axis=0)``. It is called as ``form(target, operands, result type, **parameters)``, and returns the
-source text and the precedence of the expression. If it returns ``None``, the emitted program calls the kernel
-of the primitive instead.
+``np.sum(x, axis=0)``. It is called as ``form(target, operands, result type, **parameters)``. It returns the
+source text and the precedence of the expression, or ``None`` if the emitted program must call the kernel of
+the primitive instead.
 
-Operands of pointwise primitives may be literals, or texts with a smaller shape that is broadcast (see
-``Expression``). Operands of other primitives are arrays of their type.
+Operands of pointwise primitives may be literals, or texts of arrays with a smaller shape, which NumPy
+broadcasts (``Expression``). Operands of all other primitives must be arrays with the shape and dtype of their
+type.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ __all__ = ["COMPARISONS", "FORMS", "SEVERAL", "Form", "alignment", "contraction"
 Text = tuple[str, int]
 Form = Callable[..., Text | None]
 
-#: maps each operator that Python code applies to arrays to its precedence
+#: maps each Python operator on arrays to its precedence
 _PRECEDENCE = {
     "+": ADD, "-": ADD, "*": MULTIPLY, "/": MULTIPLY, "&": AND, "|": OR, "^": XOR, "<<": SHIFT,
     "==": COMPARE, "!=": COMPARE, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
 }  # fmt: skip
 
-#: maps the name of each primitive to its form, a function that returns the Python expression of a call
+#: maps the name of each primitive to its form
 FORMS: dict[str, Form] = {}
 
 
@@ -154,8 +155,8 @@ def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permut
 def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
     """Return source text of ``x`` with inserted axes of size 1, as in ``x[:, None]``.
 
-    The result broadcasts to ``shape``. ``dims`` are the axes of ``shape`` that correspond to the axes of
-    ``x``.
+    The inserted axes let NumPy broadcast ``x`` to ``shape``. ``dims`` are the axes of ``shape`` that
+    correspond to the axes of ``x``.
     """
     missing = [axis for axis in range(len(shape)) if axis not in dims]
     if not dims or max(missing, default=-1) < dims[0]:
@@ -178,7 +179,7 @@ def _concatenate(target: Any, xs: Sequence[Expression], result: TensorType, axis
 
 
 def indices(start: Sequence[int], limit: Sequence[int], strides: Sequence[int], shape: Sequence[int]) -> str:
-    """Return the source text of a static slice, such as ``1:3, ::2``."""
+    """Return the source text of the index of a static slice, such as ``1:3, ::2``."""
     parts = []
     for first, end, step, size in zip(start, limit, strides, shape, strict=True):
         text = f"{first or ''}:{'' if end >= size else end}"
@@ -214,7 +215,7 @@ def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
     return [f"{xs[0].text}[{k}]" for k in range(count)]
 
 
-#: maps the name of a primitive with several results to its form, which returns one string for each result
+#: maps the name of a primitive with several results to its form. The form returns one text for each result
 SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
 
 
@@ -274,9 +275,14 @@ FORMS["cumsum"], FORMS["cumprod"] = _cumulative("cumsum"), _cumulative("cumprod"
 def contraction(
     a: Expression, b: Expression, contract: Any, batch: Any, transposed: Callable[[str], str]
 ) -> Text | None:
-    """Return a product of matrices or vectors as source text ``a @ b``, if possible.
+    """Return a product of matrices or vectors as source text ``a @ b``.
 
-    ``transposed`` is a function that returns source text of the transpose of a matrix.
+    The result is ``None`` if ``@`` cannot express the product.
+
+    Args:
+        a, b: the operands.
+        contract, batch: for each operand, the axes that are summed over, and the batch axes.
+        transposed: converts the source text of a matrix to source text of its transpose.
     """
     count = len(batch[0])
     ranks = a.type.rank, b.type.rank
@@ -295,7 +301,12 @@ def contraction(
 
 
 def _fits(rank: int, count: int) -> bool:
-    """Whether ``@`` supports an operand of ``rank`` axes with ``count`` batch axes."""
+    """Return whether ``@`` accepts an operand with these numbers of axes.
+
+    Args:
+        rank: number of axes of the operand.
+        count: number of batch axes.
+    """
     return rank == count + 2 if count else rank >= 2
 
 
@@ -336,7 +347,7 @@ def _operator(sign: str) -> Form:
     return lambda target, xs, result: infix(sign, _PRECEDENCE[sign], *xs)
 
 
-#: maps the name of a primitive without a form to its Python operator, if it has one
+#: maps the name of each primitive that has a Python operator, but no form above, to this operator
 INFIX = {
     name: row.symbol for name, row in REGISTRY.items() if row.symbol in _PRECEDENCE and name not in FORMS
 }

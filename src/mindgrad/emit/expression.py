@@ -1,4 +1,4 @@
-"""Expressions of emitted programs: text, precedence, and implicit broadcasts."""
+"""Expressions of emitted programs: source text, precedence, implicit broadcasts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Expression:
         text: the source text.
         type: the type of the value.
         precedence: the precedence of the outermost operator of the text.
-        is_literal: whether the text is a Python scalar. In an operation, it gets the element type of the
-            array operand.
-        is_spread: whether the text has a smaller shape than ``type``, to which NumPy broadcasts it in an
-            operation with a full array.
+        is_literal: whether the text is a Python scalar. In an operation with an array, NumPy converts the
+            scalar to the element type of the array.
+        is_spread: whether the text evaluates to an array with a smaller shape than ``type``. In an operation
+            with an array of the full shape, NumPy broadcasts it to the full shape.
         is_name: whether the text is the name of a variable.
     """
 
@@ -41,7 +41,7 @@ class Expression:
 def parenthesized(x: Expression, precedence: int) -> str:
     """Return source text of ``x`` as an operand of an operator with ``precedence``.
 
-    Parentheses are added only if they are needed.
+    Parentheses are added only if the precedence requires them.
     """
     return x.text if x.precedence >= precedence else f"({x.text})"
 

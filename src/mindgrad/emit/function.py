@@ -1,8 +1,8 @@
-"""Emission of a traced function as a module: definitions and one function.
+"""Emission of a traced function as a Python module.
 
 The input is the trace of a function: its graph, its Parameters, and the structure of its result. The output
-is the source text of a module that defines a function with the same arguments. Parameters and large constants
-become keyword arguments.
+is the source text of a module, which contains definitions and one function with the same arguments.
+Parameters and large constants become keyword arguments.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Signature(NamedTuple):
             ``batch['a'][0]``.
         parameters: name of each graph input that is a Parameter.
         results: suggested name of each graph output that belongs to the result.
-        structure: function from the texts of the result's tensors to the text of the result, such as
+        structure: converts the texts of the tensors in the result to the text of the complete result, such as
             ``{'loss': v1}``.
-        written: name of each graph output that is the new value of a Parameter. These outputs come first.
+        written: name of each Parameter whose new value is a graph output. These outputs come first.
         file: file of the user's function. Comments cite lines of this file without its name.
         summary: first line of the docstring of the module.
     """
@@ -52,8 +52,8 @@ class Module(NamedTuple):
 
     Attributes:
         text: source text.
-        parameters: dict that maps the keyword argument of each Parameter to the index of the Parameter.
-        constants: dict that maps the keyword argument of each large constant to its value.
+        parameters: maps the keyword argument for each Parameter to the index of the Parameter.
+        constants: maps the keyword argument for each large constant to the value of the constant.
     """
 
     text: str
@@ -65,10 +65,10 @@ def emitted(graph: Graph, signature: Signature, target: Any) -> Module:
     """Return the emitted module of a graph.
 
     Args:
-        graph: the graph. Its inputs are arguments, then Parameters. Its outputs are new values of Parameters,
-            then results.
-        signature: names of the function and its values.
-        target: rules of the library that the module uses (``numpy_target``, …).
+        graph: the graph. Its inputs are arguments, followed by Parameters. Its outputs are new values of
+            Parameters, followed by results.
+        signature: names of the function and of its values.
+        target: rules of the library that the module uses, such as ``NumpyTarget``.
     """
     names = Names({target.module, "np", "jax", "print", "base64", *target.reserved})
     target.prepare(graph)
@@ -140,9 +140,12 @@ def _wrapped(text: str, columns: int = 100) -> list[str]:
 
 
 def structured(structure: Any, leaf: Any, texts: Sequence[str]) -> str:
-    """Return source text of nested tuples, lists, and dicts with leaves ``texts``.
+    """Return source text of nested tuples, lists, and dicts with the leaves ``texts``.
 
-    ``structure`` is a structure of ``base.tree``, and ``leaf`` represents a leaf in it.
+    Args:
+        structure: a tree structure of ``base.tree``.
+        leaf: the object that represents a leaf in ``structure``.
+        texts: source texts of the leaves.
     """
     remaining = iter(texts)
 
@@ -168,7 +171,8 @@ def head_of(path: str) -> str:
 def argument_paths(structure: Any, names: Sequence[str]) -> list[str]:
     """Return the path of each leaf of ``(args, kwargs)``, such as ``batch['a'][0]``.
 
-    ``names`` are the names of the positional arguments.
+    ``structure`` is the tree structure of ``(args, kwargs)``. ``names`` are the names of the positional
+    arguments.
     """
     named = []
     for path in paths(structure):

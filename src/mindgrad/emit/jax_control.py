@@ -1,8 +1,8 @@
 """Loops and branches for JAX: ``jax.lax.cond``, ``while_loop``, and ``scan``.
 
-Loop bodies and branches become functions inside the emitted function, so they can read its variables. The
-pullback of a loop (its reverse-mode derivative) runs the iterations in reverse order from stored carries. It
-uses functions of ``control.checkpoints``, which are copied into the emitted module.
+Loop bodies and branches become functions inside the emitted function, so that they can read its variables.
+The pullback of a loop (its reverse-mode derivative) runs the iterations in reverse order, starting from
+stored carries. It uses functions of ``control.checkpoints``, which are copied to the emitted module.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _function(
     writer: Writer, name: str, arguments: str, unpacked: Sequence[tuple[Sequence[str], str]], graph: Graph,
     operands: Operands, result: Callable[[list[str]], str],
 ) -> str:  # fmt: skip
-    """Write the definition of a function that runs ``graph``; return its name."""
+    """Write the definition of a function that runs ``graph``, and return its name."""
     name = writer.names.fresh(name)
     writer.line(f"def {name}({arguments}):")
     with writer.indented():

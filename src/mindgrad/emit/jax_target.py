@@ -1,7 +1,8 @@
 """Emission for JAX: functions of ``jax.numpy`` and ``jax.lax``.
 
-An operator without such a function calls its lowering: the function of mindgrad that computes it with JAX.
-The emitted module contains a copy of the lowering.
+If neither module has a function for an operator, the emitted program calls the *lowering* of the operator:
+the function with which mindgrad computes the operator in JAX. The emitted module contains a copy of the
+lowering.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ class JaxTarget(NumpyTarget):
         return f"jnp.{'bool_' if name == 'bool' else name}"
 
     def prepare(self, graph: Graph) -> None:
-        """Enable 64-bit types in the emitted program if the graph needs them."""
+        """Enable 64-bit types in the emitted program if ``graph`` requires them."""
         self._is_wide = needs_x64(graph)
         if self._is_wide:
             self.header = f'{type(self).header}\n\njax.config.update("jax_enable_x64", True)'
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Return a context manager that enables 64-bit types if the program needs them.
+        """Return a context manager that enables 64-bit types if the program requires them.
 
-        Afterwards, the JAX settings of the user are restored.
+        When it ends, the user's JAX settings are restored.
         """
         jax = jax_module()
         before = jax.config.jax_enable_x64

@@ -3,11 +3,12 @@
     f  ⟼  text,   exec(text); f'(x) = f(x)
 
 The *kernel* of a primitive is the function that computes it: a function of mindgrad, NumPy, or SciPy, or a
-closure over such functions. This module reads the definition of a kernel from its file, so that an emitted
-program does not need mindgrad. The free variables of the kernel become constants of the emitted module, and
-the functions that it calls are defined before it. Each file is parsed only once.
+closure over such functions. This module copies the definition of a kernel from its file, so that an emitted
+program does not need mindgrad. The free variables of the kernel become constants of the emitted module. The
+functions that the kernel calls are defined before it. Each file is parsed only once.
 
-**Limits.** A decorated function in a kernel raises ``TypeError``, unless the decorator is a cache.
+**Limits.** If the kernel or a function that it calls is decorated, ``TypeError`` is raised, unless the
+decorator is a cache.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ __all__ = ["Definitions"]
 _PACKAGE = __name__.partition(".")[0]
 #: conventional short names of modules
 _SHORT = {"numpy": "np", "jax.numpy": "jnp"}
-#: suffix of the names of functions that ``np.frompyfunc`` created
+#: suffix of the names of functions that ``np.frompyfunc`` has created
 _VECTORIZED = " (vectorized)"
-#: function names that say nothing about the kernel; the name of the operator replaces them
+#: function names that do not describe the kernel. The name of the operator replaces them
 _UNNAMED = ("<lambda>", "run", "kernel", "numpy", "xla", "_numpy", "_xla", "call")
 #: types whose ``repr`` is valid Python source
 _LITERALS = (bool, int, float, complex, str, bytes, type(None))
@@ -43,9 +44,8 @@ class Definitions:
     """The definitions and imports of a module that is being written.
 
     Attributes:
-        imports: import statements, as an ordered set.
-        texts: dict that maps each defined name to its source text. A definition follows the definitions that
-            it uses.
+        imports: import statements, as the keys of a dict, which are unique and ordered.
+        texts: maps each defined name to its source text. A definition follows the definitions that it uses.
     """
 
     def __init__(self, reserved: set[str]) -> None:
@@ -58,13 +58,13 @@ class Definitions:
     def share(self, names: set[str]) -> None:
         """Share the set ``names`` of reserved names with another object.
 
-        Names that are already reserved are added to it.
+        Names that are already reserved are added to ``names``.
         """
         names |= self._reserved
         self._reserved = names
 
     def fresh(self, name: str) -> str:
-        """Reserve ``name``, with a number appended if it is in use, and return it."""
+        """Reserve a new name and return it: ``name``, with a number if it is in use."""
         candidate, number = name, 2
         while candidate in self._reserved or hasattr(builtins, candidate):
             candidate, number = f"{name}_{number}", number + 1
@@ -72,20 +72,24 @@ class Definitions:
         return candidate
 
     def value(self, value: Any, name: str) -> str:
-        """Return source text that evaluates to ``value``, a static parameter of a kernel."""
+        """Return source text that evaluates to ``value``, a static parameter of a kernel.
+
+        If a definition is needed, ``name`` is its suggested name.
+        """
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:
         """Return source text that evaluates to the function ``kernel``.
 
-        If the kernel is a function of mindgrad, its definition gets the name ``name``, if this name is free.
+        If mindgrad defines ``kernel``, its definition in the emitted module gets the name ``name``, if this
+        name is free.
         """
         if isinstance(kernel, types.FunctionType) and _public_owner(kernel) is None:
             return self._defined(kernel, name, is_named=True)
         return self._expression(kernel, name)
 
     def add(self, name: str, text: str) -> str:
-        """Define ``name`` by ``text``, unless it is already defined; return ``name``."""
+        """Define ``name`` by ``text``, unless it is already defined. Return ``name``."""
         if name not in self.texts:
             self._reserved.add(name)
             self.texts[name] = text
@@ -209,7 +213,10 @@ class Definitions:
         return own_name
 
     def global_value(self, value: Any, name: str, read: Callable[[str], Any]) -> str:
-        """Return source text for ``value``, which a kernel reads as global ``name``."""
+        """Return source text for ``value``, which a kernel reads as the global ``name``.
+
+        ``read`` returns the value and the new name of another global variable of the kernel.
+        """
         if isinstance(value, np.ufunc) and value.__name__.endswith(_VECTORIZED):
             inner = value.__name__.removesuffix(_VECTORIZED)
             function = self._expression(read(inner)[0], inner)
@@ -218,14 +225,14 @@ class Definitions:
 
 
 class _Substitution(ast.NodeTransformer):
-    """Replace the global and free variables of a function by names of the new module.
+    """Replaces global and free variables of a function by names of the new module.
 
     Annotations and docstrings are removed.
 
     Args:
         definitions: the new module.
-        read: function from the name of a variable to the pair (its value, a name for the new module). It
-            raises ``KeyError`` for a builtin.
+        read: maps the name of a variable to the pair (its value, a name for the new module). It raises
+            ``KeyError`` for a builtin.
     """
 
     def __init__(self, definitions: Definitions, read: Callable[[str], tuple[Any, str]]) -> None:
@@ -263,7 +270,7 @@ class _Substitution(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replace ``p.numpy``, where p is a primitive, by source text of its NumPy kernel."""
+        """Replace ``p.numpy``, where p is a primitive, by source text of p's NumPy kernel."""
         if isinstance(node.value, ast.Name) and node.value.id not in self.local | self.replaced.keys():
             try:
                 row = self.read(node.value.id)[0]
@@ -297,7 +304,7 @@ def _without_annotations(node: Any) -> None:
                 argument.annotation = None
     for holder in ast.walk(node):
         if isinstance(holder, ast.AnnAssign):
-            # a field of a NamedTuple needs an annotation, but a name in it may be unknown to the new module
+            # a field of a NamedTuple requires an annotation, but the new module may not define a name in it
             holder.annotation = ast.Name("object", ast.Load())
         for field in ("body", "orelse"):
             statements = getattr(holder, field, None)
@@ -342,7 +349,10 @@ def _literal(value: Any) -> str:
 
 
 def _public_owner(value: Any) -> types.ModuleType | None:
-    """Find the public module outside mindgrad that exports a function or class."""
+    """Find the public module outside mindgrad that exports a function or class.
+
+    The result is ``None`` if there is no such module.
+    """
     if isinstance(value, np.ufunc) or type(value).__name__ == "_ArrayFunctionDispatcher":
         return sys.modules["numpy"] if getattr(np, value.__name__, None) is value else _searched(value)
     module = getattr(value, "__module__", None)
@@ -371,7 +381,7 @@ def _functions_of(file: str) -> tuple[Any, ...]:
 
 
 def _definition(function: types.FunctionType) -> Any:
-    """Copy the definition of ``function`` from its file.
+    """Return a copy of the syntax tree that defines ``function``, from its file.
 
     Raises:
         TypeError: If there is no unique definition.

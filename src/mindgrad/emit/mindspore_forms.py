@@ -1,7 +1,7 @@
 """Readable forms of primitives for MindSpore 2.10: functions of ``mindspore.ops``.
 
-A *form* writes a primitive as an expression (``array_forms``). A primitive that is neither in this module nor
-in ``mindspore_helpers`` cannot be written for MindSpore.
+A *form* writes a primitive as an expression (``array_forms``). If neither this module nor
+``mindspore_helpers`` has a rule for a primitive, it cannot be emitted for MindSpore.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["FORMS"]
 
 Text = tuple[str, int]
 
-#: maps the name of a primitive to the function of ``ops`` that has the same operands and result
+#: maps the name of a primitive to the function of ``ops`` with the same operands and result
 _FUNCTIONS = {
     **{name: name for name in (
         "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_or",

@@ -1,8 +1,8 @@
 """Helper functions for primitives without an equivalent in MindSpore.
 
-An emitted module defines the helpers that it uses. Their first argument is ``mindspore.ops``, and they use no
-other part of MindSpore, so the tests can run them with mindgrad's ``ops``. A helper computes the primitive of
-the same name.
+An emitted module contains the definitions of the helpers that it uses. The first argument of a helper is
+``mindspore.ops``. Helpers use no other part of MindSpore, so the tests can run them with mindgrad's ``ops``.
+Each helper in ``HELPERS`` computes the primitive of the same name.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ __all__ = ["HELPERS"]
 
 
 def masked_multiply(ops: Any, a: Any, b: Any) -> Any:
-    """Compute a · b, with zero times infinity equal to zero."""
+    """Compute a · b, where zero times infinity is zero."""
     return ops.where(ops.logical_or(a == 0, b == 0), ops.zeros_like(a), a * b)
 
 
 def shield(ops: Any, x: Any, keep: Any) -> Any:
-    """Replace infinite or NaN elements of x by zeros, except where ``keep`` is true."""
+    """Replace infinite or NaN elements of ``x`` by zeros, unless ``keep`` is true."""
     return ops.where(ops.logical_or(keep, ops.isfinite(x)), x, ops.zeros_like(x))
 
 
 def safe_reciprocal(ops: Any, x: Any) -> Any:
-    """Compute 1 / x, and 0 at 0."""
+    """Compute 1 / x, where the reciprocal of 0 is 0."""
     is_zero = x == 0
     return ops.where(is_zero, ops.zeros_like(x), 1 / ops.where(is_zero, ops.ones_like(x), x))
 
 
 def safe_quotient(ops: Any, x: Any, y: Any) -> Any:
-    """Compute x / y, and 0 where y is 0."""
+    """Compute x / y, where a quotient with y = 0 is 0."""
     is_zero = y == 0
     return ops.where(is_zero, ops.zeros_like(x), x / ops.where(is_zero, ops.ones_like(y), y))
 
@@ -43,7 +43,7 @@ def sech_squared(ops: Any, x: Any) -> Any:
 
 
 def direction(ops: Any, x: Any, y: Any) -> Any:
-    """Compute x / hypot(x, y), and 0 at the origin."""
+    """Compute x / hypot(x, y), where the quotient at the origin is 0."""
     return x * safe_reciprocal(ops, ops.hypot(x, y))
 
 
@@ -53,7 +53,11 @@ def one_minus_square(ops: Any, x: Any) -> Any:
 
 
 def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
-    """Contract axes of a and b; the result has the axes (batch, free of a, free of b)."""
+    """Sum products of ``a`` and ``b`` over the axes ``contract``.
+
+    The result has the batch axes, the remaining axes of ``a``, and the remaining axes of ``b``, in this
+    order.
+    """
     free = [
         [axis for axis in range(len(x.shape)) if axis not in contract[k] and axis not in batch[k]]
         for k, x in enumerate((a, b))
@@ -75,7 +79,7 @@ def moved(ops: Any, x: Any, permutation: Any) -> Any:
 
 
 def pad(ops: Any, x: Any, low: Any, high: Any, interior: Any) -> Any:
-    """Add zeros around and between the elements of ``x``; negative widths crop."""
+    """Add zeros around and between the elements of ``x``; negative widths crop ``x``."""
     for axis, (before, after, inside) in enumerate(zip(low, high, interior, strict=True)):
         size = x.shape[axis]
         if inside and size:
@@ -102,7 +106,8 @@ def cropped(x: Any, axis: int, start: int, end: int) -> Any:
 def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
     """Merge the axes ``batch`` and ``axes`` of ``x`` to one leading axis of *rows*.
 
-    Returns the array, the permutation, and the shape before merging.
+    Returns:
+        The merged array, the permutation of the axes, and the shape before merging.
     """
     order = (*batch, *axes, *[k for k in range(len(x.shape)) if k not in axes and k not in batch])
     count = len(axes) + len(batch)
@@ -111,9 +116,9 @@ def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
 
 
 def rows_of(ops: Any, indices: Any, shape: Any, batch: int) -> Any:
-    """Convert multidimensional ``indices`` to indices of rows of :func:`arranged`.
+    """Convert multidimensional ``indices`` to row indices of :func:`arranged` arrays.
 
-    An out-of-range index becomes the number of rows, the index of an extra row.
+    An out-of-range index becomes the number of rows, which is the index of an extra row.
     """
     total = math.prod(shape)
     row = ops.zeros(indices.shape[:-1], indices.dtype)
@@ -132,9 +137,9 @@ def rows_of(ops: Any, indices: Any, shape: Any, batch: int) -> Any:
 def gather(
     ops: Any, x: Any, indices: Any, axes: Any, batch: Any = (), fill: str = "nan", inside: bool = False
 ) -> Any:
-    """Read the elements of x at ``indices``; an out-of-range index reads NaN or zero.
+    """Read the elements of ``x`` at ``indices``.
 
-    ``inside`` promises that all indices are in range.
+    An out-of-range index reads NaN or zero. ``inside`` promises that all indices are in range.
     """
     y, _, shape = arranged(ops, x, axes, batch)
     others = y.shape[1:]
@@ -164,12 +169,15 @@ def scatter_add(ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: 
 def scatter_set(
     ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any = (), unique: bool = False
 ) -> Any:
-    """Replace elements of ``x`` at ``indices`` by ``updates``."""
+    """Replace the elements of ``x`` at ``indices`` by ``updates``."""
     return scattered(ops, ops.tensor_scatter_update, x, indices, updates, axes, batch)
 
 
 def dynamic_slice(ops: Any, x: Any, *starts: Any, sizes: Any) -> Any:
-    """Slice ``x`` from ``starts`` with ``sizes``; clamp ``starts`` to fit."""
+    """Return the slice of ``x`` that begins at ``starts`` and has the shape ``sizes``.
+
+    The indices in ``starts`` are clamped, so that the slice fits into ``x``.
+    """
     for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
         if size != x.shape[axis]:
             first = ops.clamp(start.astype("int32"), 0, x.shape[axis] - size)
@@ -178,7 +186,10 @@ def dynamic_slice(ops: Any, x: Any, *starts: Any, sizes: Any) -> Any:
 
 
 def dynamic_update_slice(ops: Any, x: Any, update: Any, *starts: Any) -> Any:
-    """Replace a slice of ``x`` from ``starts`` by ``update``; clamp ``starts`` to fit."""
+    """Replace the slice of ``x`` that begins at ``starts`` by ``update``.
+
+    The indices in ``starts`` are clamped, so that the slice fits into ``x``.
+    """
     if 0 in update.shape:
         return x
     inside = ops.ones(x.shape, x.dtype) == 1
@@ -193,7 +204,7 @@ def dynamic_update_slice(ops: Any, x: Any, update: Any, *starts: Any) -> Any:
 
 
 def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
-    """Compute a convolution over one or two axes."""
+    """Compute a convolution over one or two spatial axes."""
     if not channels_last:
         return convolved(ops, x, w, **window)
     rank, spatial = len(x.shape), len(w.shape) - 2
@@ -206,7 +217,7 @@ def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -
 def convolved(
     ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
 ) -> Any:
-    """Compute a convolution of an input whose channels precede its spatial axes."""
+    """Compute a convolution of ``x``, whose channel axis precedes its spatial axes."""
     samples = x.shape[: len(x.shape) - len(w.shape) + 1]
     if len(samples) > 1:
         x = x.reshape(-1, *x.shape[len(samples) :])
@@ -226,10 +237,10 @@ def convolved(
 
 
 def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> Any:
-    """Return, for each input position, whether some selected window contains it.
+    """Return, for each input position, whether any selected window contains it.
 
     ``live`` selects windows: it contains one Boolean for each window. Where ``skips`` is true, the result is
-    true, too.
+    also true.
     """
     lead = live.shape[: len(live.shape) - len(window)]
     x = live.reshape(-1, 1, *live.shape[len(lead) :]).astype("float32")
@@ -238,7 +249,7 @@ def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> 
 
 
 def solve(ops: Any, a: Any, b: Any, transpose: bool = False) -> Any:
-    """Compute A⁻¹ b."""
+    """Compute A⁻¹ b, or A⁻ᵀ b if ``transpose`` is true."""
     if transpose:
         a = ops.swapaxes(a, -1, -2)
     return ops.matmul(ops.inverse(a), b)
@@ -250,15 +261,16 @@ def argsort(ops: Any, x: Any, axis: int, descending: bool) -> Any:
 
 
 def logcumsumexp(ops: Any, x: Any, axis: int, reverse: bool) -> Any:
-    """Compute the cumulative log Σ exp along an axis, from either end."""
+    """Compute the cumulative log Σ exp along ``axis``, from the end if ``reverse``."""
     y = ops.logcumsumexp(ops.flip(x, (axis,)) if reverse else x, axis)
     return ops.flip(y, (axis,)) if reverse else y
 
 
 def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    """Compute y[i] = a[i] y[i - 1] + b[i] along an axis.
+    """Compute y[i] = a[i] y[i - 1] + b[i] along ``axis``.
 
-    The number of steps is log₂ of the size, because each step doubles the number of combined terms.
+    The number of steps is log₂ of the size of the axis, because each step doubles the number of combined
+    terms.
     """
     a, b = [ops.flip(x, (axis,)) if reverse else x for x in (a, b)]
     size, step = a.shape[axis], 1
@@ -272,7 +284,7 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
     return ops.flip(b, (axis,)) if reverse else b
 
 
-#: maps the name of a primitive to the helper function that the emitted program calls for it
+#: maps the name of a primitive to its helper, which the emitted program calls
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (

@@ -1,7 +1,7 @@
 """Emission for MindSpore: functions of ``mindspore.ops``.
 
-The emitted programs also run on devices that mindgrad does not support. If MindSpore is missing, mindgrad
-runs them with its own API, which has the same functions.
+The emitted programs also run on devices that mindgrad does not support. If MindSpore is not installed,
+mindgrad runs them with its own API, which has the same functions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class MindsporeTarget(NumpyTarget):
         return f"ms.{dtype.identifier}"
 
     def literal(self, atom: Constant) -> str | None:
-        """Return a constant as a Python scalar, unless MindSpore would change its value."""
+        """Return a constant as a Python scalar, or ``None`` if MindSpore would change it."""
         if atom.dtype.is_half or atom.dtype.kind == "complex":
             return None
         if atom.dtype.is_float and np.isfinite(atom.value) and np.float32(atom.value) != atom.value:
@@ -69,7 +69,7 @@ class MindsporeTarget(NumpyTarget):
         return f"ms.Tensor({text}, {self.dtype(type_.dtype)})"
 
     def filled(self, text: str, type_: TensorType) -> str:
-        """Return source text that creates a Tensor with equal elements."""
+        """Return source text that creates a Tensor whose elements all equal ``text``."""
         if not type_.shape:
             return self.scalar(text, type_)
         return call("ops.full", repr(type_.shape), text, f"dtype={self.dtype(type_.dtype)}")[0]
@@ -79,22 +79,22 @@ class MindsporeTarget(NumpyTarget):
         return call("ops.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """Return the empty list to which an emitted loop appends the rows of a Tensor."""
+        """Return source text for a list to which a loop appends the rows of a Tensor."""
         return "[]" if type_.shape[0] else self.zeros(type_)
 
     def row(self, name: str, index: str, text: str) -> str:
-        """Return the statement that appends a row to the list ``name``."""
+        """Return a statement that appends the row ``text`` to the list ``name``."""
         return f"{name}.append({text})"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """Return the statement after a loop that stacks the list of rows to a Tensor."""
+        """Return a statement that stacks the list ``name`` to a Tensor after a loop."""
         rows = f"{name}[::-1]" if is_reversed else name
         return f"{name} = ops.stack({rows}) if isinstance({name}, list) else {name}"
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
         """Return source text of the right-hand side of an equation, and its precedence.
 
-        It is the form of the primitive (``mindspore_forms``), or else a call of its helper
+        The text is the form of the primitive (``mindspore_forms``), or a call of its helper
         (``mindspore_helpers``).
         """
         primitive = equation.primitive
@@ -110,7 +110,7 @@ class MindsporeTarget(NumpyTarget):
         return call(function, "ops", *[self.typed(x) for x in operands], *static)
 
     def as_input(self, array: np.ndarray) -> Any:
-        """Convert an array to a Tensor of MindSpore, or else of mindgrad."""
+        """Convert an array to a Tensor of MindSpore, or of mindgrad without MindSpore."""
         scope: dict[str, Any] = {"__builtins__": self.builtins() or builtins}
         exec("from mindspore import Tensor", scope)
         return scope["Tensor"](array)
@@ -120,9 +120,9 @@ class MindsporeTarget(NumpyTarget):
         return f"ms.Tensor({text})"
 
     def builtins(self) -> dict[str, Any] | None:
-        """Return builtins in which ``import mindspore`` imports mindgrad.
+        """Return builtins with which ``import mindspore`` imports mindgrad.
 
-        An emitted program then runs without MindSpore. Returns ``None`` if MindSpore is installed.
+        An emitted program then runs without MindSpore. The result is ``None`` if MindSpore is installed.
         """
         if importlib.util.find_spec("mindspore") is not None:
             return None

@@ -3,8 +3,8 @@
 Each equation records the line of the user's source to which it belongs. The first of these rules that applies
 determines the name of a value:
 
-- If other lines read only one value of the line ``h = …``, this value has the name ``h``.
-- The output of a layer has the name of the path of the layer, for example ``blocks_0_dense``.
+- If a value is the only result of the line ``h = …`` that other lines read, it has the name ``h``.
+- The output of a layer has the path of the layer as its name, for example ``blocks_0_dense``.
 - The tangent or cotangent of ``h`` has the name ``d_h``.
 - All other values are numbered: ``v1``, ``v2``.
 """
@@ -39,19 +39,22 @@ def identifier(text: str) -> str:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether ``name`` is ``v`` and a number, as :meth:`Names.temporary` returns."""
+    """Return whether ``name`` has the form ``v1``.
+
+    :meth:`Names.temporary` returns such names.
+    """
     return re.fullmatch(r"v\d+", name) is not None
 
 
 class Names:
-    """The variable names of an emitted program. No name is returned twice."""
+    """The variable names of an emitted program. Each method returns only unused names."""
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self.used = {*reserved, *dir(builtins), *keyword.kwlist}
         self._counts: dict[str, int] = {}
 
     def fresh(self, base: str) -> str:
-        """Return ``base``, with a number appended if it is in use."""
+        """Return ``base``, with a number appended if ``base`` is in use."""
         base = identifier(base)
         if base not in self.used:
             self.used.add(base)
@@ -66,7 +69,10 @@ class Names:
                 return name
 
     def temporary(self) -> str:
-        """Return a new numbered name, for a value that has no name in the user's source."""
+        """Return a new numbered name, such as ``v1``.
+
+        Values without a name in the user's source get such a name.
+        """
         number = self._counts.get("", 0)
         while True:
             number += 1
@@ -90,7 +96,7 @@ def _parsed(file: str) -> ast.Module:
 
 @lru_cache(maxsize=64)
 def _targets(file: str) -> dict[int, str]:
-    """Map each line of a file to the variable that its statement assigns.
+    """Map each line of a file to the variable that the statement on the line assigns.
 
     A line of a ``return`` statement is mapped to the name of the function.
     """
@@ -114,7 +120,10 @@ def _targets(file: str) -> dict[int, str]:
 
 
 def target_of(source: Source) -> str | None:
-    """Return the variable that a source line assigns, or the function it returns from."""
+    """Return the variable that a source line assigns.
+
+    For a line of a ``return`` statement, return the name of the function.
+    """
     return _targets(source[0]).get(source[1])
 
 
@@ -158,7 +167,7 @@ def operation_of(source: Source) -> str | None:
 def line_comment(source: Source, main: str | None) -> str:
     """Return a comment that quotes a source line: ``line 12: h = ops.tanh(x)``.
 
-    It names the file if this is not ``main``.
+    If the line is in a different file than ``main``, the comment contains the name of the file.
     """
     file, line = source
     text = linecache.getline(file, line).strip()
@@ -187,7 +196,10 @@ def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
 
 
 def attribution(source: Any) -> Any:
-    """Return the key ``(line, Cell, whether it is a derivative)`` of a source."""
+    """Return the key ``(line, type of source, Cell)`` that groups equations.
+
+    The type of ``source`` shows whether the equation computes a derivative.
+    """
     return source, type(source), getattr(source, "cell", "")
 
 
@@ -196,7 +208,7 @@ def _is_primal(source: Any) -> bool:
 
 
 def suggestions(graph: Graph) -> dict[Variable, str]:
-    """Suggest names for values of ``graph``, by the source lines of their equations."""
+    """Suggest names for values of ``graph``, from the source lines of its equations."""
     consumers = _consumers(graph)
     names = _of_layers(graph, consumers)
     runs = list(_runs(graph.equations))
@@ -219,7 +231,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             and len(last.outputs) == 1
             and operation_of(source) in (last.primitive.name, last.primitive.symbol)
         ):
-            names[last.outputs[0]] = name  # only the derivative reads this value, no other line
+            names[last.outputs[0]] = name  # only the derivative reads this value
     for equation in graph.equations:
         inner = _of_control(equation)
         names.update((y, name) for y, name in zip(equation.outputs, inner, strict=False) if name)
@@ -238,7 +250,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
 
 
 def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
-    """Group successive equations of one source line, the *runs*; skip derivatives."""
+    """Group successive equations of one source line, the *runs*; omit derivatives."""
     run: list[Equation] = []
     for equation in equations:
         if not _is_primal(equation.source):
@@ -252,9 +264,9 @@ def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
 
 
 def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
-    """Whether a call of an inner Cell interrupts the source line of run ``number``.
+    """Return whether a call of an inner Cell interrupts the source line of a run.
 
-    Then run ``number`` computes only a part of the line, such as an argument of the inner Cell.
+    In this case, run ``number`` computes only a part of the line, such as an argument of the inner Cell.
     """
     source = runs[number][0].source
     cell = getattr(source, "cell", "")
@@ -266,7 +278,7 @@ def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
 
 
 def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -> dict[Variable, str]:
-    """Suggest the path of a layer, such as ``blocks_0_dense``, to name its output."""
+    """Suggest the path of each layer, such as ``blocks_0_dense``, to name its output."""
     names: dict[Variable, str] = {}
     for (_, layer), run in groupby(graph.equations, key=lambda e: (e.source, getattr(e.source, "layer", ""))):
         inside = set(run)
@@ -280,15 +292,16 @@ def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -
 
 
 def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool:
-    """Whether a value is an output, or an equation outside of ``inside`` reads it.
+    """Return whether a value is an output, or an equation not in ``inside`` reads it.
 
-    Equations of derivatives do not count.
+    ``consumers`` are the equations that read the value, with ``None`` for an output. Equations of derivatives
+    are ignored.
     """
     return any(e is None or (_is_primal(e.source) and e not in inside) for e in consumers)
 
 
 def _of_control(equation: Equation) -> Sequence[str | None]:
-    """Suggest names for results of a branch or loop, from names inside its graphs."""
+    """Suggest names for the results of a branch or loop, from names in its graphs."""
     parameters = equation.parameters
     if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]
@@ -306,12 +319,12 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
 
 
 def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
-    """Suggest variable names for the components of a loop's carry."""
+    """Suggest variable names for the components of the carry of a loop."""
     parameters = equation.parameters
     body, condition, consts = parameters["body"], parameters.get("condition"), parameters["consts"]
     known = suggestions(body)
     names = [known.get(y) or fallback for y in body.outputs]
-    if condition is not None and not condition.equations:  # the body computes the next condition in the carry
+    if condition is not None and not condition.equations:  # the body computes the next test
         names = [
             "continues" if x is condition.outputs[0] else name
             for x, name in zip(condition.inputs[consts:], names, strict=True)
@@ -320,7 +333,7 @@ def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
 
 
 class _Site(NamedTuple):
-    """The origin of an operator: a source line, its Cell, and the layer that runs."""
+    """The origin of an equation: a source line, its Cell, and the layer that runs."""
 
     file: str
     line: int
@@ -333,9 +346,10 @@ class _Site(NamedTuple):
         return _Site(file, line, getattr(source, "cell", ""), getattr(source, "layer", ""))
 
     def result(self, user: _Site) -> str | None:
-        """Return the name of a value that this site computes and ``user`` reads.
+        """Return the name of a value that this site computes and the site ``user`` reads.
 
-        Within one line, only the output of a layer has a name.
+        If both sites are on the same line, only the output of a layer has a name. Otherwise, the result is
+        ``None``.
         """
         if self[:3] == user[:3]:  # both are in the same line
             return self.layer if self.layer != self.cell else None
@@ -345,9 +359,9 @@ class _Site(NamedTuple):
 def _of_derivative(site: _Site, consumers: Sequence[Equation | None], order: dict[_Site, int]) -> str | None:
     """Find the variable whose derivative ``site`` computes and ``consumers`` read.
 
-    In forward mode, this is the variable that the line of ``site`` assigns. In reverse mode, it is the
-    variable that the line of the consumers assigns. ``order`` contains the position of each line in the
-    program, which shows the mode.
+    In forward mode, it is the variable that the line of ``site`` assigns. In reverse mode, it is the variable
+    that the line of the consumers assigns. ``order`` contains the position of each line in the program. A
+    comparison of these positions shows the mode.
     """
     sites = {
         None if e is None or type(e.source) is not DerivativeOf else _Site.of(e.source) for e in consumers

@@ -1,7 +1,7 @@
 """Emission for NumPy: NumPy functions, or calls of the kernels of primitives.
 
 :class:`NumpyTarget` is also the base class of the rules for JAX and MindSpore. The *kernel* of a primitive is
-the function of mindgrad that computes it with NumPy. The methods that *write* something return source text.
+the function with which mindgrad computes it in NumPy. Methods that *write* something return source text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["NumpyTarget"]
 
 #: a constant with more elements than this becomes an argument of the emitted program
 _LARGEST_TEXT = 256
-#: a constant with more elements than this is encoded in base 85; smaller ones are written as lists
+#: a constant with more elements than this is encoded in base 85. Smaller constants are written as lists
 _FEW = 12
 
 
@@ -34,8 +34,9 @@ class NumpyTarget:
     """Rules that write equations for NumPy.
 
     Attributes:
-        definitions: imports and definitions of the module before the function.
-        inputs: constants that are too large for the source text, by name. They are arguments of the function.
+        definitions: imports and definitions that precede the function in the module.
+        inputs: maps names to constants that are too large for the source text. They are arguments of the
+            function.
     """
 
     #: value of the argument ``emit`` of ``mindgrad.source`` that selects this class
@@ -44,7 +45,7 @@ class NumpyTarget:
     header = "import numpy as np"
     decorator: str | None = '@np.errstate(all="ignore")'
     kernel = "numpy"
-    #: names that the rules for control flow use, so that variables must not have them
+    #: names that the rules for control flow use. Variables must not have these names
     reserved: tuple[str, ...] = ()
     forms = FORMS
     control = CONTROL
@@ -58,7 +59,7 @@ class NumpyTarget:
         """Prepare to emit ``graph``. Subclasses override this method."""
 
     def scope(self) -> AbstractContextManager[Any]:
-        """Return a context manager with the settings that the emitted program needs."""
+        """Return a context manager with the settings that the emitted program requires."""
         return nullcontext()
 
     # -- values ---------------------------------------------------------------------------------
@@ -74,8 +75,8 @@ class NumpyTarget:
     def literal(self, atom: Constant) -> str | None:
         """Return source text of a constant with equal elements, as a Python scalar.
 
-        The scalar gets the element type of the other operand. Returns ``None`` if Python has no scalar with
-        this value.
+        In an operation, NumPy converts the scalar to the element type of the array operand. The result is
+        ``None`` if Python has no scalar with this value.
         """
         if atom.dtype.numpy.kind == "V":
             return None
@@ -131,12 +132,12 @@ class NumpyTarget:
     def loaded(self, text: str) -> str:
         """Return source text that converts ``text``, a NumPy array loaded from a file.
 
-        The result is an array of the library.
+        It is converted to an array of the library.
         """
         return text
 
     def builtins(self) -> dict[str, Any] | None:
-        """Return the builtins for the emitted module; ``None`` for Python's builtins."""
+        """Return the builtins for the emitted module, or ``None`` for Python's builtins."""
         return None
 
     def _host(self, dtype: str) -> str:
@@ -151,7 +152,7 @@ class NumpyTarget:
         return f"{self.dtype(type_.dtype)}({text})"
 
     def filled(self, text: str, type_: TensorType) -> str:
-        """Return source text that creates an array whose elements equal ``text``."""
+        """Return source text that creates an array whose elements all equal ``text``."""
         if not type_.shape:
             return self.scalar(text, type_)
         return call(f"{self.module}.full", repr(type_.shape), text, self.dtype(type_.dtype))[0]
@@ -165,7 +166,7 @@ class NumpyTarget:
         return call(f"{self.module}.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """Return source text of an uninitialized array. A loop then assigns its rows."""
+        """Return source text that creates an array whose rows a loop assigns."""
         return call(f"{self.module}.empty", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def row(self, name: str, index: str, text: str) -> str:
@@ -173,9 +174,10 @@ class NumpyTarget:
         return f"{name}[{index}] = {text}"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """Return the statement after a loop that stacks its rows to an array.
+        """Return a statement that stacks the rows in ``name`` to an array after a loop.
 
-        Returns ``None`` if no statement is needed, because the loop has assigned the rows of an array.
+        The result is ``None`` if no statement is needed, because the loop has already assigned the rows of an
+        array.
         """
         return None
 
@@ -188,7 +190,7 @@ class NumpyTarget:
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
         """Return source text of the right-hand side of an equation, and its precedence.
 
-        It is the form of the primitive (``array_forms``), a NumPy ufunc, or a call of the kernel.
+        The text is the form of the primitive (``array_forms``), a NumPy ufunc, or a call of the kernel.
         """
         primitive = equation.primitive
         if result is not None:
@@ -201,13 +203,19 @@ class NumpyTarget:
         return self.by_kernel(equation, [self.typed(x) for x in operands])
 
     def typed(self, x: Expression) -> str:
-        """Return source text of ``x``, an operand of a kernel, as an array of its type."""
+        """Return source text of ``x`` as an array with the shape and dtype of its type.
+
+        Kernels require such operands.
+        """
         if x.is_literal:
             return self.filled(x.text, x.type)
         return self.spread(x.text, x.type) if x.is_spread else x.text
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """Return source text that calls a primitive's kernel, defined in the module."""
+        """Return source text that calls the kernel of a primitive.
+
+        The definition of the kernel is added to the emitted module.
+        """
         primitive = equation.primitive
         try:
             function = self.definitions.function(getattr(primitive, self.kernel), primitive.name)
@@ -220,15 +228,16 @@ class NumpyTarget:
         return [f"{k}={self.definitions.value(v, k)}" for k, v in equation.parameters.items()]
 
     def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
-        """Return source text for each of several results; ``None`` for other primitives.
+        """Return source text for each result of a primitive that has several results.
 
-        For example, the results of ``unstack`` are ``x[0]`` and ``x[1]``.
+        For example, the results of ``unstack`` are ``x[0]`` and ``x[1]``. The result is ``None`` for
+        primitives without such a form.
         """
         form = SEVERAL.get(equation.primitive.name)
         return None if form is None else form(operands, len(equation.outputs))
 
     def refuse(self, equation: Equation, reason: str) -> NoReturn:
-        """Raise the error for an equation that cannot be written.
+        """Raise the error for an equation that cannot be emitted for the library.
 
         Raises:
             NotImplementedError: Always.

@@ -4,8 +4,8 @@
 
 The writer manages names, comments, and the order of statements. A short expression that only one statement
 reads becomes part of this statement. The *target* contains the rules of one library, such as
-``numpy_target``. It writes single equations, and its control rules write loops and branches. The time is
-linear in the number of equations.
+``numpy_target``. It writes single equations, and its control rules write loops and branches. The required
+time is linear in the number of equations.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from mindgrad.emit.names import Names, attribution, line_comment, suggestions
 
 __all__ = ["Writer", "typed_names"]
 
-#: maximum number of characters of a line, and of an expression that is written inside another statement
+#: maximum number of characters of a line, and maximum number of characters of an expression that is written
+#: inside another statement
 _COLUMNS = 96
 _SHORT = 44
 
@@ -49,13 +50,13 @@ class _Pending:
 
 
 class Writer:
-    """A writer of graphs as statements of a function.
+    """Writes graphs as statements of a function.
 
     Attributes:
         target: rules that write equations.
         names: names in use.
         lines: lines written so far.
-        saved: for the iteration count of each loop, the name of the list of carries before its iterations.
+        saved: maps the iteration count of each loop to the name of the list of carries before its iterations.
     """
 
     def __init__(self, target: Any, names: Names, main: str | None) -> None:
@@ -72,7 +73,8 @@ class Writer:
     def line(self, text: str, source: Any = None) -> None:
         """Write a statement.
 
-        If its line in the user's source differs from the previous statement, a comment quotes the line.
+        If the statement belongs to a different line of the user's source than the previous statement, a
+        comment quotes this line.
         """
         if source is not None and source != NO_LINE and attribution(source) != self._commented:
             self._commented = attribution(source)
@@ -95,7 +97,7 @@ class Writer:
 
     @contextmanager
     def collected(self) -> Iterator[list[str]]:
-        """Collect the statements that the ``with`` block writes in a separate list."""
+        """Store the statements that the ``with`` block writes in a separate list."""
         outer, self.lines = self.lines, []
         commented = self._commented
         collected = self.lines
@@ -119,7 +121,7 @@ class Writer:
         return Expression(self.target.array(atom), atom.type, is_name=True)
 
     def whole(self, x: Expression) -> Expression:
-        """Return ``x`` as an array of its full shape; a literal is broadcast to it."""
+        """Return ``x`` as an expression of an array with the shape and dtype of its type."""
         if x.is_literal:
             return Expression(self.target.filled(x.text, x.type), x.type)
         if x.is_spread:
@@ -127,16 +129,20 @@ class Writer:
         return x
 
     def assigned(self, x: Expression, base: str | None, source: Any = None) -> Expression:
-        """Write an assignment of ``x`` to a new variable, named ``base`` if possible."""
+        """Write an assignment of ``x`` to a new variable, and return this variable.
+
+        If possible, the variable is called ``base``.
+        """
         name = self.names.temporary() if base is None else self.names.fresh(base)
         self.line(f"{name} = {self.target.wrapped(x.text)}", source)
         return Expression(name, x.type, is_spread=x.is_spread, is_name=True)
 
     def update(self, targets: Sequence[str], values: Sequence[Expression], since: int) -> None:
-        """Assign the ``values`` at the end of an iteration or branch to ``targets``.
+        """Assign ``values`` to ``targets`` at the end of an iteration or branch.
 
-        For example, ``v3 = x + 1`` and ``x = v3`` become ``x = x + 1`` if no statement between them reads
-        ``x``. Only statements after line ``since`` are changed.
+        If possible, earlier statements assign the targets directly. For example, ``x = x + 1`` replaces
+        ``v3 = x + 1`` and ``x = v3``, if no statement between them reads ``x``. Only statements after line
+        ``since`` are changed.
         """
         pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
         for pair in tuple(pairs):
@@ -169,12 +175,12 @@ class Writer:
     def run(
         self, graph: Graph, operands: Sequence[Expression], suggested: Sequence[str | None] = ()
     ) -> list[Expression]:
-        """Write the equations of ``graph`` on ``operands``, which are names or literals.
+        """Write the equations of ``graph`` for ``operands``.
 
         Args:
             graph: the graph.
-            operands: inputs of the graph.
-            suggested: names for its outputs; they take precedence over names from source lines.
+            operands: the inputs of the graph, as names or literals.
+            suggested: names for the outputs of the graph. They take precedence over names from source lines.
 
         Returns:
             The outputs of the graph, as names or literals.
@@ -183,7 +189,7 @@ class Writer:
         return [run.variable(y) for y in graph.outputs]
 
     def run_inline(self, graph: Graph, operands: Sequence[Expression]) -> list[Expression]:
-        """Write the equations of ``graph``; return an expression for each output.
+        """Write the equations of ``graph``, and return an expression for each output.
 
         In contrast to :meth:`run`, the outputs are not assigned to variables.
         """
@@ -192,9 +198,9 @@ class Writer:
 
 
 class _Run:
-    """Writes one graph; contains its values, their readers, and suggested names.
+    """Writes one graph, and stores its values, their readers, and suggested names.
 
-    Constructing it writes all equations of the graph.
+    The constructor writes all equations of the graph.
     """
 
     def __init__(
@@ -224,9 +230,9 @@ class _Run:
         return value
 
     def settled(self, atom: Any) -> Expression:
-        """Return ``atom`` as a name or a literal.
+        """Return the value of ``atom`` as a name or a literal.
 
-        If its expression is pending, write it first as an assignment.
+        If its expression is pending, an assignment of the expression is written first.
         """
         value = self.values.get(atom)
         if isinstance(value, _Pending):
@@ -285,9 +291,9 @@ class _Run:
         return Equation(equation.primitive, equation.inputs, parameters, left, equation.source)
 
     def text(self, equation: Equation) -> tuple[str, int]:
-        """Return source text of an equation and its precedence.
+        """Return source text of an equation, and its precedence.
 
-        If the text is too long for a line, first write assignments of its long operands.
+        If the text is too long for a line, assignments of its long operands are written first.
         """
         result = equation.outputs[0].type if equation.outputs else None
         while True:
@@ -304,8 +310,8 @@ class _Run:
         operands = [self.read(x) for x in equation.inputs]
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
-        # NumPy derives the shape and dtype of the result from its operands. Therefore at least one operand
-        # must have the full shape, and at least one must be an array with this dtype
+        # NumPy derives the shape and dtype of the result from the operands. Therefore, at least one operand
+        # must have the full shape, and at least one must be an array with the correct dtype
         typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):
@@ -349,7 +355,7 @@ class _Run:
     def keep(self, equation: Equation, result: Variable, x: Expression) -> None:
         """Store ``x`` as a pending expression, or write its assignment to a variable.
 
-        It stays pending if it is short and only one equation of the same source line reads it.
+        ``x`` stays pending if it is short and only one equation, of the same source line, reads it.
         """
         name = self.suggested.get(result)
         is_inside = self.uses[result] == 1 and len(x.text) <= _SHORT
@@ -367,7 +373,10 @@ def typed_names(types: Sequence[TensorType], names: Sequence[str]) -> list[Expre
 
 
 def _splat_of(atom: Constant) -> Constant | None:
-    """Return the scalar that equals all elements bit for bit, or ``None``."""
+    """Return the scalar that equals all elements of a constant, or ``None``.
+
+    Elements are equal if they have the same bits.
+    """
     value = atom.smallest().reshape(-1)
     if not value.size:
         return None

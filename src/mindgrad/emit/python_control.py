@@ -5,8 +5,8 @@
 
 The *carry* of a loop is the tuple of variables that an iteration changes. The *pullback* of a loop is its
 reverse-mode derivative. A differentiated loop stores the carry before each iteration in a list, and its
-pullback iterates over the list in reverse order. In contrast, a compiled loop stores only some carries and
-recomputes the others.
+pullback iterates over the list in reverse order. In contrast, a loop that mindgrad compiles stores only some
+carries and recomputes all others.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     _iterations(writer, parameters["condition"], body, operands[:consts], names, saved, equation.source)
     results = typed_names([y.type for y in equation.outputs[:count]], names)
     if saved is not None:
-        # the other outputs are the iteration count, the period, and the buffers of saved carries. The emitted
-        # program stores all carries in one list instead
+        # the remaining outputs of the equation are the iteration count, the period, and the buffers of stored
+        # carries. The emitted program stores all carries in one list instead
         mark = Expression(saved, equation.outputs[count].type, is_name=True)
         results += [mark] * (len(equation.outputs) - count)
     return results
@@ -106,8 +106,8 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
 def cotangent_names(equation: Equation, constants: Operands, suggested: Names) -> list[str | None]:
     """Suggest names for the results of a loop's pullback: ``d_w`` for variable ``w``.
 
-    First are the cotangents of the loop's constants, which are sums over iterations. Then follow the
-    cotangents of the carry.
+    The first names are for the cotangents of the loop's constants, which are sums over iterations. The
+    remaining names are for the cotangents of the carry.
     """
     parameters = equation.parameters
     carried = [carry_names(equation, "")[k] for k in parameters["moving"]]

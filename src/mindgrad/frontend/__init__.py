@@ -19,14 +19,13 @@ Modules:
 - ``python`` rewrites the source of a function. ``source`` finds its syntax tree, and ``unsupported`` rejects
   constructs that cannot be compiled. The passes ``recursion``, ``loop_exits``, ``jumps``, ``liveness``,
   ``expressions``, and ``rewrite`` change the tree. ``convert`` compiles the tree to a function object.
-- ``control`` is the runtime (``runtime``, ``exceptions``). It traces ``branches`` and ``loops``: ``traced``
-  traces each body, with the ``variables`` that the body assigns. ``builtins`` and ``printing`` replace
-  functions of Python.
-- ``tracing`` traces a complete call.
-  ``user_calls`` calls the user's functions, and ``mutation_policy`` restricts the objects that they may
-  change.
-- A trace records its reads of Python state (``state``, ``guards``, ``reach``,
-  ``contents``), and the types of the arguments (``signature``).
+- ``control`` is the runtime (``runtime``, ``exceptions``). It traces ``branches`` and ``loops``. ``traced``
+  traces each body, with the ``variables`` that the body assigns. ``builtins`` and ``printing`` contain
+  replacements of Python functions.
+- ``tracing`` traces a complete call. ``user_calls`` calls the user's functions, and ``mutation_policy``
+  restricts the objects that they may change.
+- A trace records its reads of Python state (``state``, ``guards``, ``reach``, ``contents``), and the types of
+  the arguments (``signature``).
 - A trace also records the attributes and variables that it assigns (``effect_log``). Every run of the
-  compiled function assigns them again (``side_effects``).
+  compiled function repeats these assignments (``side_effects``).
 """

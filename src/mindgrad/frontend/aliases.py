@@ -5,8 +5,8 @@
     y[0] = 1             z = select(c, y, z);  w = select(c, w, y)
 
 In this example, ``c`` is a Bool tensor without a known value. After the branch, ``y`` is a new tensor object
-that represents ``z`` or ``w``. If code assigns elements of ``y``, the trace also assigns them to ``z`` and
-``w``, each under the condition that ``y`` is this object.
+that represents ``z`` or ``w``, its *aliases*. If code assigns elements of ``y``, the trace also assigns them
+to ``z`` and ``w``, each under the condition that ``y`` is this object.
 
 The condition is unavailable if it was computed in a loop or nested branch that has ended. Then ``z`` and
 ``w`` become *stale*: their elements are unknown, and any use of them raises ``CompileError``.
@@ -30,19 +30,21 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: condition under which two tensors are the same object. ``(test, value)``: they are if the Bool tensor
-#: ``test`` equals the bool ``value``. ``None``: unknown
+#: condition under which two tensors are the same object. ``(test, value)`` means that they are the same
+#: object exactly if the Bool tensor ``test`` equals the bool ``value``. ``None`` means that the condition is
+#: unknown
 Condition = tuple[Tensor, bool] | None
-#: the search for tensors that may be the same object stops after this many steps
+#: maximum number of steps in the search for tensors that may be the same object. The number of paths between
+#: aliases can grow exponentially
 _MOST_PATHS = 1000
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a tensor to the tensor and a list of tensors that may be the same object, each
-        #: with the condition under which it is
+        #: maps the ``id`` of a tensor to ``(tensor, aliases)``. ``aliases`` lists the tensors that may be the
+        #: same object, each with the condition under which it is
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: the tensors that represent variables at the start of a loop iteration, by ``id``
+        #: tensors that represent the values of variables at the start of a loop iteration, by ``id``
         self.given: dict[int, Tensor] = {}
 
 
@@ -50,13 +52,13 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Discard all records of tensors that may be the same object; a trace has ended."""
+    """Discard all records of aliases at the end of a trace."""
     _local.names.clear()
     _local.given.clear()
 
 
 def note(first: Tensor, second: Tensor, condition: Condition) -> None:
-    """Record that two tensors are the same object if ``condition`` holds."""
+    """Record that two tensors are the same object under ``condition``."""
     if first is second or first.type is not second.type:
         return
     for a, b in ((first, second), (second, first)):
@@ -64,7 +66,7 @@ def note(first: Tensor, second: Tensor, condition: Condition) -> None:
 
 
 def has_names(tensor: Tensor) -> bool:
-    """Return whether some other tensor may be the same object as ``tensor``."""
+    """Return whether ``tensor`` has aliases, which may be the same object."""
     return id(tensor) in _local.names
 
 
@@ -82,8 +84,8 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
     """Find the tensors that may be the same object as ``tensor``.
 
     Returns:
-        Maps the ``id`` of each such tensor to ``(tensor, condition)``. ``condition`` is a Bool tensor that is
-            true if they are the same object, or ``None`` if this is not known.
+        A dict that maps the ``id`` of each such tensor to ``(tensor, condition)``. ``condition`` is a Bool
+        tensor that is true if they are the same object, or ``None`` if the condition is unknown.
     """
     same: dict[int, tuple[Tensor, Tensor | None]] = {}
     paths: list[tuple[Tensor, Tensor | None, bool, set[int]]] = [(tensor, None, False, {id(tensor)})]
@@ -109,10 +111,10 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Assign ``value`` to ``tensor`` and to all tensors that are the same object.
+    """Assign ``value`` to ``tensor`` and to its aliases.
 
-    If it is unknown whether some tensor ``t`` is the same object, any later use of ``t`` raises
-    ``CompileError``.
+    An alias under a known condition gets the new value where the condition is true. If it is unknown whether
+    some tensor ``t`` is the same object, any later use of ``t`` raises ``CompileError``.
     """
     others = _sameness(tensor) if id(tensor) in _local.names else {}
     scopes.rebind(tensor, value)
@@ -129,7 +131,8 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 def is_same(a: Tensor, b: Tensor) -> Any:
     """Evaluate ``a is b``.
 
-    The result is a bool, or a symbolic number if the answer depends on a tensor.
+    The result is a bool, or a symbolic number if it depends on the value of a tensor. If it cannot be
+    computed, raise ``CompileError``.
     """
     if a is b:
         return True
@@ -144,9 +147,9 @@ def is_same(a: Tensor, b: Tensor) -> Any:
 
 
 def note_given(tensor: Tensor) -> None:
-    """Record that a tensor represents a variable at the start of a loop iteration.
+    """Record that ``tensor`` represents a variable at the start of a loop iteration.
 
-    It is unknown which tensor object the variable refers to in each iteration.
+    In each iteration, the variable may refer to a different tensor object.
     """
     _local.given[id(tensor)] = tensor
 
@@ -166,17 +169,17 @@ def _refuse_is() -> NoReturn:
     refuse(
         "'is' compares two tensors, and a loop or a nested branch decides whether they are the same "
         "object. The answer is not known at compile time",
-        "Store a number that says which tensor it is, and compare the number.",
+        "Store an integer that identifies the tensor, and compare the integers.",
     )
 
 
-# -- stale names ---------------------------------------------------------------------------------
-
-
 class _Stale:
-    """The scope of stale tensors. Each use reads ``level``, which raises an error."""
+    """The scope of stale tensors.
 
-    #: tensors of this scope have no values that other scopes could use
+    Each use of a tensor reads the ``level`` of its scope, which raises an error here.
+    """
+
+    #: other scopes cannot use the values of tensors in this scope
     lifts = False
 
     @property
@@ -195,9 +198,9 @@ def refuse_stale() -> NoReturn:
 
 
 def make_stale(tensor: Tensor) -> None:
-    """Make every later use of ``tensor`` raise ``CompileError``.
+    """Mark ``tensor`` as stale, so that any use of it raises ``CompileError``.
 
-    The tensor becomes usable again at the end of the branch or loop body that is being traced.
+    The tensor becomes usable again at the end of the branch, loop body, or function that is being traced.
     """
     if is_stale(tensor):
         return

@@ -1,4 +1,4 @@
-"""Describe the changes of Python state that cause a new compilation, for messages.
+"""Describe changes of Python state that require a new compilation, for messages.
 
 ``guards`` and ``side_effects`` create the descriptions. :data:`clock` counts changes of Parameter types.
 """
@@ -16,7 +16,7 @@ __all__ = ["Change", "Clock", "change", "clock"]
 class Clock:
     """A counter of changes of Parameter types in this process.
 
-    While the count is unchanged, guards do not need to compare the types.
+    If the count has not changed, guards do not need to compare the types.
     """
 
     __slots__ = ("ticks",)
@@ -25,7 +25,10 @@ class Clock:
         self.ticks = 0
 
     def tick(self) -> None:
-        """Count one change of a Parameter type. Call this method after the change."""
+        """Count one change of a Parameter type.
+
+        The caller must have changed the type before this call.
+        """
         self.ticks += 1
 
 
@@ -33,11 +36,11 @@ clock = Clock()
 
 
 class Change(NamedTuple):
-    """A change of Python state that caused a new compilation.
+    """A change of Python state that requires a new compilation.
 
     Attributes:
-        what: the argument, attribute, or variable that changed.
-        text: the complete reason.
+        what: name of the argument, attribute, or variable that changed.
+        text: the reason for the compilation, such as "x changed from 1 to 2".
         advice: how to avoid the compilation if the state keeps changing.
     """
 
@@ -47,7 +50,7 @@ class Change(NamedTuple):
 
 
 def change(subject: str, before: Any, after: Any, advice: str) -> Change:
-    """Describe the change of an argument, attribute, or variable, called ``subject``."""
+    """Describe the change of the argument, attribute, or variable named ``subject``."""
     old_text, new_text = shown(before), shown(after)
     if before is MISSING or after is MISSING:
         text = f"{subject} was {'deleted' if after is MISSING else 'defined'}"

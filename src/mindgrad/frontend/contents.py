@@ -1,15 +1,16 @@
 """Read, compare, and restore the contents of mutable Python objects.
 
-The *contents* of a list are its items. The contents of an object are its attributes, and the contents of an
-iterator are its position. A :class:`Kind` has the functions that read, compare, and restore the contents of
-one kind of object. Three modules use them:
+The *contents* of a list are its items, the contents of an ordinary object are its attributes, and the
+contents of an iterator are its position. A :class:`Kind` has the functions that read, compare, and restore
+one kind of contents. Three modules use them:
 
 - ``guards`` compares the contents that a trace has read with the contents at a later call.
 - ``snapshots`` compares and restores objects that the body of a branch or loop can change.
-- ``outside_effects`` compares and restores, at the end of a trace, objects that existed before it.
+- ``outside_effects`` compares and restores, at the end of a trace, objects that existed before the trace.
 
-Reading contents does not call methods of user code. Items are compared by identity, numbers and strings also
-by value. If an item is itself mutable, its contents are compared separately (``reach``).
+Reading contents calls no methods that users define. Items are compared by identity; numbers and strings are
+also compared by value. If an item is itself mutable, ``reach`` finds it, and its contents are compared
+separately.
 """
 
 from __future__ import annotations
@@ -43,21 +44,22 @@ __all__ = [
     "OBJECT", "Kind", "guarded_kind", "is_generator", "kinds_of", "same_item",
 ]  # fmt: skip
 
-#: maximum size in bytes of NumPy arrays that ``snapshots`` copies. It makes larger arrays read-only instead
+#: maximum size in bytes of NumPy arrays that ``snapshots`` copies. ``snapshots`` makes larger arrays
+#: read-only instead
 COPIED_BYTES = 1 << 16
-#: maximum size in bytes of arrays for which a trace computes a checksum, to detect that their elements change
+#: maximum size in bytes of an array whose checksum a trace computes to detect changes of its elements
 _LARGEST_CHECKED = 1 << 28
 
 
 class Kind(NamedTuple):
-    """Functions that read, compare, and restore the contents of one kind of object.
+    """Functions that read, compare, and restore one kind of contents.
 
     Attributes:
         read: returns the contents of an object.
         same: compares two results of ``read``.
-        write: restores the contents of an object. ``None``: they cannot be restored.
+        write: restores the contents of an object. ``None`` if they cannot be restored.
         verb: participle for messages about a change, such as "drawn from" for a random number generator.
-        is_effect: whether ``outside_effects`` rejects a change of the contents during a trace.
+        is_effect: whether ``outside_effects`` raises an error if the contents change during a trace.
     """
 
     read: Callable[[Any], Any]
@@ -68,7 +70,7 @@ class Kind(NamedTuple):
 
 
 def same_item(before: Any, now: Any) -> bool:
-    """Return whether two items are one object, or equal immutable values."""
+    """Return whether two items are the same object or equal immutable values."""
     return before is now or (not isinstance(before, (list, dict, set)) and same(before, now))
 
 
@@ -99,7 +101,7 @@ def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
 
 
 def _plain(container: Any) -> Any:
-    """Return ``dict`` or ``OrderedDict``, whose methods bypass a user's overrides."""
+    """Return ``dict`` or ``OrderedDict``, to call methods that no subclass overrides."""
     return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
 
 
@@ -297,7 +299,8 @@ def _read_iterator(iterator: Any) -> Any:
 def _write_iterator(iterator: Any, state: Any) -> None:
     """Restore the position of a list, tuple, or string iterator that is not exhausted.
 
-    Range iterators can be restored only in Python 3.11, because later versions do not store their position.
+    A range iterator can be restored only in Python 3.11, because later versions of Python do not store its
+    position.
     """
     if hasattr(iterator, "__length_hint__") and state[1]:
         ((_, place),) = state[1]
@@ -376,10 +379,10 @@ OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 @functools.lru_cache(maxsize=4096)
 def kinds_of(kind: Any) -> tuple[Kind, ...]:
-    """Return how ``snapshots`` reads the contents of instances of a class.
+    """Return the kinds of contents that ``snapshots`` reads from a class's instances.
 
-    Each :class:`Kind` reads one sort of contents. For example, an instance of a user's subclass of ``list``
-    has items and attributes, so the result has two entries.
+    For example, an instance of a user's subclass of ``list`` has items and attributes, so the result has two
+    entries.
     """
     if is_iterator(kind):
         return (ITERATOR,)
@@ -397,7 +400,7 @@ ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
 CLASS_NAMES = Kind(lambda kind: {*vars(kind)}, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
-#: checksum of an array that is too large for a copy
+#: for an array that is too large to be copied: guards compare a checksum of its elements
 CHECKSUM = Kind(_read_checksum, _equal, None)
 _TENSOR = Kind(_array_of, _same_elements, None, is_effect=False)
 _FOREIGN = Kind(_read_foreign, _equal, None)
@@ -411,9 +414,10 @@ _CONTAINERS: list[tuple[Any, Kind]] = [
 
 
 def guarded_kind(value: Any) -> Kind | None:
-    """Return how guards read and compare the contents of a value.
+    """Return the functions with which guards read and compare a value's contents.
 
-    ``None``: guards do not compare its contents, for example because it is a number or a Parameter.
+    The result is ``None`` if guards do not compare the contents, for example because ``value`` is a number or
+    a Parameter.
     """
     if isinstance(value, Tensor):
         return None if value.is_parameter or value.is_traced else _TENSOR

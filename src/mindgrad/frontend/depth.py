@@ -1,8 +1,9 @@
 """Raise Python's recursion limit during a trace.
 
-A traced call of a user's function needs more Python frames than an eager call, because the runtime's frames
-for each ``if`` or loop are added. With a higher limit, a recursion that works in eager mode also works in a
-trace. The limit is global to all threads, so running traces are counted, and the last one restores it.
+A traced call of a user's function needs more Python frames than an eager call, because each ``if`` or loop
+adds frames of the runtime. With a higher limit, a recursion that works in eager mode also works in a trace.
+All threads share the limit. Therefore, mindgrad counts the running traces, and the last one restores the
+limit.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from contextlib import contextmanager
 
 __all__ = ["deep_calls", "explain_depth"]
 
-#: number of Python frames for one call of a user's function during a trace. The recursion limit is multiplied
-#: by it
+#: factor for the recursion limit: one call of a user's function needs up to this many Python frames during a
+#: trace
 _FRAMES = 4
-#: maximum recursion limit that mindgrad sets; the stack of every thread is large enough for it
+#: maximum recursion limit that mindgrad sets. The stack of every thread is large enough for this number of
+#: frames
 _MOST = 20_000
 
 _lock = threading.Lock()
@@ -27,7 +29,7 @@ _limits = (0, 0)
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """A context with a higher recursion limit, for a trace."""
+    """A context for a trace, in which Python's recursion limit is higher."""
     global _traces, _limits
     with _lock:
         if not _traces:
@@ -45,9 +47,9 @@ def deep_calls() -> Iterator[None]:
 
 
 def explain_depth(error: RecursionError) -> None:
-    """Replace the message of a ``RecursionError`` by an explanation with fixes."""
+    """Replace the message of ``error`` by an explanation and possible fixes."""
     error.args = (
-        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
-        f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
-        f"call the Cells one after another in a SequentialCell.",
+        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames. Each "
+        f"nested Cell needs six frames. If the recursion is finite, increase the limit with "
+        f"sys.setrecursionlimit(...), or call the Cells one after another in a SequentialCell.",
     )

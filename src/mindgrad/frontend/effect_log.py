@@ -1,11 +1,11 @@
 """The effect log: the attributes and variables that a traced function assigns.
 
 A *location* (:class:`Place`) is an attribute of an object, a variable of an enclosing function, or a global
-variable. During a trace, assignments really change these locations, so that all code reads the new values.
+variable. During a trace, an assignment really changes its location, so that all code reads the new value.
 
-A *body* is the code of one branch or of one loop iteration, traced to its own graph. The log is a stack of
-*levels*: one for the function, and one for each body that is being traced. An assignment is recorded at the
-innermost level, with the value that the location had before. At the end of a level, all its locations get
+A *body* is the code of one branch or of one loop iteration that is traced to its own graph. The log is a
+stack of *levels*: one for the function, and one for each body that is being traced. An assignment is recorded
+at the innermost level, with the value that the location had before. At the end of a level, its locations get
 their old values back. Two modules use the recorded locations:
 
 - ``frontend.control.traced`` makes the locations that a body assigns outputs of the branch or loop.
@@ -43,7 +43,7 @@ class Place:
     """A location: an attribute or variable that a function can assign.
 
     Attributes:
-        holder: the object, the closure cell, or the dict of global variables.
+        holder: the object that has the attribute, the closure cell, or the dict of global variables.
         name: name of the attribute or variable.
         label: description for messages.
     """
@@ -57,23 +57,26 @@ class Place:
 
     @property
     def key(self) -> tuple[int, str]:
-        """Return a cache key that identifies the location."""
+        """Return a key that identifies the location, for use in dicts."""
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """Return the current value; ``UNDEFINED`` for a missing attribute or variable."""
+        """Return the current value, or ``UNDEFINED`` if the location has no value."""
         return self.own()
 
     def own(self) -> Any:
-        """Return the value that the object itself has; class attributes do not count."""
-        raise RuntimeError("a place is an attribute or a variable")
+        """Return the value that the holder itself stores, or ``UNDEFINED``.
+
+        Attributes of the holder's class do not count.
+        """
+        raise RuntimeError("subclasses of Place define this method")
 
     def put(self, value: Any) -> None:
         """Store ``value`` without calling user code.
 
-        ``UNDEFINED`` deletes the attribute or variable.
+        If ``value`` is ``UNDEFINED``, delete the attribute or variable.
         """
-        raise RuntimeError("a place is an attribute or a variable")
+        raise RuntimeError("subclasses of Place define this method")
 
     def store(self, value: Any) -> None:
         """Assign ``value`` as user code does, so that properties and ``__setattr__`` run."""
@@ -81,7 +84,10 @@ class Place:
 
 
 def name_of(owner: Any) -> str:
-    """Return the name of a class, function, or module, or of an object's class."""
+    """Return the name of a class, function, or module.
+
+    For any other object, return the name of its class.
+    """
     if isinstance(owner, type):
         return owner.__qualname__
     has_name = isinstance(owner, (types.FunctionType, types.ModuleType))
@@ -105,7 +111,10 @@ class Attribute(Place):
         return getattr(self.holder, self.name, UNDEFINED)
 
     def may_exist(self) -> bool:
-        """Return whether the object has a ``__dict__``, or a slot for the attribute."""
+        """Return whether the object can have the attribute.
+
+        It can if it has a ``__dict__``, or a slot for the attribute.
+        """
         return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
@@ -176,7 +185,7 @@ _PLAIN: tuple[Any, ...] = (object, type, types.ModuleType, types.SimpleNamespace
 def may_assign(owner: Any, name: str) -> bool:
     """Return whether assigning ``owner.name`` only stores the value.
 
-    Only such an assignment can be undone. The setter of a property, in contrast, may have other effects.
+    A trace can undo only such an assignment. In contrast, the setter of a property may have other effects.
     """
     kind: Any = type(owner)
     if kind.__setattr__ not in [each.__setattr__ for each in _PLAIN]:
@@ -195,9 +204,9 @@ def may_assign(owner: Any, name: str) -> bool:
 class Level(dict):
     """The assignments of a function, or of the body of a branch or loop.
 
-    It maps the key of each assigned attribute or variable to ``[location, value before, surely]``. ``surely``
-    is ``False`` for a variable that another function declares ``nonlocal`` or ``global`` and assigns, because
-    it is unknown whether that function runs.
+    The dict maps the key of each location to ``[location, value before, surely]``. ``surely`` is ``False``
+    for a variable that a nested function declares ``nonlocal`` or ``global``, because it is unknown whether
+    that function runs and assigns the variable.
     """
 
     def note(self, location: Place, surely: bool = True) -> None:
@@ -205,13 +214,13 @@ class Level(dict):
 
         Args:
             location: the location that is about to be assigned.
-            surely: whether the assignment is certain.
+            surely: whether it is certain that the assignment takes place.
         """
         entry = self.setdefault(location.key, [location, location.own(), surely])
         entry[2] = entry[2] or surely
 
     def places(self) -> list[Place]:
-        """List the locations that were assigned with certainty."""
+        """List the locations whose assignment is certain."""
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
@@ -224,11 +233,12 @@ class Watch:
     """The effect log of one trace.
 
     Attributes:
-        levels: assignments of the function, and of each branch or iteration that is being traced, innermost
-            last.
-        reads: attributes that the function read before it assigned them, as ``key -> (location, value)``.
-        bound: locations whose tensors or numbers are inputs of the graph. They contain symbols during the
-            trace, and are recorded with their previous values.
+        levels: one :class:`Level` for the function, followed by one for each branch or iteration that is
+            being traced, innermost last.
+        reads: attributes and variables that the function read before it assigned them, as ``key -> (location,
+            value)``.
+        bound: locations whose tensors or numbers are inputs of the graph, with their values before the trace.
+            During the trace, these locations contain symbols.
     """
 
     __slots__ = ("bound", "levels", "reads")
@@ -248,13 +258,13 @@ _local = _Local()
 
 
 def watch() -> Watch | None:
-    """Return the effect log of the trace on this thread, or ``None``."""
+    """Return the effect log of the trace on this thread, or ``None`` outside traces."""
     return _local.watch
 
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """A context for the trace of a function: record its assignments, then undo them."""
+    """A context for the trace of a function: record its assignments, and undo them."""
     outer, _local.watch = _local.watch, Watch()
     try:
         with body():
@@ -266,10 +276,7 @@ def watched() -> Iterator[Watch]:
 
 @contextmanager
 def body() -> Iterator[Level]:
-    """A context for one branch or iteration that records and undoes its assignments.
-
-    :func:`watched` uses it for the function itself, too.
-    """
+    """A context for one branch or iteration that records and undoes its assignments."""
     level, watch = Level(), _local.watch
     if watch is None:
         yield level
@@ -287,7 +294,7 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Return a context manager that undoes assignments at its end.
+    """Return a context manager that undoes assignments when it ends.
 
     It restores attributes of objects, global variables, and variables of enclosing functions.
     """
@@ -297,25 +304,28 @@ def isolated() -> AbstractContextManager[Any]:
 def innermost() -> Level:
     """Return the assignments of the innermost branch or iteration being traced.
 
-    Outside traces, return an empty record that is not used.
+    If no function is being traced, return an empty dict.
     """
     found = _local.watch
     return Level() if found is None else found.levels[-1]
 
 
 def current_values() -> dict[tuple[int, str], Any]:
-    """Return the values of all attributes and variables assigned so far, by key.
+    """Return the present values of assigned attributes and variables, by key.
 
-    Only assignments of the innermost branch or iteration being traced count.
+    The result contains only locations that the innermost branch or iteration being traced has assigned.
     """
     return {key: place.value() for key, (place, _, _) in innermost().items()}
 
 
 def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
-    """Return the label of a location that was assigned since ``before``, or ``None``.
+    """Return the label of a location that was assigned since ``before`` was taken.
 
     Args:
         before: an earlier result of :func:`current_values`.
+
+    Returns:
+        The label, or ``None`` if no location was assigned.
     """
     for key, (place, first, _) in innermost().items():
         if place.value() is not before.get(key, first):
@@ -324,24 +334,29 @@ def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
 
 
 def is_known(owner: Any, name: str) -> bool:
-    """Return whether the trace has assigned ``owner.name``, or it is a graph input."""
+    """Return whether the trace assigned ``owner.name`` or uses it as a graph input."""
     found = _local.watch
     key = (id(owner), name)
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
 
 
 def assign(location: Place, value: Any) -> None:
-    """Assign ``value`` until the end of the traced branch, iteration, or function."""
+    """Assign ``value`` until the end of the traced branch, iteration, or function.
+
+    Then, the location gets its old value back.
+    """
     innermost().note(location)
     location.put(value)
 
 
 def note_read(location: Place, own: bool = False) -> None:
-    """Record that the traced function reads ``location``, unless it has assigned it.
+    """Record that the traced function reads ``location``.
+
+    Nothing is recorded if the trace has already assigned the location.
 
     Args:
         location: the attribute or variable.
-        own: whether to record the instance attribute only, so that no property of the class runs.
+        own: whether to record only the attribute of the instance, so that no property of the class runs.
     """
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):
@@ -349,9 +364,9 @@ def note_read(location: Place, own: bool = False) -> None:
 
 
 def note_assignable(location: Place) -> None:
-    """Record the value of ``location``, which a function that may run later assigns.
+    """Record the present value of a variable that a nested function may assign later.
 
-    If the value differs at the end of a traced branch or iteration, the function has run.
+    If the value differs at the end of a traced branch or iteration, the nested function has run.
     """
     if _local.watch is not None:
         for level in _local.watch.levels:

@@ -1,11 +1,12 @@
 """Warn if a traced function calls clocks, random generators, or loggers.
 
-In eager mode, each call of the user's function draws new random numbers and reads the clock again. A compiled
-function always uses the value that was read during the trace, so such a read causes a warning. A generator
-that the function creates from a seed returns the same numbers in every call and does not cause a warning.
+In eager mode, each call of the user's function draws new random numbers and reads the clock again. In
+contrast, a compiled function always uses the value that was read during the trace. Therefore, such reads
+cause a warning. There is no warning for a generator that the function creates from a seed, because it returns
+the same numbers in every eager call, too.
 
-Calls that log, or that write to the terminal without ``print``, run only once, during the trace. They cause a
-warning, too.
+Calls that log, or that write to the terminal without ``print``, run only once, during the trace. They also
+cause a warning.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from mindgrad.frontend import owned_objects
 __all__ = ["note_call", "watched_generators"]
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
-#: methods of random number generators that draw no random numbers
+#: methods of random number generators that do not draw random numbers
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
 #: maps modules to names of functions that return a different value in each call
 _FUNCTIONS = {
@@ -42,11 +43,12 @@ _FUNCTIONS = {
     "secrets": {"randbelow", "token_bytes", "token_hex", "token_urlsafe"},
 }  # fmt: skip
 _CLOCKS = {"now", "utcnow", "today"}
-#: functions of ``time`` that read the clock if they are called without argument
+#: functions of ``time`` that read the clock only if they are called without argument
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
 _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
-#: levels of logging functions and methods. ``log`` has the highest level, because its level is an argument
+#: severity levels of logging functions and methods. ``log`` receives its level as an argument, so the highest
+#: level is assumed
 _LEVELS = {
     "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
     "fatal": 50, "log": 50,
@@ -57,7 +59,7 @@ def note_call(function: Any) -> Any:
     """Warn if ``function`` reads a clock, draws random numbers, or writes output.
 
     Returns:
-        The function to call instead, or ``None`` to call ``function`` itself.
+        The function to call instead of ``function``, or ``None`` if ``function`` itself should be called.
     """
     name = getattr(function, "__name__", "")
     if function is np.random.default_rng:
@@ -80,12 +82,9 @@ def note_call(function: Any) -> Any:
 
 
 def _writer_of(function: Any) -> str:
-    """Describe ``function`` if it logs or writes to the terminal.
+    """Return a description of ``function`` if it logs or writes to the terminal.
 
-    ``print`` is excluded, because compiled functions support it.
-
-    Returns:
-        The description, or ``""`` for other functions.
+    Compiled functions support ``print``, so it is excluded. For other functions, the result is ``""``.
     """
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     module = getattr(function, "__module__", None)
@@ -129,7 +128,7 @@ def _made_generator(seed: Any = None) -> Any:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: whether a warning about a constant value was issued in this trace
+        #: whether this trace has warned that a value becomes a constant
         self.has_warned = False
 
 
@@ -158,8 +157,8 @@ def _warn_of_output(call: str) -> None:
 def watched_generators(function: Callable[..., Any]) -> Iterator[None]:
     """Warn if the trace of ``function`` changes the global random number generators.
 
-    This detects draws inside library functions. If other threads are running, nothing is checked, because
-    they could draw at the same time.
+    The check detects random numbers that library functions draw. It is skipped if other threads are running,
+    because they could draw at the same time.
     """
     before = _states() if _is_alone() else None
     outer, _local.has_warned = _local.has_warned, False

@@ -1,11 +1,12 @@
 """Record the Python state that a trace reads, as entries of its guards.
 
-Each read is one *entry*, a list ``[read, holder, name, value, label, advice]``:
+Each read is stored as one *entry*, a list ``[read, holder, name, value, label, advice]``:
 
-- ``read`` is a function such as ``getattr``. Guards compare ``read(holder, name, MISSING)`` with ``value``.
-  If ``read`` is a :class:`~mindgrad.frontend.contents.Kind`, they compare the contents of ``holder``, such as
-  the items of a list.
-- ``label`` describes the state, and ``advice`` tells the user how to avoid changes. Both are for messages.
+- ``read`` is a function such as ``getattr``, and ``value`` is the result of ``read(holder, name, MISSING)``
+  during the trace. Guards call ``read`` again and compare the new result with ``value``. If ``read`` is a
+  :class:`~mindgrad.frontend.contents.Kind`, they compare the contents of ``holder``, such as the items of a
+  list.
+- ``label`` describes the state, and ``advice`` explains how to avoid changes. Both are used in messages.
 
 The runtime calls the methods of :class:`Reads`. ``guards`` compares the entries.
 """
@@ -57,14 +58,14 @@ __all__ = [
 
 #: name of the closure variable through which converted functions call the runtime (``frontend.control``)
 _RUNTIME = "mg__"
-#: attributes that Python stores in each class, which guards do not compare
+#: attributes that Python creates in each class. Guards do not compare them
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _ATTRIBUTE = "Make it a Parameter, pass it as a Tensor argument, or do not change it between calls."
 MAKE_ONCE = "Define the function once, outside the loop, and pass changing values as Tensors."
-_FUNCTION = "Call it through a variable of your program, so that changes are detected."
+_FUNCTION = "Store it in a variable of your program and use this variable, so that changes are detected."
 _CODE_ADVICE = "Define it once."
 _VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
 
@@ -73,17 +74,17 @@ _VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
 
 
 def static(kind: Any, name: str, default: Any) -> Any:
-    """Return an attribute from a class's ``__dict__``, without calling descriptors."""
+    """Return an attribute from the ``__dict__`` of a class; call no descriptor."""
     return vars(kind).get(name, default)
 
 
 def _own_attribute(owner: Any, name: str, default: Any) -> Any:
-    """Return an attribute from the ``__dict__`` of an instance, not of its class."""
+    """Return an attribute from the ``__dict__`` of ``owner``; ignore its class."""
     return owner.__dict__.get(name, default)
 
 
 def content(cell: Any, _: str, default: Any) -> Any:
-    """Return the content of a closure cell, or ``default`` if it is empty."""
+    """Return the content of the closure cell ``cell``, or ``default`` if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:  # the closure variable has no value
@@ -98,15 +99,15 @@ def read_entry(read: Any, holder: Any, name: str) -> Any:
 
 
 def stands(entry: list[Any]) -> bool:
-    """Repeat a recorded read, and return whether the value is unchanged.
+    """Repeat the read of ``entry``, and return whether the value is unchanged.
 
-    If the new value is equal but a different object, the entry stores the new object.
+    If the new value is an equal but different object, ``entry`` stores the new object.
     """
     read, holder, name, value, _, _ = entry
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
         return False
-    entry[3] = now  # so that the next comparison is by identity
+    entry[3] = now  # so that the next comparison by identity succeeds
     return True
 
 
@@ -114,15 +115,15 @@ class Reads:
     """The reads of Python state in one trace, recorded as entries.
 
     Attributes:
-        roots: the traced function and its arguments, as pairs of an object and its label.
+        roots: pairs of an object and its label: the traced function and its arguments.
     """
 
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # one entry for each recorded read; the key contains ``id(holder)`` and usually the name
+        # one entry for each recorded read. The key contains ``id(holder)``, and usually the name
         self._entries: dict[Any, list[Any]] = {}
-        # recorded reads of library functions and classes, which are constants of the compiled function
+        # entries of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -132,13 +133,13 @@ class Reads:
         self.roots: list[tuple[Any, str]] = []
 
     def owners(self) -> list[Any]:
-        """List the Cells whose attributes were read."""
+        """List the Cells whose attributes the trace has read."""
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
-        """Record that the method ``construct`` of a Cell runs.
+        """Record that the method ``construct`` of ``cell`` runs.
 
-        Its reads of attributes are recorded when they occur (:meth:`read_of_cell`).
+        :meth:`read_of_cell` records attributes later, at the time when the method reads them.
         """
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
@@ -155,7 +156,10 @@ class Reads:
             self._cell(cell)
 
     def _cell(self, cell: Any) -> None:
-        """Record the reads of a Cell that cannot be recorded when they happen."""
+        """Record attributes that unconverted methods of a Cell may read.
+
+        Such methods do not record their reads when they run.
+        """
         kind: Any = type(cell)
         if not is_followed(kind):
             self.read_of_cell(cell, ALL)
@@ -168,7 +172,10 @@ class Reads:
         return (id(cell), name) in self._entries or (id(cell), ALL) in self._entries
 
     def read_of_cell(self, cell: Any, name: str) -> None:
-        """Record that code is about to read an attribute of a Cell."""
+        """Record that code is about to read the attribute ``name`` of a Cell.
+
+        The name ``ALL`` stands for all attributes.
+        """
         self.owner(cell)
         attributes_of_cell = vars(cell)
         for read_name in [*attributes_of_cell, ALL] if name == ALL else [name]:
@@ -218,12 +225,12 @@ class Reads:
             self._value(value, label)
 
     def constant(self, module: types.ModuleType, name: str, value: Any) -> None:
-        """Record a library function or class as a constant of the compiled function."""
+        """Record that a library function or class is a constant of the compiled function."""
         label = f"the function '{name}' of {module.__name__}"
         self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
 
     def class_of(self, owner: Any) -> None:
-        """Record the class of an object, which code may change by assigning ``__class__``."""
+        """Record the class of ``owner``, because user code can assign ``__class__``."""
         kind: Any = type(owner)
         if (is_users_class(kind) or id(owner) in self._owners) and not is_of_program(owner):
             label = f"the class of {kind.__name__}"
@@ -243,9 +250,9 @@ class Reads:
         self._class_attribute(owner, name, f"the {noun} '{name}' of {kind.__qualname__}")
 
     def _class_attribute(self, owner: Any, name: str, label: str) -> None:
-        """Record a read of ``owner.name`` that finds a class attribute.
+        """Record a read of ``owner.name`` that finds an attribute of the class.
 
-        Guards also check that the instance ``owner`` has no attribute of this name.
+        Guards also check that the instance ``owner`` itself has no attribute of this name.
         """
         kind = owner if isinstance(owner, type) else type(owner)
         has_none = hasattr(owner, "__dict__") and name not in owner.__dict__
@@ -270,8 +277,8 @@ class Reads:
     def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
         """Record the class attribute that a lookup of ``name`` in ``bases`` finds.
 
-        Guards compare the attribute of the first class that has it. They also check that no user class before
-        it in ``bases`` defines the attribute.
+        The lookup stops at the first class that has the attribute. Guards compare its value, and check that
+        none of the user's classes before it in ``bases`` has defined an attribute with this name.
         """
         for base in bases:
             value = vars(base).get(name, MISSING)
@@ -283,10 +290,10 @@ class Reads:
                 return
 
     def _hidden(self, kind: type, name: str, label: str) -> None:
-        """Record the class attributes that an instance attribute ``name`` hides.
+        """Record class attributes called ``name`` that an instance attribute hides.
 
-        Guards then detect if the user adds a property of this name to a class, which overrides the instance
-        attribute.
+        Guards then detect if the user adds a property of this name to a class. The property would override
+        the instance attribute.
         """
         for base in kind.__mro__:
             if is_users_class(base):
@@ -296,7 +303,8 @@ class Reads:
     def function(self, function: Any) -> None:
         """Record the global and closure variables that ``function`` reads.
 
-        If ``function`` is a wrapper of mindgrad, record the variables of the user functions that it wraps.
+        If mindgrad created ``function`` as a wrapper of user functions, record the variables that these user
+        functions read.
         """
         self._value(function, "the compiled function")
         kind: Any = type(function)
@@ -314,11 +322,12 @@ class Reads:
     def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
         """Record the reads of methods that Python calls implicitly, such as ``__len__``.
 
-        These methods run unconverted, so ``named_reads`` finds their reads by the names in their code.
+        These methods are not converted. Therefore, ``named_reads`` finds the attributes that they may read by
+        the names in their code.
 
         Args:
-            kind: the class of the methods.
-            operands: the objects on which the methods are called, and their arguments.
+            kind: the class that has the methods.
+            operands: the objects on which the methods are called, and the arguments of the calls.
             is_created: whether to include methods that run when an object or a subclass is created.
         """
         self._pending.append((kind, operands, is_created))
@@ -336,7 +345,7 @@ class Reads:
     def contents(self, owner: Any, label: str) -> None:
         """Record all items, attributes, or variables of ``owner``.
 
-        Unconverted code may read any of them.
+        Use this method for objects that unconverted code can access, because it may read any of them.
         """
         kind: Any = type(owner)
         if isinstance(owner, types.FunctionType):
@@ -358,7 +367,10 @@ class Reads:
                 self._entries.setdefault(("class", id(kind), name), entry)
 
     def namespace(self, names: dict[str, Any]) -> None:
-        """Record all globals of a module, and the contents of its mutable globals."""
+        """Record all globals of a module, and the contents of its mutable globals.
+
+        ``names`` is the ``__dict__`` of the module.
+        """
         self._contents_of(DICT, names, "the global variables")
         self.roots.append((names, "the global variables"))
         for name, value in names.items():
@@ -402,15 +414,15 @@ class Reads:
                 self.function(value)
 
     def _base(self, value: Any, code: types.CodeType) -> None:
-        """Record the methods that run if code defines a subclass of ``value``.
+        """Record the methods that run if ``code`` defines a subclass of ``value``.
 
-        An example is ``__init_subclass__``. Code without a ``class`` statement defines no subclass.
+        An example is ``__init_subclass__``. Nothing is recorded if ``code`` contains no ``class`` statement.
         """
         if isinstance(value, type) and defines_classes(code):
             self.unconverted(value, is_created=True)
 
     def _imports(self, function: types.FunctionType) -> None:
-        """Record the reads of ``from module import name`` statements in a function."""
+        """Record the reads by the statements ``from module import name`` in ``function``."""
         for module, name in imported_names(function):
             value = getattr(module, name, MISSING)
             if is_constant(module, value):
@@ -420,7 +432,7 @@ class Reads:
                 note_read(Attribute(module, name))
 
     def _of_function(self, function: types.FunctionType) -> None:
-        """Record the code and the defaults of a function."""
+        """Record the code and the defaults of ``function``."""
         label = f"the function {function.__qualname__}"
         for name in () if is_made_inside(function) else OF_FUNCTIONS:
             value = getattr(function, name)
@@ -434,7 +446,7 @@ class Reads:
             self._value(value, label)
 
     def _value(self, value: Any, label: str) -> None:
-        """Record the contents of ``value``, and of all mutable objects in it."""
+        """Record the contents of ``value`` and of all mutable objects inside it."""
         waiting = [value]
         objects = []
         while waiting:
@@ -463,13 +475,13 @@ class Reads:
             self.unconverted(type(each), (each,))
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
-        """Update the recorded reads of a location that the traced function assigns.
+        """Update the entries of a location that the traced function assigns.
 
         Args:
             location: the attribute or variable.
-            before: its value before the trace.
-            counts: whether guards compare this value. They do not if the function assigns the location before
-                it reads it, or if its value is an input of the graph.
+            before: the value of the location before the trace.
+            counts: whether guards compare ``before``. They do not if the function assigns the location before
+                it reads it, or if the value is an input of the graph.
         """
         holder, name = location.holder, location.name
         before = MISSING if before is UNDEFINED else before
@@ -492,7 +504,7 @@ class Reads:
                     self._entries.setdefault((id(holder), attribute), record)
 
     def effects(self) -> list[list[Any]]:
-        """List the recorded reads whose value has changed during the trace.
+        """List the entries whose value has changed during the trace.
 
         The traced function has changed this state, which is a side effect.
         """
@@ -501,33 +513,36 @@ class Reads:
         return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
 
     def compares(self, holder: Any) -> bool:
-        """Return whether guards compare the contents of the object ``holder``."""
+        """Return whether guards compare the contents of ``holder``."""
         return bool(self._entries.get(("value", id(holder))))
 
     def compares_attributes(self, holder: Any) -> bool:
-        """Return whether guards compare all attributes of an object."""
+        """Return whether guards compare all attributes of ``holder``."""
         return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
 
     def effect_on(self, holder: Any) -> list[Any] | None:
-        """Return the recorded read of an object's contents if the trace changed them."""
+        """Return the entry of the contents of ``holder`` if the trace has changed them.
+
+        Otherwise, return ``None``.
+        """
         entry = self._entries.get(("value", id(holder)))
         return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
 
 
 def _is_effect(read: Any) -> bool:
-    """Return whether a change of the state that ``read`` reads is a side effect."""
+    """Return whether a change of state that is read by ``read`` is a side effect."""
     return read.is_effect if type(read) is Kind else read in (getattr, dict.get, static)
 
 
 def is_traced_value(value: Any) -> bool:
-    """Return whether a value is a traced tensor, or a tuple that contains one."""
+    """Return whether ``value`` is a traced tensor, or a tuple that contains one."""
     if isinstance(value, Tensor):
         return value._array is None
     return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)
 
 
 def _is_computed(entry: list[Any]) -> bool:
-    """Return whether a recorded read runs code, as the read of a property does.
+    """Return whether the read of ``entry`` runs code, as the read of a property does.
 
     Such a read may return a new object each time, so a different object does not prove a change.
     """

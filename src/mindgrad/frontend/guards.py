@@ -9,7 +9,8 @@ The page "Graph mode" documents the rules for users:
     Cells       Guards compare every attribute that the trace read: attributes of the Cell and of its class,
                 methods, items of a container of Cells, Parameters, and hooks.
     variables   Guards compare globals, closure variables, defaults, and attributes of objects and of the
-                user's modules by identity, then as constants (:func:`~mindgrad.frontend.signature.same`).
+                user's modules by identity. If they are not identical, guards compare them as constants
+                (:func:`~mindgrad.frontend.signature.same`).
     contents    Guards compare lists, dicts, sets, and other containers of Python by their items, and NumPy
                 arrays and tensors of at most 256 KiB by their elements.
     the rest    Larger arrays, the internals of libraries, and files are constants of the compiled function.
@@ -48,15 +49,16 @@ from mindgrad.frontend.signature import alike
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
 
-#: Maximum size in bytes of an array whose elements are compared with the constant of the compiled function.
-#: The comparison takes place after 1, 2, 4, 8, … calls, and warns of changes
+#: maximum size in bytes of an array that is compared with its value during compilation, after 1, 2, 4, 8, …
+#: calls. If its elements have changed, mindgrad warns
 _LOOKED_AT = 1 << 24
 
 
 class _Pass:
-    """Recorded reads by the same built-in function, repeated without a Python loop.
+    """Entries with the same function ``read``, compared without a Python loop.
 
-    If an object is not identical to the recorded one, it is compared by value.
+    ``read`` is a built-in function. If an object is not identical to the recorded object, their values are
+    compared.
     """
 
     __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
@@ -80,9 +82,9 @@ class _Pass:
 
 
 class _Inventory:
-    """Recorded reads of dicts with string keys, such as the Parameters of a Cell.
+    """Entries of dicts with string keys, such as the Parameters of a Cell.
 
-    All dicts are compared together, without a Python loop.
+    All these dicts are compared together, without a Python loop.
     """
 
     __slots__ = ("_dicts", "_empty", "_entries", "_keys", "_values")
@@ -107,7 +109,7 @@ class _Inventory:
 
 
 class _AttributeNames:
-    """Entries of the names of all attributes of Cells and classes."""
+    """Entries that contain the names of all attributes of a Cell or class."""
 
     __slots__ = ("_entries", "_mappings", "_names")
 
@@ -133,7 +135,7 @@ def _is_inventory(entry: list[Any]) -> bool:
 class Dependencies(Reads):
     """The guards of one compiled function: the Python state that its trace has read.
 
-    :meth:`hold` compares it with the present state.
+    :meth:`hold` compares the recorded state with the present state.
     """
 
     __slots__ = (
@@ -145,28 +147,29 @@ class Dependencies(Reads):
         self._ticks = -1
         #: the Parameters of the graph, with their types during the trace
         self._typed: list[tuple[Any, Any]] = []
-        # recorded reads: attributes and globals, closure variables, and contents such as list items
+        # entries that compare attributes and global variables (``_names``), closure variables (``_cells``),
+        # and contents, such as list items (``_contents``)
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
         self._passes: list[Any] | None = None
-        #: recorded reads of library functions and large arrays. If one changes, mindgrad warns, but does not
-        #: compile again
+        #: entries of library functions and large arrays. If the value of one has changed, mindgrad warns, but
+        #: does not compile again
         self._frozen: list[list[Any]] = []
         self._calls = 0
 
     def close(self, parameters: list[Any]) -> None:
-        """Select the recorded reads that guards compare, at the end of the trace.
+        """At the end of a trace, select the entries that guards compare.
 
-        Reads of state that the traced function itself has changed are dropped.
+        Entries of state that the traced function itself has changed are dropped.
 
         Args:
             parameters: Parameters that the compiled function reads or writes.
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
-            # the trace itself changed this state: it computed a cached property or assigned a class
-            # attribute. Record the new value
+            # the trace itself has changed this state by computing a cached property or assigning a class
+            # attribute, so record the new value
             if key[0] == "own" or (key[0] == "class" and entry[3] is None):
                 entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
@@ -180,7 +183,7 @@ class Dependencies(Reads):
         self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
-        """Group the recorded reads by their function, for fast comparison.
+        """Group the entries by their function ``read``, for a fast comparison.
 
         Returns:
             For each group, a function that returns whether all its values are unchanged.
@@ -211,9 +214,9 @@ class Dependencies(Reads):
         return passes
 
     def _bound_cells(self) -> list[list[Any]]:
-        """Return the recorded reads of closure cells.
+        """Return the entries of closure variables.
 
-        Reads in which :meth:`detached` has replaced the cell by an index are omitted.
+        Entries in which :meth:`detached` has replaced the closure cell by an index are omitted.
         """
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
@@ -266,9 +269,10 @@ class Dependencies(Reads):
                     yield change(label, value, read_entry(read, holder, name), advice)
 
     def shifting(self) -> list[Place]:
-        """List attributes and variables whose tensors or floats changed only in value.
+        """List attributes and variables whose tensors or floats have new values.
 
-        The next trace can make them inputs of the graph. Then new values do not need a new compilation.
+        Types and all other contents of the listed values are unchanged. The next trace can make the tensors
+        and floats inputs of the graph. Then new values do not require a new compilation.
         """
         locations: list[Place] = []
         cells = {id(vars(cell)): cell for cell in self.owners()}
@@ -287,13 +291,13 @@ class Dependencies(Reads):
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
         """Copy the guards, and replace the traced function's closure cells by indices.
 
-        The copy does not keep the traced function alive. :meth:`attached` converts it for another
-        function of the same code, such as a lambda that is created before each call.
+        The copy does not keep the traced function alive. :meth:`attached` adapts the copy to another function
+        with the same code, such as a lambda that is created before each call.
 
         Args:
             cells: closure cells of the traced function.
-            walked: ``id`` of the traced function and of the functions inside it. The copy does not compare
-                their code and defaults, because the lookup of the compiled function does.
+            walked: ``id`` of the traced function and of the functions inside it. The copy omits the entries
+                of their code and defaults, because the lookup of the compiled function compares these.
         """
         places = {id(cell): index for index, cell in enumerate(cells)}
         dependencies = self._copy()
@@ -307,11 +311,12 @@ class Dependencies(Reads):
         return dependencies
 
     def attached(self, cells: list[Any], functions: Sequence[Any]) -> Dependencies:
-        """Convert a copy from :meth:`detached` for a function with the same code.
+        """Adapt a copy from :meth:`detached` to a function with the same code.
 
         Args:
             cells: closure cells of this function, which replace the indices.
-            functions: the user's functions inside it, whose code and defaults are compared, too.
+            functions: this function and the user's functions inside it. Guards compare their code and
+                defaults, too.
         """
         dependencies = self._copy()
         for entry in dependencies._cells:

@@ -62,9 +62,9 @@ class HookBackward:
     """Identity operator that passes the gradient to a Python function.
 
     Args:
-        hook_fn (Callable): receives a 1-tuple with the gradient. It returns a Tensor that replaces the
-            gradient, or ``None`` to keep it. It runs as Python with the value of the gradient, so it may
-            print or store it. Compiled functions do not call it.
+        hook_fn (Callable): receives a 1-tuple that contains the gradient. It returns a Tensor that replaces
+            the gradient, or ``None`` to keep the gradient. It runs as Python with the value of the gradient,
+            so it may print or store the value. Compiled functions do not call it.
         cell_id (str, optional): accepted for compatibility, and ignored. Default: ``""``.
 
     Raises:
@@ -104,9 +104,10 @@ def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
 
 
 def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """Apply the operator ``identity`` to the tensors in ``xs`` during differentiation.
+    """Apply the identity operator ``identity`` to the tensors in ``xs``.
 
-    In GRAPH_MODE, warn that the hook ``name`` is not called, and return ``xs``.
+    In GRAPH_MODE, warn that the hook called ``name`` does not run, and return ``xs``. Outside
+    differentiation, return ``xs`` without a warning.
     """
     if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
         return tuple(xs)
@@ -124,7 +125,7 @@ def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
 
 
-#: unique keys for hooks, so that a handle removes only its own hook
+#: source of unique keys, so that a handle removes only its own hook
 _keys = itertools.count(1)
 
 
@@ -132,9 +133,10 @@ class HookHandle:
     """Handle of a registered hook. Its ``remove()`` removes the hook.
 
     Args:
-        hooks (dict): hooks by key, in the order in which they are called.
+        hooks (dict): the hooks of a tensor or Cell, in the order in which they are called. The new hook is
+            added.
         hook (Callable): hook to add.
-        prepend (bool, optional): whether to call it first. Default: ``False``.
+        prepend (bool, optional): whether ``hook`` is called before all other hooks. Default: ``False``.
     """
 
     __slots__ = ("_hooks", "_key")
@@ -162,10 +164,10 @@ def backward_hooked(
 ) -> Any:
     """Run ``construct(*args)`` with the backward hooks of a Cell.
 
-    Each hook of ``before`` is called as ``hook(cell, grad_output)`` with the gradients of the outputs. Each
-    hook of ``after`` is called as ``hook(cell, grad_input, grad_output)`` with the gradients of the inputs
-    and outputs. A returned Tensor or tuple replaces the gradients of the outputs (``before``) or of the
-    inputs (``after``).
+    Each hook in ``before`` is called as ``hook(cell, grad_output)``, where ``grad_output`` are the gradients
+    with respect to the outputs. Each hook in ``after`` is called as ``hook(cell, grad_input, grad_output)``,
+    where ``grad_input`` are the gradients with respect to the inputs. If a hook returns a Tensor or tuple,
+    this value replaces ``grad_output`` (hooks in ``before``) or ``grad_input`` (hooks in ``after``).
     """
     arrived: tuple[Tensor, ...] = ()
 
@@ -196,9 +198,9 @@ def backward_hooked(
 
 
 def _replaced(returned: Any, gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Return the gradients after a call of a hook, which returned ``returned``.
+    """Return the gradients that follow from the value that a hook returned.
 
-    ``None`` means that the hook does not change the gradients.
+    If ``returned`` is ``None``, the hook does not change ``gradients``.
     """
     if returned is None:
         return gradients

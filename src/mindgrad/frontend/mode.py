@@ -1,4 +1,4 @@
-"""The mode of MindSpore's context: compile whole functions, or run operators."""
+"""MindSpore's execution modes: compile whole functions, or run single operators."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ settings.define("mode", PYNATIVE_MODE)
 
 
 def is_graph_mode() -> bool:
-    """Whether whole functions and Cells are compiled (``GRAPH_MODE``)."""
+    """Return whether mindgrad compiles whole functions and Cells (``GRAPH_MODE``)."""
     return settings.options["mode"] == GRAPH_MODE

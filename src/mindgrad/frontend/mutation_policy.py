@@ -1,9 +1,9 @@
 """The mutation policy: the objects that a function being compiled may change.
 
 If a traced function appends to a list, the list changes once, during the trace, and not when the compiled
-function runs. This is correct if the function created the list. It is wrong for a list that existed before
-the trace. In the body of a branch or loop on a tensor, it is also wrong for a list created before the body.
-Such changes raise ``CompileError``.
+function runs. Such a change is correct if the function itself created the list. It is wrong for a list that
+existed before the trace. In the body of a branch or loop on a tensor, it is also wrong for a list that was
+created before the body. A wrong change raises ``CompileError``.
 
 Attributes of objects that existed before the trace may be assigned. They become outputs of the compiled
 function (``effect_log``, ``side_effects``).
@@ -49,13 +49,13 @@ _MUTATORS = {
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a container to the container, and to lists of containers that may be the same
-        #: object because a tensor selects which one a variable refers to
+        #: maps the ``id`` of a container to ``(container, groups)``. Each group is a list of containers that
+        #: may be the same object, because a tensor selects the container to which a variable refers
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
         #: whether a recursive call at the end of a function is compiled as the next iteration of a loop
         self.tail_calls_are_loops = False
-        #: maps (file, function, variable) to ``(line, reason)``, for each variable without a value after a
-        #: branch or loop
+        #: maps (file, function, variable) to ``(line, reason)``, for each variable that a branch or loop has
+        #: left without a value
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
 
 
@@ -64,7 +64,7 @@ _local = _Local()
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """A context for the trace of a complete call. At its end, discard all records."""
+    """A context for the trace of a complete call; it discards all records at its end."""
     _local.dropped.clear()
     try:
         with open_body({}):
@@ -93,14 +93,20 @@ def tail_calls_are_loops() -> bool:
 
 
 def dropped(name: str, reason: str) -> None:
-    """Record why a branch or loop left a variable without a value, for messages."""
+    """Record why a branch or loop left the variable ``name`` without a value.
+
+    Error messages show the reason.
+    """
     frame = user_frame()
     key = (frame.f_code.co_filename, frame.f_code.co_name, name)
     _local.dropped[key] = (frame.f_lineno, reason)
 
 
 def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
-    """Return ``(line, reason)`` if a branch or loop left ``name`` without a value."""
+    """Return the line of a branch or loop that left ``name`` without a value, and why.
+
+    The result is ``None`` if no branch or loop of the function with the code ``code`` has done so.
+    """
     return _local.dropped.get((code.co_filename, code.co_name, name))
 
 
@@ -147,12 +153,13 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
 def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
     """Raise ``CompileError`` if a compiled function cannot store ``value``.
 
-    It cannot store an object of a user class that the trace created, because later runs do not create it.
+    It cannot store an object of a user's class that the trace has created, because later runs do not create
+    it.
 
     Args:
         value: the value to store.
         label: description of the attribute, for messages.
-        is_of_cell: whether the attribute belongs to a Cell. Then ``value`` must not contain a Cell or
+        is_of_cell: whether the attribute belongs to a Cell. If so, ``value`` must not contain a Cell or
             Parameter.
     """
     for leaf in flatten(value)[0]:
@@ -174,9 +181,10 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
 
 
 def may_change(container: Any, how: str) -> None:
-    """Raise ``CompileError`` if traced code may not change ``container``.
+    """Raise ``CompileError`` if traced code must not change ``container``.
 
-    It may change containers that the innermost body of a branch or loop, or else the function, has created.
+    Code in a branch or loop on a tensor may change only containers that this branch or iteration has created.
+    Other code may change containers that the traced function has created.
 
     Args:
         container: the container that is about to be changed.
@@ -196,10 +204,10 @@ def may_change(container: Any, how: str) -> None:
 
 
 def note_uncertain(objects: list[Any]) -> None:
-    """Record that containers may be the same object.
+    """Record that the containers in ``objects`` may be the same object.
 
     An example is ``y = a if condition else b`` with a tensor ``condition``. The first container in
-    ``objects`` represents the selected one.
+    ``objects`` represents the container that is selected.
     """
     if len(objects) > 1:
         for container in objects:
@@ -207,7 +215,7 @@ def note_uncertain(objects: list[Any]) -> None:
 
 
 def _check_uncertain(container: Any) -> None:
-    """Raise ``CompileError`` if ``container`` may be the object of another variable."""
+    """Raise ``CompileError`` if another variable may refer to ``container``, too."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 
@@ -215,11 +223,11 @@ def _check_uncertain(container: Any) -> None:
 def refuse_names(container: Any, others: set[int]) -> None:
     """Raise ``CompileError`` if a variable of a running function refers to ``others``.
 
-    A change of ``container`` might have to change the other container, too.
+    In this case, a change of ``container`` might have to change another container, too.
 
     Args:
         container: the container that is about to be changed.
-        others: ``id`` of containers that may be the same object.
+        others: ``id`` of containers that may be the same object as ``container``.
     """
     frame = user_frame()
     while frame is not None:
@@ -241,7 +249,7 @@ def may_call(method: Any) -> bool:
     """Return whether ``method`` is a permitted method of a list, dict, or set.
 
     Raises:
-        CompileError: If the method changes a container that traced code may not change.
+        CompileError: If the method changes a container that traced code must not change.
     """
     owner = getattr(method, "__self__", None)
     mutators = _MUTATORS.get(type(owner))  # type: ignore[call-overload]

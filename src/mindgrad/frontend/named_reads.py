@@ -1,9 +1,10 @@
 """Find the attributes that special methods read, by the names in their bytecode.
 
 Special methods such as ``__len__``, constructors, and properties run unconverted, so their reads cannot be
-recorded when they happen. Instead, the search starts at the objects that the method can access: its global
-and closure variables, ``self``, and its arguments. If such an object has an attribute whose name occurs in
-the bytecode, the attribute is recorded as read (``guard_reads``), and its value is searched, too.
+recorded when they happen. Instead, a search starts at the objects that the method can access: its global and
+closure variables, ``self``, and its arguments. If such an object has an attribute whose name occurs in the
+bytecode of the method, the attribute is recorded as read (``guard_reads``), and the search continues in its
+value.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NamedReads"]
 
-#: special methods that Python calls only when it creates or deletes an object or class
+#: special methods that Python calls only when an object or class is created or deleted
 _AT_CREATION = frozenset(
     ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
 )
@@ -46,7 +47,8 @@ _CONTAINERS = (list, tuple, set, frozenset, dict, types.MappingProxyType, collec
 _PLAIN = (int, float, bool, str, bytes, type(None))
 #: packages whose objects are constants of the compiled function, so the search skips them
 _KEPT = NUMERIC | {"mindgrad"}
-#: attributes of functools objects and methods that contain functions, arguments, or ``__self__``
+#: attributes of functools objects and bound methods that contain functions, arguments, or the object of the
+#: method
 _PARTS = ("__func__", "__self__", "__wrapped__", "func", "fget", "args", "keywords")
 _WRAPPERS = (
     types.MethodType, staticmethod, classmethod, property, functools.partial, functools.partialmethod,
@@ -55,7 +57,7 @@ _WRAPPERS = (
 
 
 class NamedReads:
-    """The attributes that the special methods and properties of one class read.
+    """The attributes that the special methods and properties of one class may read.
 
     Args:
         record: receives the reads.
@@ -70,8 +72,9 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # ``_holders``: all objects found so far. ``_waiting``: objects that must still be searched.
-        # ``_count``: number of names in the last search of all ``_holders``; new names require a new search
+        # ``_holders`` contains all objects found so far, and ``_waiting`` the objects that must still be
+        # searched. ``_count`` is the number of names in the last search of all ``_holders``. If a name is
+        # added, all objects are searched again
         self._waiting: list[Any] = []
         self._count = 0
         self._done: set[tuple[int, str]] = set()
@@ -80,10 +83,10 @@ class NamedReads:
             self._add([kind])
 
     def note(self, operands: tuple[Any, ...]) -> None:
-        """Record the attributes that the special methods and properties read.
+        """Record the attributes that a call of a special method or property may read.
 
         Args:
-            operands: the object on which the methods are called, and their arguments.
+            operands: the object on which the method is called, and the arguments of the call.
         """
         if not self._names:
             return
@@ -114,7 +117,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Add objects, their items, and the variables of functions to the search."""
+        """Add ``values``, their items, and the variables of functions to the search."""
         while values:
             value = values.pop()
             kind: Any = type(value)
@@ -137,9 +140,9 @@ class NamedReads:
                     self._record.class_of(value)
 
     def _values_of(self, function: types.FunctionType) -> list[Any]:
-        """Record the variables that a function reads, and return their values.
+        """Record the variables that ``function`` reads, and return their values.
 
-        The names in its bytecode are added to the names to search for.
+        The names in the bytecode of ``function`` are added to the attribute names for which the search looks.
         """
         if is_of_library(function):
             return []
@@ -150,7 +153,7 @@ class NamedReads:
         return [*values, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
 
     def _read(self, holder: Any, name: str) -> Iterator[Any]:
-        """Record the read of ``holder.name``; yield its value if the attribute exists."""
+        """Record the read of ``holder.name``, and yield the value if there is one."""
         if isinstance(holder, type):
             bases = [base for base in holder.__mro__ if is_users_class(base) and name in vars(base)]
             for base in bases if "super" in self._names else bases[:1]:
@@ -168,14 +171,14 @@ class NamedReads:
             yield value
         elif is_noted and is_users_class(kind) and hasattr(kind, name):
             self._record.method(holder, name, "attribute")
-            if is_cell(kind):  # a property is not run, because its code is not converted here
+            if is_cell(kind):  # a property is not called, because its code would not be converted
                 note_read(Attribute(holder, name), own=isinstance(getattr(kind, name), property))
 
 
 def _items(container: Any) -> list[Any]:
     """List the items of a container without calling methods of a user's subclass.
 
-    Numbers, strings, and ``None`` are omitted.
+    Numbers, strings, and ``None`` are left out, because the search does not enter them.
     """
     kind: Any = next(base for base in _CONTAINERS if isinstance(container, base))
     items = kind.values(container) if hasattr(kind, "values") else kind.__iter__(container)
@@ -183,7 +186,7 @@ def _items(container: Any) -> list[Any]:
 
 
 def _own(holder: Any, name: str) -> Any:
-    """Return an attribute from the object itself, or ``UNDEFINED``; skip its class."""
+    """Return an attribute of ``holder`` itself, not of its class; else ``UNDEFINED``."""
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)
@@ -194,16 +197,16 @@ def _own(holder: Any, name: str) -> Any:
 
 
 def _names_of(holder: Any) -> list[str]:
-    """List the names of an object's own attributes, without class attributes."""
+    """List the names of the attributes of ``holder`` itself, not of its class."""
     kind: Any = type(holder)
     names = [name for name in vars(holder) if name[:2] != "__"] if hasattr(holder, "__dict__") else []
     return [*names, *attribute_names(kind)]
 
 
 def _may_hold(value: Any) -> bool:
-    """Return whether the attributes of ``value`` need to be searched.
+    """Return whether the search must enter the attributes of ``value``.
 
-    Objects of Python's standard library are searched, because user code can assign their attributes.
+    It enters objects of Python's standard library, because user code can assign their attributes.
     """
     kind: Any = type(value)
     if isinstance(value, type):

@@ -1,12 +1,13 @@
 """Detect, undo, and reject changes of objects from outside during a trace.
 
 An object *from outside* existed before the trace, such as a global list. If traced code appends to it, the
-list changes once, at compile time, and not when the compiled function runs. Therefore, the contents of each
-object that the trace has read (``guards``) are compared at the end of the trace. This detects changes by any
-function, such as ``heapq.heappush``, ``operator.setitem``, or NumPy functions with ``out=``.
+list changes once, at compile time, and not when the compiled function runs. Therefore, at the end of the
+trace, this module compares the contents of each object that the trace has read (``guards``). This comparison
+detects changes by any function, such as ``heapq.heappush``, ``operator.setitem``, or NumPy functions with
+``out=``.
 
 Other modules handle two kinds of changes. ``ir.scope.rebind`` records assignments to tensor elements in the
-graph. ``side_effects`` compiles assignments of attributes and variables to outputs.
+graph. ``side_effects`` makes assigned attributes and variables outputs of the graph.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ def refused(
         dependencies: the Python state that the trace reads.
         program: scope of the trace.
         function: the traced function.
-        leaves: leaves of its arguments.
+        leaves: leaves of the arguments of the function.
 
     Raises:
-        CompileError: If an object that existed before the trace has changed at the end. It is restored first.
+        CompileError: If the trace has changed an object that existed before it. The object is restored first.
     """
     dependencies.roots = [(function, "the function"), *[(leaf, "an argument") for leaf in leaves]]
     error: BaseException | None = None
@@ -67,7 +68,7 @@ def refused(
 def check(*owners: Any) -> None:
     """Raise ``CompileError`` if a call has changed one of ``owners``.
 
-    The runtime calls this function directly after the call, so that the error shows the line of the call.
+    The runtime calls this function directly after the call, so that the error points to the line of the call.
     """
     dependencies = state.noted()
     if dependencies is not None:
@@ -78,10 +79,10 @@ def check(*owners: Any) -> None:
 
 
 def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:
-    """Select the recorded reads of objects that existed before the trace.
+    """Select the entries of objects that existed before the trace.
 
-    These are the objects that code can access through the function or its arguments. The trace created all
-    other objects.
+    They are the objects that code can access through the traced function or its arguments. The trace itself
+    created all other objects.
     """
     if not entries:
         return []
@@ -119,7 +120,7 @@ def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
 
 
 def _restored(entry: list[Any]) -> bool:
-    """Restore the recorded contents of an object, and return whether this succeeded."""
+    """Restore the recorded contents of an object; return whether this succeeded."""
     read, holder, name, value, _, _ = entry
     try:
         if read is dict.get:

@@ -1,6 +1,6 @@
-"""Record the objects that are created during a trace.
+"""Record the objects that traced code creates.
 
-Traced code may change these objects, because they are new in every trace. Guards do not compare them. If
+Traced code may change these objects, because every trace creates them again. Guards do not compare them. If
 traced code changes another object, ``mutation_policy`` raises an error. A *body* is the code of one branch or
 of one loop iteration.
 """
@@ -24,8 +24,8 @@ __all__ = [
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: for the traced function and each body that is being traced, innermost last: the objects that it
-        #: created, by ``id``
+        #: one dict for the traced function and for each body that is being traced, innermost last. It maps
+        #: the ``id`` of each object that the code has created to the object
         self.owned: list[dict[int, Any]] = []
 
 
@@ -37,7 +37,7 @@ def open_body(owned: dict[int, Any]) -> Iterator[None]:
     """A context for the trace of a function, or of the body of a branch or loop.
 
     Args:
-        owned: the objects that the traced code may change, by ``id``. Objects that it creates are added.
+        owned: objects that the traced code may change, by ``id``. The objects that it creates are added.
     """
     _local.owned.append(owned)
     try:
@@ -57,9 +57,9 @@ def is_in_body() -> bool:
 
 
 def innermost_owned() -> dict[int, Any]:
-    """Return the objects that the innermost branch or iteration may change, by ``id``.
+    """Return the objects that the innermost traced branch or iteration may change.
 
-    The caller may add objects to this dictionary.
+    The keys are the ``id`` of the objects. The caller may add objects.
     """
     return _local.owned[-1] if _local.owned else {}
 
@@ -73,7 +73,11 @@ def made(x: Any) -> Any:
 def made_by(kind: Any, instance: Any) -> Any:
     """Record that the trace created ``instance`` by calling the class ``kind``.
 
-    Nothing is recorded if the class returned an existing object, as a class with a cache of instances does.
+    Nothing is recorded if the call returned an existing object, for example because the class caches its
+    instances.
+
+    Returns:
+        ``instance``.
     """
     roots = [(kind, ""), (type(kind), "")]
     if _makes_new(kind) or all(instance is not held for held, _ in objects_in_reach(roots)):
@@ -83,7 +87,7 @@ def made_by(kind: Any, instance: Any) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _makes_new(kind: Any) -> bool:
-    """Return whether calling a class always creates a new object."""
+    """Return whether every call of the class ``kind`` creates a new object."""
     if type(kind).__call__ is not type.__call__:
         return False
     return type(kind.__new__) is types.BuiltinFunctionType or in_package(kind.__new__)
@@ -95,5 +99,5 @@ def is_own(owner: Any) -> bool:
 
 
 def is_of_program(owner: Any) -> bool:
-    """Return whether the traced code has created ``owner``."""
+    """Return whether traced code has created ``owner``."""
     return any(id(owner) in owned for owned in _local.owned)

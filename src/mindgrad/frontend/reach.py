@@ -1,17 +1,18 @@
 """Reachability: find the mutable Python objects that a function can change.
 
-An object *reaches* another object if code can access that object through it:
+An object *reaches* another object if code can access the second object through the first:
 
     A function reaches    the contents of its closure, its defaults, and its global variables
     An object reaches     its attributes and items, and all objects that the functions of its class reach
     An iterator reaches   the objects that it iterates over, found by ``_cpython.referents``
 
 ``snapshots`` and ``outside_effects`` compare the contents of these objects before and after a trace. The
-search does not enter tensors, numbers, strings, functions of mindgrad, or objects of libraries. Of Python's
-standard library, it enters objects that contain data: containers, iterators, random number generators, and
-files.
+search does not enter tensors, numbers, strings, functions of mindgrad, or objects of libraries. From Python's
+standard library, it enters only objects that contain data: containers, iterators, random number generators,
+and files.
 
-Cost: a few tenths of a microsecond per object, once for each traced body of a branch or loop.
+A search takes a few tenths of a microsecond per object. It runs once for each traced body of a branch or
+loop.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _FIXED: Any = (
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,
 )  # fmt: skip
 
-#: attributes that mindgrad uses internally in Cells, which the search skips
+#: internal attributes of Cells, which the search skips
 _PRIVATE = UNREAD.union(INVENTORY, ["_auto_prefix"])
 #: classes of Python's standard library that store a container in an attribute
 HOLDERS = (
@@ -67,7 +68,7 @@ HOLDERS = (
 )  # fmt: skip
 #: modules of Python's standard library whose iterators the search enters
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
-#: a container with more items than this is skipped if all its items are immutable
+#: the search skips a container with more items than this if all items are immutable
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]
@@ -75,7 +76,7 @@ _Children = Iterator[tuple[Any, str]]
 
 @functools.lru_cache(maxsize=4096)
 def attribute_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of slots in a user's class and its base classes."""
+    """Return the names in ``__slots__`` of a user's class and its base classes."""
     slots = [
         name
         for base in kind.__mro__
@@ -86,7 +87,7 @@ def attribute_names(kind: Any) -> tuple[str, ...]:
 
 
 def own_attributes(owner: Any) -> dict[str, Any]:
-    """Copy the attributes of an instance, without a Cell's internal attributes."""
+    """Copy the ``__dict__`` of ``owner``, without the internal attributes of Cells."""
     attributes = dict(getattr(owner, "__dict__", {}))
     if is_cell(_type(owner)):
         for name in _PRIVATE:
@@ -95,7 +96,10 @@ def own_attributes(owner: Any) -> dict[str, Any]:
 
 
 def is_iterator(kind: type) -> bool:
-    """Return whether a class is an iterator of Python's library, except for files."""
+    """Return whether ``kind`` is a class of iterators in Python's library.
+
+    Files are excluded.
+    """
     return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and root(kind.__module__) in _DATA
 
 
@@ -124,7 +128,7 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: maps modules whose functions change a hidden object, such as a random generator, to this object
+#: maps each module whose functions change a hidden object to this object, such as the global random generator
 _HELD: dict[types.ModuleType, Any] = {
     os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]
@@ -171,7 +175,7 @@ def _of_instance(owner: Any) -> _Children:
 
 
 def _of_cell(owner: Any, _: str) -> _Children:
-    """Yield the Cells inside a Cell; for a Cell of a user, also its other attributes."""
+    """Yield the Cells inside a Cell, and the other attributes of a user's Cell."""
     for name, cell in vars(owner)["_cells"].items():
         yield cell, f"the Cell '{name}'"
     if is_users_class(_type(owner)):
@@ -208,7 +212,7 @@ def _of_wrapper(wrapper: Any, _: str) -> _Children:
 
 
 def _of_cache(function: Any, label: str) -> _Children:
-    """Yield the wrapped function of ``functools.lru_cache`` and its cached results."""
+    """Yield the function that ``functools.lru_cache`` wraps, and its cached results."""
     for value in referents(function):
         for each in value.values() if type(value) is dict else (value,):
             yield each, label
@@ -226,11 +230,11 @@ def _nothing(*_: Any) -> _Children:
 
 @functools.lru_cache(maxsize=8192)
 def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
-    """Return how to search instances of a class for the objects to which they refer.
+    """Return how the search enters instances of a class.
 
     Returns:
-        A function that yields the objects that an instance refers to, or ``None`` if the search does not
-        enter instances; and whether instances are mutable.
+        A function that yields the objects to which an instance refers, or ``None`` if the search does not
+        enter instances; and a bool that is true if instances are mutable.
     """
     if issubclass(kind, (*_FIXED, Tensor, np.generic, types.ModuleType)):
         return None, False
@@ -298,7 +302,7 @@ def _references(roots: Sequence[tuple[Any, str]]) -> Iterator[tuple[Any, str, bo
     """Search the objects that code can reach from ``roots``; yield each reference.
 
     Yields:
-        The object, its label, and whether it is a mutable object that the search finds for the first time.
+        The object, its label, and whether it is a mutable object that the search has not found before.
     """
     met: set[int] = set()
     waiting = list(roots)
@@ -321,7 +325,8 @@ def objects_in_reach(
 
     Args:
         roots: pairs of an object and its label for messages.
-        also: ``id`` of objects to yield even if they are immutable. They are yielded once per reference.
+        also: ``id`` of objects to yield even if they are immutable. Such an object is yielded once for each
+            reference to it.
     """
     for value, label, is_mutable in _references(roots):
         if id(value) in also:

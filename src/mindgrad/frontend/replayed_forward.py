@@ -3,12 +3,12 @@
     loss = net(x)                          runs net, and updates the running means of batch normalization
     gradients = grad(net, weights)(x)      must not update them a second time
 
-Programs for MindSpore contain both lines, and MindSpore runs the net once. In mindgrad, the gradient runs the
-net again. Therefore, mindgrad first undoes the state updates of the first run: running means, and states of
-random number generators. Then both lines together update the state once, as in MindSpore.
+Programs for MindSpore contain both lines, and MindSpore runs the net once. In mindgrad, the second line runs
+the net again. Therefore, mindgrad first undoes the state updates of the first line: running means, and states
+of random number generators. As a result, both lines together update the state once, as in MindSpore.
 
-This applies to Cells on which ``set_grad()`` was called, as in training steps. The arguments and the updated
-state must be the same as at the end of the first run.
+Updates are undone only for Cells on which ``set_grad()`` was called, as in training steps. The arguments and
+the updated state must be the same as at the end of the first run.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from mindgrad.core.trace import references
 
 __all__ = ["noted", "take_back"]
 
-#: maximum number of Cells for which the updates of the latest run are recorded, so that a gradient can undo
-#: them; older records are dropped
+#: maximum number of Cells whose latest run has a record of its updates. If there are more, the oldest record
+#: is dropped, and a gradient cannot undo these updates
 _KEPT = 4
 
 
 class _Run:
-    """A forward run of a Cell, with the Parameters that it has written.
+    """A forward run of a Cell, and the Parameters that it has written.
 
-    ``writes`` contains ``(Parameter, value before the run, value after it)``.
+    ``writes`` contains one tuple ``(Parameter, value before the run, value after the run)`` for each.
     """
 
     __slots__ = ("args", "cell", "writes")
@@ -52,9 +52,9 @@ _local = _Local()
 
 
 def _seen(x: Any) -> Any:
-    """Return the present value of a tensor, which later assignments do not change.
+    """Return a tensor with the present value of ``x``.
 
-    Other objects are returned unchanged.
+    Later assignments to ``x`` do not change the result. If ``x`` is not a tensor, return ``x``.
     """
     return as_it_is(references.read(x)) if isinstance(x, Tensor) else x
 
@@ -76,7 +76,7 @@ def _runs() -> dict[int, _Run]:
 
 @contextmanager
 def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
-    """A context for ``cell(*args)`` that records which Parameters this run writes."""
+    """A context for ``cell(*args)`` that records the Parameters that it writes."""
     with references.journal() as journal:
         yield
     runs = _runs()
@@ -90,7 +90,8 @@ def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
 def take_back(cell: Any, args: Sequence[Any]) -> None:
     """Undo the Parameter updates of the latest run of ``cell``.
 
-    Nothing is undone if the arguments or the updated Parameters differ from this run.
+    Nothing is undone if ``args`` or the Parameters differ from the arguments and the final values of this
+    run.
     """
     run = _runs().pop(id(cell), None)
     if run is None or run.cell is not cell or len(run.args) != len(args):

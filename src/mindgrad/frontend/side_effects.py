@@ -1,17 +1,18 @@
 """Compile assignments of attributes and variables to graph inputs and outputs.
 
 For example, a function runs ``self.state = self.state + x`` with a tensor ``self.state``. Then ``self.state``
-is an input and an output of the graph, and each run of the compiled function assigns it. A *location* is an
-attribute or variable that the function assigns (``effect_log``). Its new value is always an output. Its
-previous value is treated as follows:
+is an input and an output of the graph, and each run of the compiled function assigns it.
 
-    The function does not read it first     The previous value is ignored.
-    It first reads a tensor                 The tensor is an input.
-    It first reads another value            Guards compare the value. If it is a number that changes, the next
-                                            trace tries to make it an input.
+A *location* is an attribute or variable that the function assigns (``effect_log``). Its new value is always
+an output. The treatment of its previous value depends on the first read:
 
-Numbers that are known during the trace are stored unchanged. Numbers that the graph computes are stored as
-Python numbers.
+    no read before the assignment     The previous value is ignored.
+    the function reads a tensor       The tensor is an input.
+    the function reads another value  Guards compare the value. If it is a number that changes, the next trace
+                                      tries to make it an input.
+
+After a run, numbers that were known during the trace are assigned unchanged. Numbers that the graph computes
+are converted to Python numbers.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype 
 
 
 def _is_value(leaf: Any) -> bool:
-    """Return whether a leaf is a tensor with a known value, but not a Parameter."""
+    """Return whether ``leaf`` is a tensor with a known value, and not a Parameter."""
     return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
 
 
@@ -54,7 +55,7 @@ class _Input:
 
     Args:
         location: the attribute or variable.
-        numbers: types of the numbers that are inputs. Other numbers are constants.
+        numbers: the types of numbers that become inputs. Numbers of other types are constants.
     """
 
     __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
@@ -63,11 +64,11 @@ class _Input:
         self.place = location
         self.numbers = numbers
         self.leaves, self.structure = flatten(location.value())
-        #: for each leaf of the value: ``(type of the input, whether it is a number)``, or ``None`` for a
-        #: constant
+        #: for each leaf of the value: ``(type of the input, whether the leaf is a number)``, or ``None`` if
+        #: the leaf is a constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # replace tensors by tensors of the same type without data, because this object must not keep a large
-        # batch of data in memory
+        # replace tensors by tensors of the same type that store no data. Otherwise, this object would keep
+        # arrays, such as a large batch of samples, in memory
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
@@ -78,7 +79,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """Return the value, with a symbolic tensor in place of each leaf that is an input."""
+        """Return the value of the location, with a symbol in place of each input leaf."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -88,7 +89,7 @@ class _Input:
     def tensors(self) -> list[Tensor] | None:
         """Return the present tensors and numbers for the inputs of the graph.
 
-        ``None``: a constant or a type has changed, so the graph is not valid.
+        The result is ``None`` if a constant or a type has changed, because the graph is then not valid.
         """
         leaves, structure = flatten(self.place.value())
         if structure != self.structure:
@@ -120,10 +121,10 @@ class Outcome:
 
     Attributes:
         leaves: leaves of all values to assign, including traced tensors.
-        missing: attributes and variables with tensors that must become inputs. If there are any, the function
-            is traced again.
-        numbers: attributes and variables that the function assigns after it has read a number, with this
-            number. Guards compare it.
+        missing: attributes and variables with tensors that should have been inputs. If there are any, the
+            function is traced again.
+        numbers: pairs of a location and a number, for each attribute or variable that the function assigns
+            after it has read a number from it. Guards compare the number.
     """
 
     __slots__ = ("_inputs", "_stores", "leaves", "missing", "numbers")
@@ -139,7 +140,7 @@ class Outcome:
         return bool(self._inputs or self._stores)
 
     def holds(self) -> bool:
-        """Return whether the values that are now inputs have the types of the graph."""
+        """Return whether the present values of all inputs have the types in the graph."""
         return all(each.tensors() is not None for each in self._inputs)
 
     def inputs(self) -> list[Tensor]:
@@ -149,7 +150,7 @@ class Outcome:
     def changes(self) -> Iterator[Change]:
         """Describe each input whose type or structure has changed, for messages.
 
-        Variables of a function that no longer exists are omitted.
+        Variables of functions that no longer exist are omitted.
         """
         for each in self._inputs:
             if type(each.place.holder) is not int and each.tensors() is None:
@@ -158,7 +159,7 @@ class Outcome:
     def counted(self) -> list[Place]:
         """List attributes and variables whose numbers should be inputs of the next trace.
 
-        Their numbers are inputs already, or have changed since the trace.
+        The numbers are inputs already, or have changed since the trace.
         """
         changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
         return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
@@ -175,7 +176,7 @@ class Outcome:
         """Assign the attributes and variables after a run of the compiled function.
 
         Args:
-            leaves: values of :attr:`leaves` from this run.
+            leaves: the values that this run computed for :attr:`leaves`.
         """
         start = 0
         for location, structure, count in self._stores:
@@ -187,7 +188,8 @@ class Outcome:
         """Return a copy of this outcome for another function with the same code.
 
         Args:
-            cell_of: maps each closure cell (or its index) in the outcome to a cell of that function.
+            cell_of: maps each closure cell in this outcome, or the index that replaces it, to a closure cell
+                of the other function.
         """
 
         def other(location: Place) -> Place:
@@ -209,7 +211,7 @@ class Outcome:
 
 
 def _fresh(constant: Any) -> Any:
-    """Copy a set or array that a run returns, because the user may change it."""
+    """Copy a set or NumPy array to be assigned, because the user may change it."""
     return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
 
 
@@ -237,8 +239,8 @@ def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequ
 def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
     """Collect the attributes and variables that a trace assigned, and update guards.
 
-    Guards compare an assigned attribute or variable only if the function reads it first and its value is not
-    an input. Only then can the previous value determine the graph.
+    Guards compare an assigned attribute or variable only if the function reads it before the assignment and
+    its value is not an input. Otherwise, the previous value cannot affect the graph.
     """
     outcome = Outcome(inputs, [], [])
     level = watch.levels[0]
@@ -270,7 +272,7 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
 
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
-    """Check a leaf that the function assigns; return the output of the graph for it."""
+    """Check a leaf that the function assigns, and return the graph output for it."""
     refuse_kept(leaf, location.label)
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf
@@ -279,21 +281,21 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
         if value._scope is not scope:
             refuse(
                 f"{location.label} is assigned a tensor of a 'bprop' or of another compiled function. "
-                "It does not exist outside that function",
+                "The tensor does not exist outside that function",
                 "Return the tensor, or assign it in 'construct'.",
             )
         return as_it_is(value) if type(value) is not Number else make_number(value)
     if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
         refuse(
             f"{location.label} is assigned a function that the compiled function defines. It does not "
-            "exist outside",
-            "Define the function outside, or return the value that it computes.",
+            "exist outside the compiled function",
+            "Define it outside the compiled function, or return the value that it computes.",
         )
     return leaf
 
 
 class Assigned:
-    """An attribute or variable whose value contains tensors of a recording."""
+    """An attribute or variable whose value contains tensors of an ended recording."""
 
     __slots__ = ("_place", "_structure", "leaves")
 
@@ -302,15 +304,15 @@ class Assigned:
         self.leaves, self._structure = flatten(location.value())
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Replace the leaves in the value of the attribute or variable."""
+        """Replace the leaves in the present value of the attribute or variable."""
         value = self._place.value()
         self._place.put(in_place(value, unflatten(self._structure, leaves)))
 
 
 def assigned_in(scope: Any) -> list[Assigned]:
-    """Find attributes and variables that contain tensors of ``scope``.
+    """Find the attributes and variables that contain tensors of ``scope``.
 
-    The recording of this scope has ended, so the caller must replace these tensors.
+    The recording of ``scope`` has ended, so the caller must replace these tensors.
     """
     log = watch()
     levels = () if log is None else (log.bound, *log.levels)

@@ -6,9 +6,10 @@ A *constant* is an argument that is compiled into the graph with its value, such
 are equal in a signature only if no Python code can distinguish them. For example, ``1``, ``1.0``, and
 ``True`` differ, and so do ``0.0`` and ``-0.0``.
 
-Two functions are :func:`same` if they have the same code, and their closures, defaults, and attributes are
-pairwise the same. Therefore, a lambda that is created again before each call needs only one compilation. A
-:class:`Snapshot` of a function can be compared with later functions without keeping the function alive.
+Two functions are :func:`same` if they have the same code, and if their captured values, defaults, and
+attributes are pairwise the same. Therefore, a lambda that is created again before each call requires only one
+compilation. A :class:`Snapshot` of a function can be compared with later functions without keeping the first
+function alive.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ __all__ = [
     "shown", "snapshot", "users_functions",
 ]  # fmt: skip
 
-#: maximum size in bytes of NumPy arrays and tensors that are compared by value. Larger ones are compared by
-#: identity
+#: maximum size in bytes of NumPy arrays and tensors that are compared by value. Larger arrays and tensors are
+#: compared by identity
 COMPARED_BYTES = 1 << 18
 
 _BY_EQUALITY = frozenset([bool, int, str, bytes, range, DType, type(None), type(Ellipsis)])
@@ -62,9 +63,9 @@ class FunctionKey:
 
 
 class ParameterKey:
-    """Cache key for a Parameter argument, compared by identity.
+    """Cache key for a Parameter argument. Two keys are equal for the same Parameter.
 
-    The graph may assign the Parameter, so another Parameter of the same type needs another graph.
+    The graph may assign the Parameter, so a different Parameter of the same type requires a different graph.
     """
 
     __slots__ = ("parameter",)
@@ -92,17 +93,18 @@ def _plain_function(function: Any) -> Any:
             return function
 
 
-#: maximum size in bytes of a NumPy array argument that becomes a constant. A larger one raises ``TypeError``
+#: maximum size in bytes of a NumPy array argument that becomes a constant. A larger argument raises
+#: ``TypeError``
 _LARGEST_ARRAY = 4096
 
 
 def leaf_signature(leaf: Any) -> Any:
     """Return the cache key for one leaf of the arguments.
 
-    The key is the type of a tensor, the identity of a Parameter, or the value of a constant.
+    The key contains the type of a tensor, the identity of a Parameter, or the value of a constant.
 
     Raises:
-        TypeError: If the leaf is a large array or an array of objects, or is not hashable, such as a set.
+        TypeError: If the leaf is a large array, an array of Python objects, or not hashable, such as a set.
     """
     if isinstance(leaf, Tensor):
         if is_constant(leaf):
@@ -127,7 +129,7 @@ def leaf_signature(leaf: Any) -> Any:
     try:
         hash(leaf)
     except TypeError:
-        instead = "Tensor(x) of it, tensors" if is_other_array(leaf) else "tensors"
+        instead = "Tensor(x) to convert it, tensors" if is_other_array(leaf) else "tensors"
         raise TypeError(
             f"a compiled function was called with an argument of type {type(leaf).__name__}; use {instead}, "
             f"numbers, strings, None, and tuples, lists, dicts or dataclasses of them."
@@ -136,17 +138,17 @@ def leaf_signature(leaf: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether constants or functions ``a`` and ``b`` lead to the same graph."""
+    """Return whether constants or functions ``a`` and ``b`` result in the same graph."""
     return a is b or _same(a, b, set(), None)
 
 
 class Snapshot:
     """A copy of everything that determines the behavior of a function.
 
-    :func:`matched` compares it with a later function. Tuples and other compared objects have snapshots, too.
+    :func:`matched` compares it with a later function. Tuples and other compound values also have snapshots.
 
     Attributes:
-        kind: type of the function or object.
+        kind: type of the function or value.
         head: values that are compared by ``==``, such as the code.
         labels: for each of the ``parts``, its description for messages.
         parts: values that are compared by :func:`same`, such as defaults and captured values. Functions and
@@ -165,7 +167,7 @@ class Snapshot:
 
 
 class _OfType:
-    """A wildcard in a snapshot, which matches any tensor of one type or any float."""
+    """A wildcard in a snapshot, which matches any tensor of one type, or any float."""
 
     __slots__ = ("type",)
 
@@ -179,7 +181,7 @@ def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any],
     Args:
         function: the function.
         free: ``id`` of closure cells whose tensors and floats are inputs of the graph. Another function
-            matches the snapshot even if these values differ.
+            matches the snapshot even if these tensors and floats have other values.
 
     Returns:
         The snapshot, the closure cells in it, and the ``id`` of each function in it.
@@ -206,7 +208,7 @@ def _taken(value: Any, cells: list[Any], met: dict[int, Any], free: Collection[i
 
 
 def _freed(snapshot: Any) -> Any:
-    """Replace tensors and floats in a snapshot by wildcards of their types."""
+    """Replace the tensors and floats in a snapshot by wildcards of their types."""
     if type(snapshot) in (Tensor, float):
         return _OfType(_type(snapshot))
     if type(snapshot) is Snapshot and snapshot.kind is tuple:
@@ -215,7 +217,7 @@ def _freed(snapshot: Any) -> Any:
 
 
 def _type(value: Any) -> Any:
-    """Return the type of a tensor or float; ``None`` for other values."""
+    """Return the type of a tensor or float, or ``None`` for other values."""
     if type(value) is Tensor:
         return None if value.is_traced else value.type
     return float if type(value) is float else None
@@ -225,8 +227,8 @@ def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
     """Yield the index in ``parts``, the name, and the cell of each closure variable.
 
     Args:
-        value: a function. Other values yield nothing.
-        parts: the parts from :func:`_parts`. The contents of closure cells are the last parts.
+        value: a function. For other values, nothing is yielded.
+        parts: the parts that :func:`_parts` returns. The last parts are the contents of the closure cells.
     """
     cells = getattr(value, "__closure__", None)
     if isinstance(value, types.FunctionType) and cells and not in_package(value):
@@ -236,12 +238,14 @@ def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
 
 
 def shifting(snapshot: Any, function: Any) -> list[tuple[str, str, Any]]:
-    """Find closure variables whose tensors or floats changed in value but not in type.
+    """Find closure variables whose tensors or floats changed only in value.
 
-    The caller can make them inputs of the next compilation.
+    The types of the tensors are unchanged. The caller can make these tensors and floats inputs of the next
+    compilation.
 
     Returns:
-        ``(name, label, cell)`` for each such variable of ``function`` or of a function inside it.
+        A list of ``(name, label, cell)``, with one entry for each such variable of ``function`` or of a
+        function inside it.
     """
     cells, waiting, met = [], [(snapshot, function)], set()
     for old, new in waiting:
@@ -257,12 +261,13 @@ def shifting(snapshot: Any, function: Any) -> list[tuple[str, str, Any]]:
 
 
 def alike(before: Any, now: Any) -> bool:
-    """Return whether two values differ, but only in the values of tensors and floats.
+    """Return whether two values differ only in the values of tensors and floats.
 
-    For example, ``(1.0, "a")`` and ``(2.0, "a")`` are alike. Tensors must have equal types.
+    For example, ``(1.0, "a")`` and ``(2.0, "a")`` are alike. Tensors must have equal types. Equal values are
+    not alike.
 
     Args:
-        before: a tensor, float, tuple, or the snapshot of a tuple.
+        before: a tensor, float, or tuple, or the snapshot of a tuple.
         now: the value to compare.
     """
     differs = False
@@ -287,8 +292,8 @@ def matched(snapshot: Any, function: Any) -> list[Any] | None:
     """Compare ``function`` with a snapshot.
 
     Returns:
-        ``None`` if they differ. Otherwise, the closure cells of ``function``, in the order of the cells that
-        :func:`snapshot` returned.
+        The closure cells of ``function``, in the order of the cells that :func:`snapshot` returned; ``None``
+        if ``function`` differs from the snapshot.
     """
     cells: dict[int, Any] = {}
     if not _same(snapshot, function, set(), cells):
@@ -297,7 +302,7 @@ def matched(snapshot: Any, function: Any) -> list[Any] | None:
 
 
 def users_functions(function: Any) -> list[types.FunctionType]:
-    """List ``function`` and the functions it captures, except functions of mindgrad."""
+    """List ``function`` and the functions inside it, except functions of mindgrad."""
     waiting, met, functions = [function], set(), []
     for part in waiting:
         if id(part) in met:
@@ -310,14 +315,15 @@ def users_functions(function: Any) -> list[types.FunctionType]:
 
 
 def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:
-    """Implement :func:`same` for a value ``a`` or a snapshot ``a``.
+    """Implement :func:`same` for a value ``b`` and a value or snapshot ``a``.
 
     Args:
         a: a value or snapshot.
         b: a value.
-        met: pairs of ``id`` that are being compared, so that recursive closures end.
-        cells: maps the index of each closure cell of the snapshot to the cell in ``b``. Two variables of the
-            snapshot that share one cell must share a cell in ``b``.
+        met: pairs of ``id`` that are being compared, so that the comparison of recursive closures ends.
+        cells: maps the index of each closure cell in the snapshot to a closure cell in ``b``; filled by this
+            function. If two variables in the snapshot share a cell, the variables in ``b`` must share one,
+            too.
     """
     if a is b:
         return True
@@ -354,7 +360,8 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
     """Find the first difference between a function and a snapshot, for messages.
 
     Returns:
-        Label, value in the snapshot, and present value; ``None`` if there is no difference.
+        The label of the part that differs, its value in the snapshot, and its present value; ``None`` if
+        there is no difference.
     """
     waiting, met = [("", snapshot, function)], set()
     for around, old, new in waiting:
@@ -376,14 +383,14 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
     return None
 
 
-#: ``(head, labels, parts, closure variables)``; ``Snapshot`` documents the first three entries
+#: ``(head, labels, parts, closure cells)``. ``Snapshot`` documents the first three entries
 Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
 
 
 def _parts(value: Any) -> Parts | None:
     """Split a function, tuple, or other compound value into parts for comparison.
 
-    ``None``: the value has no parts, and is compared directly.
+    The result is ``None`` if the value has no parts, so that it must be compared as a whole.
     """
     if isinstance(value, types.FunctionType):
         return _parts_of_function(value)
@@ -400,7 +407,7 @@ def _parts(value: Any) -> Parts | None:
         return (None, [""] * 3, [value.start, value.stop, value.step], ())
     names: Any = getattr(kind, "compared_by", None)
     if names is None and kind.__module__.startswith("mindgrad.") and not hasattr(kind, "construct"):
-        # compare objects of mindgrad by their attributes, except tensors, classes, and Cells
+        # compare instances of mindgrad's classes by their attributes, except tensors, classes, and Cells
         names = () if isinstance(value, (Tensor, type)) else (*getattr(kind, "__slots__", ()), *_vars(value))
     if not names:
         return None
@@ -409,7 +416,8 @@ def _parts(value: Any) -> Parts | None:
 
 
 def _vars(value: Any) -> dict[str, Any]:
-    # skip names with a leading underscore, because decorators and mindgrad store internal data in them
+    # skip names that begin with an underscore, because decorators and mindgrad store internal data under such
+    # names
     return {name: held for name, held in getattr(value, "__dict__", {}).items() if name[:1] != "_"}
 
 
@@ -447,7 +455,7 @@ def _equal_arrays(a: Any, b: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Describe a constant, function, or other object briefly, for messages."""
+    """Return a short description of a value, for messages."""
     if isinstance(value, Tensor):
         return f"a Tensor {value.type}"
     if isinstance(value, FunctionKey):
@@ -469,7 +477,7 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
-    if type(value) is tuple:  # its `repr` would contain the addresses of functions and other objects
+    if type(value) is tuple:  # its `repr` would contain memory addresses of objects in it
         text = f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
         return text if len(text) <= 80 else text[:77] + "..."
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, tuple, np.generic, DType)):

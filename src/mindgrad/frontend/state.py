@@ -1,7 +1,7 @@
 """Python state during a trace: recorded reads, random streams, and Cell dtypes.
 
-The functions ``read_…`` and ``depends_on…`` create entries of the guards of the function that is being
-compiled (``guards``).
+The functions whose names begin with ``read_`` or ``depends_on`` create entries of the guards of the function
+that is being compiled (``guards``).
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ __all__ = [
     "is_from_outside", "note_all", "noted", "read_attribute", "read_function", "stream", "use_stream",
 ]  # fmt: skip
 
-#: types of Parameter attributes that guards compare
+#: types of the Parameter attributes that guards compare
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
-#: Parameters that contain the states of random generators
+#: Parameters that contain the states of all random number generators
 generators: list[Any] = []
-#: number of the random stream: the last word of the state of each generator
+#: number of the random stream. It is the last word in the state of each generator
 _stream = 0
 
 
 def stream() -> int:
-    """Return the number of the random stream from which generators draw.
+    """Return the number of the stream from which random number generators draw.
 
     Generators with the same seed and different streams draw independent numbers.
     """
@@ -48,7 +48,8 @@ def stream() -> int:
 def use_stream(number: int) -> None:
     """Make all random number generators draw from the stream ``number``.
 
-    In a distributed program, ``number`` is the rank of the process, so that each process draws other numbers.
+    In a distributed program, ``number`` is the rank of the process, so that each process draws different
+    numbers.
     """
     global _stream
     _stream = number
@@ -88,9 +89,9 @@ def computing_in(dtype: Any) -> Iterator[None]:
 
 
 def noted() -> Dependencies | None:
-    """Return the recorded reads of the function being compiled on this thread.
+    """Return the guards of the function that is being compiled on this thread.
 
-    ``None``: no function is being compiled.
+    The result is ``None`` if no function is being compiled.
     """
     root: Any = next((scope for scope in open_scopes() if isinstance(scope, GraphScope)), None)
     if root is None:
@@ -101,7 +102,7 @@ def noted() -> Dependencies | None:
 
 
 def is_from_outside(owner: Any) -> bool:
-    """Return whether ``owner`` existed before the trace, and guards compare it."""
+    """Return whether ``owner`` existed before the trace and guards compare it."""
     record = noted()
     return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
 
@@ -134,8 +135,8 @@ def read_attribute(owner: Any, name: str) -> Any:
     """Read ``owner.name``, and record that the function being compiled depends on it.
 
     A read of ``__dict__`` counts as a read of all attributes. Guards do not compare attributes of tensors, of
-    objects that the trace created, or of mindgrad objects except Cells and Parameters. Functions and classes
-    of library modules are constants of the compiled function.
+    objects that the trace created, or of mindgrad objects other than Cells and Parameters. Functions and
+    classes in library modules are constants of the compiled function.
     """
     try:
         value = getattr(owner, name)
@@ -175,7 +176,7 @@ def read_attribute(owner: Any, name: str) -> Any:
             record.method(owner, computed)
     elif isinstance(descriptor := getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
-        if is_cell(kind) and in_package(descriptor.fget):  # mindgrad's own property, which runs unconverted
+        if is_cell(kind) and in_package(descriptor.fget):  # this property of mindgrad runs unconverted
             record.read_of_cell(owner, ALL)
     else:
         record.attribute(owner, name, value)
@@ -184,12 +185,12 @@ def read_attribute(owner: Any, name: str) -> Any:
 
 
 def _is_bound_to(method: Any, owner: Any) -> bool:
-    """Return whether a method is bound to ``owner`` or to its class."""
+    """Return whether ``method`` is bound to ``owner`` or to the class of ``owner``."""
     return method.__self__ is owner or method.__self__ is type(owner)
 
 
 def has_attribute(owner: Any, name: str) -> bool:
-    """Return ``hasattr(owner, name)``, and record that the function depends on it."""
+    """Return ``hasattr(owner, name)``; record that the function depends on it."""
     if hasattr(owner, name):
         read_attribute(owner, name)
         return True
@@ -203,8 +204,8 @@ def has_attribute(owner: Any, name: str) -> bool:
 def read_function(function: Any) -> None:
     """Record that the function being compiled calls ``function``.
 
-    Guards compare the global and closure variables of ``function``: numbers, strings, and tuples by value,
-    tensors and other objects by identity, lists and dicts by their items.
+    Guards compare the global and closure variables of ``function``. Numbers, strings, and tuples are compared
+    by value, and lists and dicts by their items. Tensors and other objects are compared by identity.
     """
     record = noted()
     if record is not None:

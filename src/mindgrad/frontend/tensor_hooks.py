@@ -1,14 +1,15 @@
 """Hooks of Tensors: ``x.register_hook(hook)`` applies ``hook`` to the gradient.
 
-    y = x                       forward: the identity
-    x̄ = hook(ȳ)                 reverse
+    y = x                       forward pass: the identity
+    x̄ = hook(ȳ)                 backward pass, with the gradients x̄ and ȳ
 
-For a tensor inside a function that is differentiated, ``register_hook`` applies this identity operator
-immediately, and the tensor object then represents ``y``. For a Parameter, or a tensor outside such a
-function, the identity is applied at the start of each gradient computation with respect to it.
+If ``x`` is a tensor inside a function that is being differentiated, ``register_hook`` applies this identity
+operator immediately, and the tensor object ``x`` then represents ``y``. If ``x`` is a Parameter, or a tensor
+from outside such a function, the identity is applied at the start of each gradient computation with respect
+to ``x``.
 
-In PYNATIVE_MODE, the hook runs as Python with the value of the gradient at each backward pass. In GRAPH_MODE,
-and for higher-order derivatives, the operators of the hook are traced.
+In PYNATIVE_MODE, the hook runs as Python in each backward pass and receives the value of the gradient. In
+GRAPH_MODE, and for higher-order derivatives, the operators of the hook are traced.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class _Hooks:
 
     Attributes:
         functions: the hooks, by the keys of their handles.
-        scope, atom: scope and variable of the tensor after :func:`register_hook` has applied the identity.
-            ``None``: the identity is applied at the start of each gradient computation.
+        scope, atom: scope and variable of the tensor after :func:`register_hook` has applied the identity
+            operator. They are ``None`` if it is applied at the start of each gradient computation.
     """
 
     def __init__(self, owner: Tensor) -> None:
@@ -66,7 +67,7 @@ class _Hooks:
     def are_behind(self, tensor: Tensor) -> bool:
         """Return whether ``tensor`` still has the value to which the hooks were applied.
 
-        The result is false after code has assigned elements of the tensor.
+        The result is false if code has assigned elements of the tensor since.
         """
         return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
 
@@ -90,24 +91,24 @@ class _Hooks:
         return (gradient,)
 
     def graph(self, *types: TensorType) -> Graph:
-        """Trace the hooks to a graph, so that a gradient through them is differentiable."""
+        """Trace the hooks to a graph, so that gradients can be differentiated again."""
         return _traced(self, tuple(self.functions), types)
 
 
-#: maps the ``id`` of a tensor to the hooks of the tensor
+#: maps the ``id`` of a tensor to its hooks
 _HOOKS: dict[int, _Hooks] = {}
 
 
 class _ParameterHooks:
-    """A counter of changes of Parameter hooks.
+    """A counter that increases whenever a hook of a Parameter is added or removed.
 
-    Guards of compiled gradients compare ``version``, because the hooks are part of the graph.
+    The hooks are part of the graph of a compiled gradient, so guards compare ``version``.
     """
 
     version = 0
 
     def change(self) -> None:
-        """Count one change."""
+        """Count the addition or removal of a hook."""
         self.version += 1
 
 
@@ -137,8 +138,9 @@ def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) ->
     program = trace(lambda *cotangents: hooks(cotangents), types)
     if program.captured:
         raise RuntimeError(
-            "a gradient that passed through a hook is differentiated again, and the hook uses Parameters, or "
-            "tensors that are differentiated themselves. Use ops.InsertGradientOf(f) instead."
+            "a gradient that passed through a hook is differentiated again. This is not supported if the "
+            "hook uses Parameters, or tensors that are being differentiated. Use ops.InsertGradientOf(f) "
+            "instead."
         )
     return program.graph
 
@@ -146,25 +148,25 @@ def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) ->
 def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     """Call ``hook(gradient)`` whenever the gradient of this tensor is computed.
 
-    In PYNATIVE_MODE, the hook receives the value of the gradient at every backward pass. In GRAPH_MODE, it is
-    compiled together with the function that registers it. A tensor inside a compiled function can have only
-    one hook, which cannot be removed.
+    In PYNATIVE_MODE, the hook receives the value of the gradient in every backward pass. In GRAPH_MODE, the
+    hook is compiled together with the function that registers it. A tensor inside a compiled function can
+    have only one hook, which cannot be removed.
 
     Hooks of Parameters, and of tensors with respect to which a gradient is taken, are registered outside the
-    compiled function. Such a tensor can have several hooks, and each can be removed. The function is compiled
-    once for each combination of hooks.
+    compiled function. Such a tensor can have several hooks, and each of them can be removed. The function is
+    compiled once for each combination of hooks.
 
     Args:
-        hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the
-            gradient, or ``None`` to keep it.
+        hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the gradient,
+            or ``None`` to keep it.
 
     Returns:
         HookHandle: its ``remove()`` removes the hook.
 
     Raises:
         TypeError: If ``hook`` is not callable.
-        RuntimeError: If, in GRAPH_MODE, the tensor already has a hook, or operators have been applied to the
-            tensor. The hook would not receive their contributions to the gradient.
+        RuntimeError: If, in GRAPH_MODE, the tensor already has a hook, or operators have already been applied
+            to it. The hook would not receive the contributions of these operators to the gradient.
 
     >>> import mindgrad as ms
     >>> def loss(x):
@@ -213,9 +215,9 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
 
 
 def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
-    """List the hooks of this tensor in the order in which they are called.
+    """List the hooks of this tensor, in the order in which they are called.
 
-    :meth:`register_hook` registers them.
+    :meth:`register_hook` adds a hook.
 
     >>> import mindgrad as ms
     >>> x = ms.Tensor([1.0])
@@ -233,10 +235,10 @@ def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
 
 
 def _recorded(tensor: Tensor) -> Tensor:
-    """Return the tensor in the eager recording that replaces a deferred call's result.
+    """Return the tensor that represents ``tensor`` in the eager recording.
 
-    If the call was deferred but now runs eagerly, its results have such replacements. Other tensors are
-    returned unchanged.
+    If ``tensor`` is the result of a deferred call that now runs eagerly, the recording contains another
+    tensor in its place. Otherwise, return ``tensor``.
     """
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
@@ -245,8 +247,8 @@ def _recorded(tensor: Tensor) -> Tensor:
 def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
     """Make recorded operators read the hooked value instead of the original value.
 
-    Then their contributions to the gradient pass through the hook. The recorded operators that compute the
-    hooked value move to directly after the original value.
+    The gradient contributions of these operators then pass through the hook. The operators that compute the
+    hooked value are moved to the position directly after the original value.
 
     Args:
         recorder: the recorder with the list of operators.
@@ -283,12 +285,13 @@ def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
 def behind_hooks(
     function: Callable[..., Any], originals: Callable[[], Sequence[Any]], parameters: Sequence[Any]
 ) -> Callable[..., Any]:
-    """Wrap a function to be differentiated so that hooks of its inputs are applied.
+    """Wrap a function to be differentiated so that hooks of its inputs are called.
 
     Args:
         function: a function that ``record`` runs on traced tensors.
-        originals: returns the user's tensors, with hooks, in the order of the arguments of ``function``.
-        parameters: Parameters with respect to which the function is differentiated. Their hooks are applied,
+        originals: returns the user's tensors, which may have hooks, in the order of the arguments of
+            ``function``.
+        parameters: Parameters with respect to which the function is differentiated. Their hooks are called,
             too.
     """
     if references.is_compiling():
@@ -319,14 +322,14 @@ def are_registered() -> bool:
 
 
 def any_hooked(values: Iterable[Any]) -> bool:
-    """Return whether a tensor among ``values`` has hooks."""
+    """Return whether at least one tensor in ``values`` has a hook."""
     return bool(_HOOKS) and any(id(x) in _HOOKS and _HOOKS[id(x)].functions for x in values)
 
 
 class _Hooked(NamedTuple):
     """Cache key for a tensor argument with hooks.
 
-    Keys with hooks of the same code and captured values are equal (``signature.same``).
+    Two keys are equal if the hooks have the same code and captured values (``signature.same``).
     """
 
     signature: Any
@@ -351,7 +354,10 @@ def with_hooks(signature: Any, value: Any) -> Any:
 
 
 def inherit_hooks(symbol: Tensor, argument: Any) -> Tensor:
-    """Copy the hooks of ``argument`` to ``symbol``, which represents it in a trace."""
+    """Copy the hooks of ``argument`` to ``symbol``, and return ``symbol``.
+
+    ``symbol`` represents ``argument`` in a trace.
+    """
     if _HOOKS and id(argument) in _HOOKS and symbol is not argument:
         hooks = _HOOKS[id(symbol)] = _Hooks(symbol)
         hooks.functions.update(_HOOKS[id(argument)].functions)

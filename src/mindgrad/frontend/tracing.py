@@ -1,6 +1,6 @@
 """Trace one call of a function, and collect its graph, guards, and side effects.
 
-Package ``frontend.programs`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors
+The package ``frontend.programs`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors
 without values, like tracers in JAX. The result is a :class:`Trace` with three parts:
 
 - ``graph``: the graph of the computation.
@@ -8,7 +8,7 @@ without values, like tracers in JAX. The result is a :class:`Trace` with three p
 - ``outcome``: the attributes and variables that the function assigned.
 
 A *location* (class ``Place``) is an attribute or variable. The arguments and the result of a call are
-flattened to *leaves*, as in a pytree of JAX.
+flattened to *leaves*, like a pytree in JAX.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from mindgrad.frontend.tensor_hooks import inherit_hooks
 
 __all__ = ["NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
-#: represent leaves of a result that the graph computes: a tensor, or a Python number
+#: markers for leaves of a result that the graph computes: a tensor, or a Python number
 TENSOR, NUMBER = object(), object()
 #: types of results that cannot contain a tensor in an attribute or item
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, type)
@@ -81,9 +81,9 @@ class Trace:
             for leaf in results:
                 refuse_kept(leaf, "A result")
             self.results = [references.read(x) if isinstance(x, Tensor) else x for x in results]
-            # Put the new values of Parameters first, in the order in which the Parameters are inputs. JAX
-            # stores the first output of a type in the first donated input buffer of this type, so each new
-            # value overwrites its old value
+            # Return the new values of Parameters first, in the order in which the Parameters are inputs. JAX
+            # stores the first output of each type in the first donated input buffer of this type. With this
+            # order, each new value overwrites the old value of the same Parameter
             order = {id(p): index for index, p in enumerate(scope.parameters.values())}
             written = scope.written
             self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]
@@ -94,7 +94,8 @@ class Trace:
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
             self.parameters: list[Any] = list(scope.parameters.values())
-        # the assigned attributes have their old values again, so this search does not find the new ones
+        # assigned attributes have their old values again at this point, so the search does not enter the
+        # values that the trace assigned
         _refuse_hidden_tensors(results, self.structure, scope)
 
 
@@ -127,7 +128,10 @@ def _refuse_result(content: str) -> NoReturn:
 
 
 def _keys(structure: Any) -> Iterator[Any]:
-    """Yield the entries of a tree structure (nested tuples), such as keys of dicts."""
+    """Yield the entries of a tree structure, which is a nested tuple.
+
+    The entries include the keys of dicts.
+    """
     waiting = [structure]
     while waiting:
         part = waiting.pop()
@@ -138,9 +142,9 @@ def _keys(structure: Any) -> Iterator[Any]:
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """Return a symbol for a tensor or ``mutable`` number; other leaves unchanged."""
+    """Return a symbol for a tensor or ``mutable`` number, or another leaf unchanged."""
     if isinstance(leaf, Tensor):
-        # a Parameter becomes an input only when the function reads it (references.read)
+        # a Parameter becomes an input only when the function reads it (``references.read``)
         if leaf.is_parameter or is_constant(leaf):
             return leaf
         return inherit_hooks(scope.symbol(leaf.type), leaf)
@@ -155,9 +159,9 @@ def kind_of(result: Any) -> Any:
 
 
 def kind_held(leaf: Any) -> Any:
-    """Apply :func:`kind_of` to a leaf of an attribute or variable that was assigned.
+    """Apply :func:`kind_of` to a leaf of an assigned attribute or variable.
 
-    In contrast to results, a Parameter or a tensor with a known value is a constant.
+    In contrast to :func:`kind_of`, a Parameter or a tensor with a known value counts as a constant.
     """
     is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
     return (leaf,) if is_known else kind_of(leaf)
@@ -170,16 +174,16 @@ def _traced(
     numbers: Sequence[Place],
     tensors: Sequence[Place],
 ) -> Trace:
-    """Trace with the values of ``numbers`` and ``tensors`` as inputs, if possible.
+    """Trace a call with the values of ``numbers`` and ``tensors`` as graph inputs.
 
-    If this raises an error, trace again with these values as constants. For example, the function may use a
-    number as a shape, which must be known at compile time.
+    If this trace raises an error, trace again with these values as constants. For example, the function may
+    use a number as a shape, which must be known at compile time.
     """
     if numbers or tensors:
         try:
             return _completed(function, leaves, structure, numbers, tensors)
         except Exception:
-            pass  # for example, a number that is a shape or dict key: each value needs its own graph
+            pass  # for example, if a number is used as a shape, each value needs its own graph
         traced = _completed(function, leaves, structure, (), ())
         traced.outcome.numbers.clear()
         return traced
@@ -195,14 +199,14 @@ def _completed(
 ) -> Trace:
     """Trace until all tensors that the function reads and then replaces are inputs.
 
-    An example is ``self.state = f(self.state)``. The first trace discovers the assignment, and in the second
-    trace ``self.state`` is an input.
+    An example is ``self.state = f(self.state)``. The first trace finds the assignment. In the second trace,
+    ``self.state`` is an input.
     """
     places: dict[Any, Place] = {each.key: each for each in tensors}
     while True:
         traced = Trace(function, leaves, structure, list(places.values()), numbers)
         missing = traced.outcome.missing
-        if missing:  # exclude objects created by unconverted code of the trace: they are new in each trace
+        if missing:  # exclude objects that unconverted code creates, because they are new in each trace
             reached = {id(x) for x, _ in objects_in_reach([(x, "") for x in (function, *leaves)])}
             missing = {k: p for k, p in missing.items() if _is_there_before(p, reached)}
         if not missing:
@@ -231,15 +235,17 @@ def trace_of(
 ) -> Trace:
     """Trace one call of ``function``.
 
-    A recursion that ends on the value of a tensor never ends in a trace, because both branches are traced. If
-    the trace raises ``RecursionError``, the function is traced again with tail calls compiled as loops.
+    A recursion whose end depends on the value of a tensor is endless in a trace, because both branches are
+    traced. If the trace raises ``RecursionError``, the function is traced again, and tail calls are compiled
+    as loops.
 
     Args:
         function: the function to trace.
         leaves, structure: leaves and tree structure of ``(args, kwargs)``.
-        numbers: attributes and variables whose numbers should be inputs of the graph. If the trace fails with
-            them as inputs, they are constants.
-        tensors: attributes and variables whose tensors and floats should be inputs, under the same condition.
+        numbers: attributes and variables whose numbers should be inputs of the graph. If the trace then
+            fails, their values become constants.
+        tensors: attributes and variables whose tensors and floats should be inputs of the graph. If the trace
+            then fails, their values become constants.
     """
     try:
         return _traced(function, leaves, structure, numbers, tensors)

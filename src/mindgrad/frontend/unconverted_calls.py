@@ -1,12 +1,12 @@
 """Call unconverted functions in a trace: record their reads, reject side effects.
 
-For converted code, the runtime records every read. Generator functions, functions without source, and
-functions of Python's library run unconverted. Therefore all attributes of their arguments are recorded as
-read, and all attributes of the Cells inside them.
+In converted code, the runtime records every read. Generator functions, functions without source, and
+functions of Python's library run unconverted. Therefore, this module records a read of all attributes of
+their arguments, and of all attributes of Cells inside the arguments.
 
-For most functions, only the arguments and the object of a bound method are checked for changes, not the
-objects inside them. ``snapshots`` and ``outside_effects`` detect changes of other objects at the end of the
-body or trace.
+After most calls, only the arguments and the object of a bound method are checked for changes, not the objects
+inside them. At the end of the body or trace, ``snapshots`` and ``outside_effects`` detect changes of other
+objects.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from mindgrad.frontend.user_functions import in_package, is_of_library, is_users
 
 __all__ = ["callee_for", "constructor_for"]
 
-#: modules whose functions are called without recording reads: they inspect the frame of their caller, or do
-#: not read attributes of their arguments
+#: modules whose functions are called without recording reads, because they inspect the frame of their caller,
+#: or read no attributes of their arguments
 _LEFT_ALONE = convert.NUMERIC | {
     "mindgrad",
     "builtins",
@@ -44,7 +44,7 @@ _LEFT_ALONE = convert.NUMERIC | {
 }
 #: modules whose functions change their arguments
 _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
-#: methods that change their object in a way that cannot be undone
+#: methods whose effect on their object cannot be undone
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 #: methods of a Cell that record their reads
 _CALLS = ("__call__", "_run")
@@ -56,7 +56,7 @@ _RUNNING: Any = (types.FunctionType, types.MethodType, functools.partial, type(f
 def _note_reach(function: Any) -> None:
     """Record the contents of all objects that an unconverted function can access.
 
-    It can access objects through its variables, its defaults, and the object of a bound method.
+    It can access objects through its variables, its defaults, and, if it is a bound method, its object.
     """
     record = state.noted()
     if record is None:
@@ -70,7 +70,7 @@ def _note_reach(function: Any) -> None:
         reached = [] if function is globals else record.roots[:1]
     elif isinstance(function, _RUNNING) and not in_package(plain):
         is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
-        # skip methods that a library defines, because they read the internal state of their object
+        # skip methods that a library defines, because they read only the internal state of their object
         reached = [] if is_of_object else [(function, "the function")]
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
@@ -78,11 +78,12 @@ def _note_reach(function: Any) -> None:
 
 
 def _note_read(owner: Any, is_deep: bool) -> None:
-    """Record a read of all attributes of an object.
+    """Record a read of all attributes of ``owner``.
 
     Args:
-        owner: the object.
-        is_deep: whether attributes of objects inside it are read, too, as by ``copy.deepcopy``.
+        owner: the object. If it is a container, the attributes of the Cells in it are recorded.
+        is_deep: whether to record the attributes of all objects inside ``owner``, too, as for
+            ``copy.deepcopy``.
     """
     waiting: list[Any] = [owner]
     met: dict[int, Any] = {}
@@ -104,9 +105,10 @@ def _note_read(owner: Any, is_deep: bool) -> None:
 
 
 def callee_for(function: Any) -> Any:
-    """Return the callable to run instead of an unconverted function in a trace.
+    """Return a callable that a trace calls in place of an unconverted function.
 
-    It calls ``function``, records the reads of its arguments, and checks that it has not changed them.
+    The callable calls ``function``, and records a read of its arguments. If ``function`` may change the
+    arguments, the callable also checks that they are unchanged.
     """
     _note_reach(function)
     owner = getattr(function, "__self__", None)
@@ -116,8 +118,8 @@ def callee_for(function: Any) -> Any:
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
     is_sort = isinstance(owner, list) and function.__name__ == "sort"
     is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
-    # whether the call reads no attributes of user objects. ``sort`` and ``iter`` call methods of these
-    # objects
+    # whether ``function`` reads no attributes of the user's objects. ``sort`` and ``iter`` may read
+    # attributes, because they call methods of the user's classes
     is_silent = is_known and not is_sort and function is not iter
     is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
@@ -143,9 +145,9 @@ def callee_for(function: Any) -> Any:
 
 
 def constructor_for(kind: type) -> Callable[..., Any]:
-    """Return the callable to run instead of the class ``kind`` in a trace.
+    """Return a callable that a trace calls in place of the class ``kind``.
 
-    It creates an instance, and records the reads of the constructor.
+    The callable creates an instance, and records what the constructor may read.
     """
     record = state.noted()
 

@@ -1,7 +1,7 @@
 """Call user functions in converted form, and explain errors of the trace.
 
-Some errors do not occur in eager mode, such as ``NameError`` for a variable that only one branch of an ``if``
-on a tensor assigns. They are replaced by a ``CompileError`` with the reason.
+Some errors do not occur in eager mode. An example is ``NameError`` for a variable that only one branch of an
+``if`` on a tensor assigns. Such errors are replaced by a ``CompileError`` that gives the reason.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from mindgrad.frontend.side_effects import Assigned, assigned_in
 
 __all__ = ["run"]
 
-#: if an endless recursion contains more branches and loops on tensors than this, the error message names the
-#: tensor condition as its cause
+#: if more branches and loops on tensors than this are nested in an endless recursion, the error message names
+#: the tensor condition as the cause
 _MANY = 30
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call ``function``, or its converted form while a function is being compiled."""
+    """Call ``function``; while a function is being compiled, call its converted form."""
     if not isinstance(innermost(), GraphScope):  # no function is being compiled
         return function(*args, **kwargs)
     if owned_objects.is_tracing():
@@ -66,8 +66,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # raise this error outside the ``except`` block, so that Python does not print the traceback of the
-        # RecursionError with its thousands of frames
+        # raise this error outside the ``except`` block, so that Python does not print the traceback of
+        # ``RecursionError`` with its thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -78,7 +78,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _bodies(error: BaseException) -> int:
-    """Count the traced branches and loops, nested in each other, that raised an error."""
+    """Count the nested branches and loops whose trace raised ``error``."""
     count, trace = 0, error.__traceback__
     while trace is not None:
         count += trace.tb_frame.f_code is Traced.__init__.__code__
@@ -87,7 +87,11 @@ def _bodies(error: BaseException) -> int:
 
 
 def _recursive_call(error: BaseException) -> Any:
-    """Find the first recursive call of a user's function in a traceback."""
+    """Find the first recursive call of a user's function in a traceback.
+
+    Returns:
+        The location of the call, or ``None`` if there is no recursive call.
+    """
     calls: list[tuple[Any, int, Any]] = []
     trace = error.__traceback__
     while trace is not None:
@@ -109,7 +113,7 @@ def _explain_untraced(error: CompileError) -> None:
     Without source, the function cannot be converted, so its branches on tensors cannot be traced.
 
     Args:
-        error: the error that using the tensor as a condition has raised.
+        error: the error that was raised when the function used the tensor as a condition.
     """
     trace, frames = error.__traceback__, []
     while trace is not None:
@@ -149,7 +153,7 @@ def _explain_undefined(error: NameError) -> None:
 
 
 class _Converting(Frontend):
-    """The frontend that converts Python control flow and follows assignments."""
+    """The frontend that converts Python control flow and records assignments."""
 
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return run(function, *args, **kwargs)

@@ -1,8 +1,8 @@
-"""Distinguish user code from library code, and find the names that bytecode reads.
+"""Distinguish user code from library code; find the names that bytecode reads.
 
 User code is *converted*: its source is rewritten so that loops and branches on tensors can be traced. Guards
-compare the Python state that it reads. Library code is not converted, and its functions and classes are
-constants of compiled functions.
+compare the Python state that user code reads. Library code is not converted, and library functions and
+classes are constants of compiled functions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "is_of_library", "is_read_unseen", "is_users_class", "names_read", "root",
 ]  # fmt: skip
 
-#: packages whose functions do not work on tensors of mindgrad, so they are not converted
+#: packages whose functions do not accept tensors of mindgrad. They are not converted
 NUMERIC = frozenset(
     {
         "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
@@ -35,18 +35,21 @@ NUMERIC = frozenset(
 #: top-level packages that are not user code: mindgrad, Python's standard library, and numeric libraries
 NOT_THE_USERS = NUMERIC | {"mindgrad", *sys.stdlib_module_names}
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
-#: represents the content of a closure variable without a value
+#: marks a closure variable that has no value
 EMPTY = object()
 
 
 @functools.lru_cache(maxsize=4096)
 def root(module: Any) -> str:
-    """Return the top-level package of a module name: ``numpy`` for ``numpy.linalg``."""
+    """Return the top-level package of a module name.
+
+    For example, return ``numpy`` for ``numpy.linalg``.
+    """
     return str(module).partition(".")[0]
 
 
 def cell_content(cell: Any) -> Any:
-    """Return the content of a closure cell, or :data:`EMPTY`."""
+    """Return the content of a closure cell, or :data:`EMPTY` if it has none."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -59,17 +62,17 @@ def is_of_library(function: Any) -> bool:
 
 
 def is_constant(module: types.ModuleType, value: Any) -> bool:
-    """Return whether ``value``, an attribute of ``module``, belongs to a library.
+    """Return whether ``value`` is a constant of compiled functions.
 
-    It is then a function or class that the compiled function treats as a constant.
+    It is a constant if it is a function, class, or module, and ``module``, which contains it, is a library.
     """
     return isinstance(value, _CODE) and root(module.__name__) in NOT_THE_USERS
 
 
 def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield name and closure cell of each captured variable.
+    """Yield the name and the closure cell of each variable that a function captures.
 
-    The cache of ``functools.singledispatch`` is omitted, because its changes do not matter.
+    The cache of ``functools.singledispatch`` is omitted, because its changes do not affect results.
     """
     is_of_functools = function.__globals__ is vars(functools)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -84,9 +87,10 @@ def in_package(function: Any) -> bool:
 
 
 def functions_in(function: Any) -> Iterator[Any]:
-    """Yield the user's callables that a mindgrad function wraps.
+    """Yield the user's callables that ``function`` wraps.
 
-    For example, yield ``f`` if ``function`` is ``grad(f)``. A user's callable yields itself.
+    For example, yield ``f`` if ``function`` is ``grad(f)``. If ``function`` is itself a user's callable,
+    yield it.
     """
     waiting, met = [function], set()
     while waiting:
@@ -132,7 +136,10 @@ def is_users_class(kind: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_cell(kind: Any) -> bool:
-    """Return whether a class is a subclass of ``Cell``, judged by its methods."""
+    """Return whether ``kind`` has the methods of a ``Cell``.
+
+    The test uses method names, so that this module does not import ``Cell``.
+    """
     return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
 
 
@@ -143,7 +150,7 @@ def cached_names(kind: Any) -> tuple[str, ...]:
     return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
-#: special methods for which guards do not need to compare all attributes of the instance
+#: special methods that do not require guards to compare all attributes of the instance
 _SEEN = frozenset([
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
     "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
@@ -153,10 +160,10 @@ _SEEN = frozenset([
 
 @functools.lru_cache(maxsize=4096)
 def is_read_unseen(kind: Any) -> bool:
-    """Return whether a user class has special methods whose reads are not recorded.
+    """Return whether a user's class has special methods whose reads are not recorded.
 
     For example, ``len(o)`` calls ``__len__``, which runs unconverted. Therefore, guards compare all
-    attributes of the instances.
+    attributes of instances of such classes.
     """
     return any(
         name.startswith("__") and name.endswith("__") and name not in _SEEN

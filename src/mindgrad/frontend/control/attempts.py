@@ -1,6 +1,6 @@
-"""Try to compile a loop to one operator, and report whether this was possible.
+"""Try to compile a loop to one operator, and report whether this succeeded.
 
-The runtime calls :func:`attempt` if it can also *unroll* the loop: trace each iteration separately.
+The runtime calls :func:`attempt` if it can also *unroll* the loop, that is, trace each iteration separately.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from mindgrad.core.base.refusal import CompileError
 
 __all__ = ["attempt"]
 
-#: Errors that are ignored while one iteration is traced on trial, because it may fail although all real
-#: iterations succeed. If the user's code is wrong, the unrolled loop raises the error again
+#: errors that end the attempt. The trace of a general iteration may fail although all real iterations
+#: succeed. If the user's code is wrong, the unrolled loop raises the error again
 _FAILURES = (
     CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
     AssertionError, ArithmeticError, NotImplementedError,
@@ -23,7 +23,7 @@ _FAILURES = (
 def attempt(trace: Callable[[], Any]) -> bool:
     """Call ``trace()``, and return whether it succeeded.
 
-    If ``trace`` raises an error, it must leave all state unchanged, because the loop is then unrolled.
+    If ``trace`` raises an error, it must leave all state unchanged, because the caller then unrolls the loop.
     """
     try:
         trace()

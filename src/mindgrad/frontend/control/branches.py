@@ -1,9 +1,10 @@
 """Trace both branches of an ``if`` on a tensor into one ``cond``.
 
 The runtime calls :func:`branch` if the condition is a tensor without a known value. Each branch is traced to
-a graph (``traced``). At the end of the branches, a variable may have a different value in each branch. The
-two values are *joined*: a result of the ``cond`` replaces them. Equal values do not need a result. If two
-values cannot be joined, for example tensors of different shapes, ``CompileError`` is raised.
+a graph (``traced``). A variable may have one value at the end of the first branch and another value at the
+end of the second branch. The two values are *joined*: a result of the ``cond`` replaces them. If both values
+are equal, no result is needed. If two values cannot be joined, for example tensors of different shapes,
+``CompileError`` is raised.
 
 Tensors whose elements a branch assigns, and Parameters that it writes, are joined in the same way.
 """
@@ -41,7 +42,7 @@ from mindgrad.frontend.python.loop_exits import LEAVE
 
 __all__ = ["VALUE", "branch"]
 
-#: name in messages for the value of a conditional expression ``a if c else b``
+#: name that messages use for the value of a conditional expression ``a if c else b``
 VALUE = "the value of the expression"
 _JOIN = (
     "Assign the same type and shape in both branches: ops.zeros_like(x) for a missing tensor, x.astype(...) "
@@ -68,10 +69,11 @@ def branch(
 
     Args:
         predicate: scalar Bool tensor, the condition.
-        sides: two functions that run the branch for true and the branch for false.
+        sides: two functions. The first one runs the branch for a true condition, and the second one the other
+            branch.
         variables: the variables that the branches assign.
-        later: function, never called, that reads all variables used after the ``if``. It shows which objects
-            a branch must not change. ``None``: these variables are not known.
+        later: function that reads all variables used after the ``if``. It is never called, but its code shows
+            which objects a branch must not change. ``None`` if these variables are not known.
     """
     snapshot = Snapshot(*sides, later=later)
     bodies = _traced(sides, variables, snapshot)
@@ -140,16 +142,16 @@ def _joined_variable(
     joint: dict[tuple[int, int], int],
     joining: Joining,
 ) -> Callable[[Sequence[Tensor]], Any]:
-    """Join the values that one variable has at the end of the two branches.
+    """Join the two values of one variable at the end of the branches.
 
     Args:
         variables: all variables that the branches assign.
-        k, name: index and name of this variable.
-        a, b: the traced branches for true and false.
-        merges: list of ``(value if true, value if false, type)``, one for each result of the ``cond``. Leaves
-            that differ are appended.
-        joint: maps the ``id`` of both values of an entry in ``merges`` to its index.
-        joining: keeps the identity of lists and dicts (``identities``).
+        k, name: index and name of the variable to join.
+        a, b: the traced branches for a true and a false condition.
+        merges: list of ``(value if true, value if false, type)``, one entry for each result of the ``cond``.
+            This function appends an entry for each leaf that differs between the branches.
+        joint: maps the ``id`` of both values of an entry in ``merges`` to the index of the entry.
+        joining: preserves the identity of lists and dicts (``identities``).
 
     Returns:
         A function that builds the value of the variable from the results of the ``cond``.
@@ -190,7 +192,7 @@ def _joined_variable(
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
-        # if two variables refer to the same tensor in each branch, they share one result of the ``cond``
+        # if two variables refer to the same tensor in both branches, they share one result of the ``cond``
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))
@@ -204,19 +206,19 @@ def _joined_variable(
 
 
 def _subject(name: str) -> str:
-    """Return the variable's name in quotes, or "The returned value", for messages."""
+    """Return the quoted name of a variable, or "The returned value", for messages."""
     return "The returned value" if name.startswith("result__") else quoted(name)
 
 
 def _advice(name: str, when_true: Any, when_false: Any) -> str:
-    """Return advice on how to assign values of the same type in both branches."""
+    """Return advice for messages: how to make the values in both branches compatible."""
     if name.startswith("result__") and (when_true is None or when_false is None):
         return _RETURN
     return _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS
 
 
 def _is_from_outside(value: Any, side: Traced) -> bool:
-    """Return whether ``value`` is a tensor that existed before the branch started."""
+    """Return whether ``value`` is a tensor that existed before the branch ``side``."""
     return isinstance(value, Tensor) and not value.is_parameter and value._scope is not side.scope
 
 
@@ -229,7 +231,7 @@ def _dropped(variables: State) -> str:
 def _has_left(variables: State, side: Traced) -> bool:
     """Return whether branch ``side`` ends with ``return``, ``break``, or ``continue``.
 
-    Such a branch skips the code after the ``if``, so its variables may be undefined.
+    Code after the ``if`` does not run after such a branch, so variables may be undefined at its end.
     """
     flags = zip(variables.names, side.values, strict=True)
     return any(value is True and name.startswith(FLAGS) and not name.startswith(("result__", LEAVE))

@@ -1,7 +1,7 @@
 """Traced replacements of Python's built-in functions and attribute access.
 
 The runtime (``runtime.call``) looks up each function that rewritten code calls. Most built-in functions run
-unchanged. Others need the value of a tensor, or change state that existed before the trace. For these,
+unchanged. Some of them need the value of a tensor, or change state that existed before the trace. For these,
 :func:`replacement` returns a function that can be traced, or that raises ``CompileError``.
 """
 
@@ -64,8 +64,8 @@ class TensorRange:
     def contains(self, index: Any) -> Any:
         """Return whether the range contains ``index``, as a bool or a symbolic number.
 
-        ``index`` must be the start plus a nonnegative multiple of the step, so it is compared with the stop
-        only.
+        The caller must pass the start of the range plus a nonnegative multiple of the step. Therefore, only
+        the stop is compared.
         """
         if isinstance(self.step, int):
             return index < self.stop if self.step > 0 else index > self.stop
@@ -92,7 +92,7 @@ class TensorRange:
 
 
 def _number(bound: Any) -> Any:
-    """Convert the bound of a range to an int, or to a traced number if it is a tensor."""
+    """Convert the bound of a range to an int, or to a traced number if it is unknown."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = references.read(bound) if bound.is_parameter else bound
@@ -105,10 +105,10 @@ def _number(bound: Any) -> Any:
 
 
 def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
-    """Return ``items[key]`` for a list or tuple, where ``key`` is a tensor.
+    """Return ``items[key]`` for a list or tuple ``items`` and a tensor ``key``.
 
-    The items must all be functions, or all have the same type. An out-of-range index selects the first or
-    last item, because a compiled function cannot raise.
+    The items must be functions, or must all have the same type. An out-of-range index selects the first or
+    last item, because a compiled function cannot raise an error.
     """
     functions = functions_in(items)
     if functions:
@@ -162,9 +162,9 @@ def _picked(items: list[Any], key: Tensor) -> Any:
 
 
 def _property(kind: type, name: str) -> Any:
-    """Return the property ``name`` of a class, or ``None``.
+    """Return the property ``name`` of a class, or ``None`` if there is none.
 
-    Properties of mindgrad classes are not returned, except ``functools.cached_property``.
+    Properties that a mindgrad class defines are ignored, except ``functools.cached_property``.
     """
     descriptor = getattr(kind, name, None)
     if isinstance(descriptor, functools.cached_property):
@@ -177,14 +177,17 @@ def _property(kind: type, name: str) -> Any:
 
 
 def _inherited(owner: Any, name: str) -> Any:
-    """Look up an attribute of ``super()`` in class dicts, so that no property runs."""
+    """Return the attribute ``name`` that ``super()`` finds; run no property."""
     order = type(owner.__self__).__mro__ if not isinstance(owner.__self__, type) else owner.__self__.__mro__
     behind = order[order.index(owner.__thisclass__) + 1 :]
     return next((each.__dict__[name] for each in behind if name in each.__dict__), None)
 
 
 def attribute(owner: Any, name: str, runtime: Any) -> Any:
-    """Read ``owner.name``, and record that the compiled function depends on its value."""
+    """Read ``owner.name``, and record that the compiled function depends on its value.
+
+    Getters of the user's properties are converted and traced.
+    """
     kind = type(owner)
     if kind is Tensor:
         return getattr(owner, name)
@@ -202,10 +205,10 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
-            else:  # a value without traced tensors remains valid after the trace, so it can be cached
+            else:  # a value without traced tensors remains valid after the trace, so it may be stored
                 owner.__dict__[name] = computed
             if record is not None and hasattr(kind, "parameters_and_names"):
-                record.read_of_cell(owner, name)  # guards compare whether the value is stored
+                record.read_of_cell(owner, name)  # guards compare whether the object stores a value
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
     return state.read_attribute(owner, name)
@@ -214,8 +217,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     """Assign ``owner.name = value``.
 
-    The assignment takes effect immediately. If the object existed before the trace, each run of the compiled
-    function assigns the attribute, too.
+    The assignment takes effect immediately. If ``owner`` existed before the trace, each run of the compiled
+    function repeats the assignment.
     """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fset is not None:
@@ -233,8 +236,8 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
 def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
     """Delete ``owner.name``.
 
-    The deletion takes effect immediately. If the object existed before the trace, each run of the compiled
-    function deletes the attribute, too.
+    The deletion takes effect immediately. If ``owner`` existed before the trace, each run of the compiled
+    function repeats the deletion.
     """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
@@ -248,14 +251,14 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 def _is_of_call(owner: Any) -> bool:
     """Return whether the object ``owner`` exists only during one call.
 
-    An example is the context object of a custom derivative. Code may change such an object, except in a
-    branch or loop.
+    An example is the context object of a custom derivative. Code may change such an object, but not in a
+    branch or loop, where the result is false.
     """
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:
-    """Return whether the object is a frozen dataclass, whose ``__setattr__`` raises."""
+    """Return whether ``owner`` is a frozen dataclass, whose ``__setattr__`` raises."""
     return getattr(getattr(type(owner), "__dataclass_params__", None), "frozen", False)
 
 
@@ -272,7 +275,7 @@ def _unread(name: str) -> Callable[..., Any]:
                 return number
             value = as_it_is(number)
             if name == "int" and number.dtype.is_float:
-                value = apply(stop_gradient, value)  # int() is a step function, so its derivative is 0
+                value = apply(stop_gradient, value)  # int() is a step function with derivative 0
             return make_number(apply(convert, value, dtype=Tensor(kind()).dtype))
         if args and isinstance(args[0], UnknownText):
             args[0].refuse()
@@ -290,8 +293,8 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: contains the ``Runtime`` object. The module ``runtime`` appends it, because an import here would be
-#: circular
+#: contains the ``Runtime`` object. The module ``runtime`` appends it, because importing ``runtime`` would be
+#: a circular import
 RUNTIME_OF: list[Any] = []
 
 
@@ -328,13 +331,13 @@ def _is_iterable(x: Any) -> bool:
 
 
 def _decided(is_any: bool, items: Any) -> Any:
-    """Evaluate ``any(items)`` if ``is_any`` is true, otherwise ``all(items)``."""
+    """Evaluate ``any(items)`` if ``is_any`` is true, and ``all(items)`` otherwise."""
     runtime, listed, before = RUNTIME_OF[0], [], None
     for item in items:
         if before is not None and (changed := effect_log.changed_since(before)) is not None:
             refuse(
                 f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
-                f"the next item assigns {changed}. Whether that happens is not known at compile time",
+                f"the next item assigns {changed}. At compile time, it is not known if this happens",
                 "Write a loop: for item in items: … break.",
             )
         value = plain_truth(item)
@@ -428,9 +431,9 @@ def _vars(*owner: Any) -> Any:
 
 
 def _by_object(function: Any) -> Callable[..., None]:
-    """Wrap ``object.__setattr__`` or ``object.__delattr__``.
+    """Wrap ``object.__setattr__`` or ``object.__delattr__``, given as ``function``.
 
-    The wrapper raises ``CompileError`` for objects that existed before the trace.
+    The wrapper raises ``CompileError`` if the object existed before the trace.
     """
 
     def change(owner: Any, name: str, *value: Any) -> None:
@@ -463,9 +466,9 @@ _METHOD = type("".join)
 
 
 def replacement(function: Any) -> Any:
-    """Return the traced replacement of a built-in function, or ``None``.
+    """Return the traced replacement of a built-in function.
 
-    ``None`` means that the function runs unchanged.
+    The result is ``None`` if the function runs unchanged.
     """
     try:
         replaced = _REPLACED.get(function)

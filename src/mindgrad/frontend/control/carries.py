@@ -1,4 +1,4 @@
-"""Loop carries: tensors that each iteration receives from the previous one.
+"""Loop carries: values that each iteration receives from the previous iteration.
 
 ``loops`` creates a :class:`Carry` for each tensor or number that an iteration changes.
 """
@@ -20,14 +20,14 @@ __all__ = ["Carry"]
 
 
 class Carry:
-    """A tensor or number that a loop carries from one iteration to the next.
+    """A tensor or number that a loop passes from one iteration to the next.
 
     Attributes:
         type: type of the tensor.
-        is_number: whether the carry is a Python number, represented by a scalar tensor.
+        is_number: whether the carry is a Python number, which a scalar tensor represents.
         initial: value before the loop: a tensor or number.
-        symbol: tensor that represents the carry at the start of an iteration.
-        atom: variable of the loop body's graph for ``symbol``, at the start of an iteration.
+        symbol: tensor or number that represents the carry in the trace of an iteration.
+        atom: variable in the graph of the loop body that contains the carry at the start of an iteration.
         after: value at the end of the iteration.
     """
 
@@ -58,7 +58,7 @@ class Carry:
         return value
 
     def is_object(self) -> bool:
-        """Return whether the variable refers to the same tensor after an iteration.
+        """Return whether the variable refers to the same tensor object after an iteration.
 
         The iteration may still assign elements of this tensor.
         """
@@ -70,5 +70,5 @@ class Carry:
         return self.symbol is not None and self.symbol._atom is not self.atom
 
     def made(self, tensor: Tensor) -> Tensor:
-        """Convert ``tensor`` to a number if the carry represents a Python number."""
+        """Return ``tensor``, as a traced number if the carry represents a Python number."""
         return make_number(tensor) if self.is_number else tensor

@@ -1,4 +1,4 @@
-"""Compile indexed calls ``[f, g, h][i](x)``, where ``i`` is a tensor, to branches.
+"""Compile indexed calls ``[f, g, h][i](x)`` with a tensor ``i`` to branches.
 
     [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
 
@@ -16,9 +16,10 @@ __all__ = ["choice", "functions_in"]
 
 
 def functions_in(items: Any) -> list[Callable[..., Any]]:
-    """List the items of a sequence of functions; for other objects, return no items.
+    """Return a list of the functions in ``items``, or an empty list.
 
-    The sequence is a list, a tuple, or a Cell that contains Cells.
+    The list is empty if ``items`` is not a list, a tuple, or a Cell that contains Cells, or if an item is not
+    a function.
     """
     is_cell = hasattr(items, "parameters_and_names") and hasattr(type(items), "__iter__")
     is_sequence = isinstance(items, (list, tuple)) or is_cell
@@ -30,10 +31,10 @@ def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) ->
     """Return a function that calls ``functions[index]``, where ``index`` is a tensor.
 
     Args:
-        functions: the functions.
+        functions: the functions to choose from.
         index: tensor with one integer, whose value is not known at compile time. A negative index counts from
             the end. An out-of-range index selects the first or last function, because a compiled function
-            cannot raise.
+            cannot raise an error.
         runtime: the ``Runtime`` that traces calls and branches (``frontend.control.runtime``).
 
     Raises:

@@ -1,14 +1,15 @@
 """Memoize recursive functions during a trace, so that equal calls are traced once.
 
-This applies to *plain recursions*: functions that call themselves and have no side effects
+Calls are memoized only in *plain recursions*: functions that call themselves and have no side effects
 (``python.plain_recursion``). An example is the determinant by minors: ``minor(a, 1, (0, 1, 3))`` and
 ``minor(a, 1, (1, 2, 3))`` both call ``minor(a, 2, (1, 3))``. For an n × n matrix, the recursion makes about
 n! calls, but only 2ⁿ of them differ.
 
-Two calls are equal if their arguments are the same tensors, or equal numbers, strings, and tuples of these.
-Calls with other arguments are always traced. Results are stored until the outermost call of the recursion
-returns. They are shared only inside one graph, branch, or loop body. A result is not shared if it is mutable
-or is one of the arguments. Each call returns a new tensor object, so that code can assign its elements.
+Two calls are equal if their arguments are the same tensor objects, or equal numbers, strings, and tuples of
+these. Calls with other types of arguments are always traced. Results are stored until the outermost call of
+the recursion returns, and are shared only inside one graph, branch, or loop body. A result is not shared if
+it is mutable or is one of the arguments. Each call returns a new tensor object, so that code can assign its
+elements.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ _NAMELESS = object()
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps each recursive function that is being traced to its calls so far: a dict from the key of a
-        #: call to ``(result, objects)``. The key contains the ``id`` of ``objects``, which must therefore
+        #: maps each recursive function that is being traced to a dict of its calls. The dict maps the key of
+        #: a call to ``(result, objects)``. The key contains the ``id`` of ``objects``, which must therefore
         #: stay alive
         self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
 
@@ -41,11 +42,11 @@ _local = _Local()
 
 
 def shared(function: FunctionType, converted: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a recursive function so that equal calls share a result.
+    """Wrap a recursive function so that equal calls return the same result.
 
     Args:
         function: the user's function.
-        converted: its converted form, which is called.
+        converted: the converted form of ``function``, which the wrapper calls.
     """
     if not _reads_values(function):
         return converted
@@ -88,7 +89,7 @@ def _own(result: Any) -> Any:
 
 
 def _reads_values(function: FunctionType) -> bool:
-    """Return whether a function reads no variables except itself and constants.
+    """Return whether ``function`` reads no variables except itself and constants.
 
     Built-in functions count as constants.
     """
@@ -107,14 +108,14 @@ def _reads_values(function: FunctionType) -> bool:
             if value is not _NAMELESS and value is not getattr(builtins, name):
                 return False
         elif isinstance(value, Tensor) or (value is not _NAMELESS and _key((value,)) is None):
-            return False  # a name that is not in ``names`` is an attribute name
+            return False  # a name that is not in ``names`` is the name of an attribute
     return True
 
 
 def _key(values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return a cache key for the arguments of a call.
+    """Return a key for the arguments of a call.
 
-    ``None``: an argument is neither a tensor nor an immutable value.
+    The result is ``None`` if an argument is neither a tensor nor a simple immutable value.
     """
     parts: list[Any] = []
     for value in values:

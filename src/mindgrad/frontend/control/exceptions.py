@@ -1,7 +1,8 @@
 """Trace ``raise``, ``assert``, and ``try``.
 
-A compiled function cannot raise or catch exceptions. Exceptions are raised and caught during the trace. If a
-``raise`` or ``assert`` depends on a tensor, it raises ``CompileError``.
+A compiled function cannot raise or catch exceptions when it runs. Exceptions are raised and caught only
+during the trace. If a ``raise`` or ``assert`` depends on the value of a tensor, the trace raises
+``CompileError``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["Exceptions"]
 
 
 class Exceptions:
-    """Methods of the runtime for ``raise``, ``assert``, and ``try`` in rewritten code."""
+    """Methods of the runtime that compile ``raise``, ``assert``, and ``try``."""
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
         """Run ``raise make() from cause()``, or ``raise make()`` without ``cause``."""
@@ -49,14 +50,14 @@ class Exceptions:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
-        """Return the innermost scope and its number of equations, for :meth:`try_end`."""
+        """Return a token for :meth:`try_end`: the innermost scope and its equation count."""
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
-        """Raise ``CompileError`` if a ``try`` contains operators on tensors.
+        """Raise ``CompileError`` if a ``try`` block contains operators on tensors.
 
         Args:
-            token: result of :meth:`try_begin`.
+            token: the result of :meth:`try_begin` at the start of the block.
         """
         scope, before = token
         if innermost() is scope and equations() > before:
@@ -69,8 +70,8 @@ class Exceptions:
     def caught(self) -> None:
         """Raise the caught exception again if it is a ``CompileError``.
 
-        Rewritten code calls this method at the start of each ``except`` block. User code must not handle
-        this error, because it does not occur in eager mode.
+        Rewritten code calls this method at the start of each ``except`` block. User code must not handle a
+        ``CompileError``, because the error does not occur in eager mode.
         """
         error = sys.exception()
         if isinstance(error, CompileError):

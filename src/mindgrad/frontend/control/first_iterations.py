@@ -4,9 +4,9 @@
         …
         if c: return x  Because ``c`` is a tensor, the second test is a tensor, and a compiled loop begins.
 
-Without this module, the graph would contain the body twice: once before the loop and once in it. If the
-variables before the first iteration have the types of the loop's carries, the compiled loop starts with them.
-Dead code elimination then removes the equations of the first iteration.
+Without this module, the graph would contain the body twice: once before the loop and once in the loop. If the
+values of the variables before the first iteration have the types of the loop's carries, the compiled loop
+starts with these values. Dead code elimination then removes the equations of the first iteration.
 
 The first iteration remains before the loop if it changes other state: objects, attributes, variables of
 enclosing functions, or elements of tensors.
@@ -31,7 +31,7 @@ class FirstIteration:
     """The state before the first iteration, which is traced as ordinary code.
 
     Attributes:
-        variables: variables of the loop, with their values before the iteration.
+        variables: variables of the loop, with their values before the first iteration.
     """
 
     __slots__ = ("_atoms", "_count", "_places", "_scope", "_snapshot", "variables")
@@ -71,11 +71,11 @@ class FirstIteration:
         Args:
             carries: for each variable and each leaf of its value, the carry of the loop, or ``None`` if no
                 iteration changes the leaf.
-            leaves, structures: values of the variables after the first iteration.
+            leaves, structures: leaves and structure of each variable's value after the first iteration.
             used: variables of the graph that the body of the loop reads.
 
         Returns:
-            ``True`` if successful; ``False`` if the types differ or the iteration had other effects.
+            ``True`` if successful, or ``False`` if the types differ or the first iteration had other effects.
         """
         if not self.has_changed_variables_only():
             return False
@@ -105,7 +105,7 @@ class FirstIteration:
 
 
 def _fits(carry: Carry, value: Any) -> bool:
-    """Return whether ``value`` can be the initial value of ``carry``, by its type."""
+    """Return whether the type of ``value`` permits it as initial value of ``carry``."""
     if isinstance(value, Tensor) and value.is_parameter:
         return False
     return joined_type(carry.symbol, value) == (carry.type, carry.is_number)

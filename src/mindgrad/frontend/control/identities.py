@@ -4,14 +4,15 @@
     if c: p[0] = 2 * p[0]; y = q[0]      In the branch, ``q[0]`` is the value that was assigned to ``p[0]``.
     q[0]                                 After the branch, ``q[0]`` has the joined value of ``p[0]``.
 
-A *body* is the code of one branch or of one loop iteration. Its trace changes the lists and dicts themselves,
-and not copies, so that ``p`` and ``q`` remain one list. :class:`Contents` restores their items afterwards.
+A *body* is the code of one branch or of one loop iteration. Its trace changes the lists and dicts themselves
+instead of copies, so that ``p`` and ``q`` remain one list. After the trace, :class:`Contents` restores their
+items.
 
-After the branch, the values of each variable are joined (:class:`Joining`). If a variable refers to the same
-container at the end of both branches, this container receives the joined items. Otherwise, the variable gets
-a new container, which represents one of two containers. A change of any of them then raises ``CompileError``
-if another one is still in use (``mutation_policy.may_change``). For a loop, the values before the loop and
-after an iteration are joined in the same way.
+After both branches, the values of each variable are joined (:class:`Joining`). If a variable refers to the
+same container at the end of both branches, this container receives the joined items. Otherwise, the variable
+gets a new container, which represents one of two original containers. ``CompileError`` is then raised if code
+changes one of these three containers while another one is still in use (``mutation_policy.may_change``). For
+a loop, the value before the loop and the value after an iteration are joined in the same way.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from mindgrad.frontend.control.variables import GrowingList
 
 __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 
-#: The lists and dicts in a value, recursively: ``(list or dict, identities of its items)``. For a tuple, the
-#: first entry is ``None``. The identity of a value without lists and dicts is ``None``
+#: the lists and dicts inside a value: ``(list or dict, identities of its items)``. For a tuple, the first
+#: entry is ``None``. The identity of a value without lists and dicts is ``None``
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
 def _base(mapping: dict[Any, Any]) -> type[dict[Any, Any]]:
-    """Return ``OrderedDict`` or ``dict``, whose methods bypass a user's subclass."""
+    """Return ``OrderedDict`` or ``dict``, to call methods that no subclass overrides."""
     return OrderedDict if isinstance(mapping, OrderedDict) else dict
 
 
@@ -40,10 +41,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def identity_of(value: Any) -> Identity:
-    """Return which list and dict objects ``value`` contains, and where.
-
-    The type ``Identity`` describes the result.
-    """
+    """Return the :data:`Identity` of ``value``: its list and dict objects, as a tree."""
     if isinstance(value, (list, dict)) and type(value) is not GrowingList:
         return (value, tuple(map(identity_of, _items(value))))
     if isinstance(value, tuple):
@@ -53,14 +51,14 @@ def identity_of(value: Any) -> Identity:
 
 
 def replaced_in(values: Sequence[Any], identities: Sequence[Identity]) -> set[int]:
-    """Find the variables that refer to another list or dict after an iteration.
+    """Find the variables that refer to a different list or dict after an iteration.
 
     Args:
         values: values of the variables before the iteration.
         identities: results of :func:`identity_of` for the values after the iteration.
 
     Returns:
-        Indices of these variables.
+        Indices of the variables found.
     """
     pairs = enumerate(zip(values, identities, strict=True))
     return {k for k, (value, after) in pairs if not _are_same(identity_of(value), after)}
@@ -88,19 +86,19 @@ class Contents:
 
     Args:
         values: values of the variables before the body.
-        copied: indices of variables that may refer to another container in each iteration. The body receives
-            copies of their containers.
+        copied: indices of variables that may refer to a different container in each iteration. The body
+            receives copies of their containers.
 
     Attributes:
-        copies_from_outside: copies of containers that existed before the trace. The body must not change
-            them.
+        copies_from_outside: copies of containers that existed before the trace. The body must not change the
+            copies.
     """
 
     __slots__ = ("_copied", "_given", "_saved", "copies_from_outside")
 
     def __init__(self, values: Sequence[Any], copied: Set[int] = frozenset()) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
-        #: triples: container that the loop body or branch receives, original container, items at the start
+        #: ``(container that the body receives, original container, items at the start of the body)``
         self._given: list[tuple[Any, Any, list[Any]]] = []
         self._copied = copied
         self.copies_from_outside: list[Any] = []
@@ -120,7 +118,7 @@ class Contents:
                 self._save(item)
 
     def containers(self) -> list[Any]:
-        """Return the lists and dicts that the body receives as originals, not as copies."""
+        """List the lists and dicts that the body receives as originals instead of copies."""
         return [container for container, _ in self._saved.values()]
 
     def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:
@@ -128,8 +126,9 @@ class Contents:
 
         Args:
             values: values before the body.
-            fresh: the same values in new containers, with symbols as leaves. Their items are put into the
-                original containers, except for ``copied`` variables, which get the new containers.
+            fresh: the same values in new containers, with symbols as leaves. The items of the new containers
+                are put into the original containers. A variable in ``copied`` gets the new containers
+                instead.
         """
         for k in self._copied:
             self._note_copies(values[k], fresh[k])
@@ -154,10 +153,11 @@ class Contents:
             self.copies_from_outside.append(copy)
 
     def given(self, before: Any, fresh: Any) -> Any:
-        """Copy the items of the containers in ``fresh`` to the containers in ``before``.
+        """Put the items of the containers in ``fresh`` into the containers in ``before``.
 
-        Returns ``before``. Where a container must not be changed, or its type or size differs, the result
-        contains the container from ``fresh`` instead.
+        Returns:
+            ``before``. If one of its containers must not be changed, or differs in type or size, the
+            container from ``fresh`` replaces it.
         """
         saved = self._saved.get(id(before))
         is_tuple = isinstance(before, tuple)
@@ -192,7 +192,7 @@ def _tuple(like: tuple, items: Sequence[Any]) -> tuple:
 
 
 class Joining:
-    """Puts joined values into the list or dict that a variable has in both branches."""
+    """Puts joined values into the list or dict to which a variable refers."""
 
     __slots__ = ("_placed",)
 
@@ -204,8 +204,8 @@ class Joining:
 
         Args:
             value: the joined value, in new containers.
-            ways: for each branch, :func:`identity_of` the variable's value at its end. If all branches have
-                the same container, it receives the items of ``value``.
+            ways: for each branch, the identity (:func:`identity_of`) of the variable's value at the end of
+                the branch. If all branches have the same container, it receives the items of ``value``.
         """
         if isinstance(value, (list, dict)):
             items = [self.joined(x, [_item(way, k) for way in ways]) for k, x in enumerate(_items(value))]
@@ -226,8 +226,8 @@ class Joining:
     def check(self, changed: Sequence[Any]) -> None:
         """Raise ``CompileError`` if a variable refers to a container with wrong items.
 
-        The items are wrong if a body changed the container, but :meth:`joined` did not put joined items into
-        it.
+        The items are wrong if a body has changed the container, but :meth:`joined` has not put joined items
+        into it.
 
         Args:
             changed: containers that a body has changed.

@@ -1,7 +1,7 @@
 """Read all items of an iterator whose loop may end early.
 
-If a tensor decides when a ``for`` loop ends, the compiled loop needs all items, because the number of
-iterations is not known at compile time.
+If a tensor decides when a ``for`` loop ends, the number of iterations is not known at compile time.
+Therefore, the compiled loop needs all items of the iterator.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from mindgrad.frontend.control import builtins, snapshots
 
 __all__ = ["END", "endless_range", "iterator_of", "remaining_items"]
 
-#: result of ``next(iterator, END)`` at the end of an iterator
+#: default value for ``next(iterator, END)``, which marks the end of the iterator
 END = object()
-#: an iterator with more items than this raises ``CompileError``, because it may be infinite
+#: ``CompileError`` is raised for an iterator with more items than this, because it may be infinite
 _MOST_ITEMS = 100_000
 
 
@@ -29,8 +29,8 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
 
     Args:
         iterator: the iterator.
-        later: function, never called, that reads all variables used after the loop. If reading the items
-            changes objects that these variables refer to, ``CompileError`` is raised.
+        later: function that reads all variables used after the loop. It is never called. If reading the items
+            changes an object to which one of these variables refers, ``CompileError`` is raised.
     """
     with snapshots.Snapshot(later):
         items = list(itertools.islice(iterator, _MOST_ITEMS + 1))
@@ -46,10 +46,10 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
 def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorRange:
     """Convert an ``itertools.count`` to a range that starts at its next number.
 
-    The end of the range is ``sys.maxsize``, or ``-sys.maxsize`` for a negative step.
+    The range ends at ``sys.maxsize``, or at ``-sys.maxsize`` for a negative step.
 
     Args:
-        numbers: the count, in a loop that may end early.
+        numbers: the count over which a loop iterates. The loop may end early.
         later: see :func:`remaining_items`.
     """
     with snapshots.Snapshot(later):
@@ -59,7 +59,7 @@ def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorR
 
 
 def iterator_of(items: Any) -> Iterator[Any]:
-    """Return an iterator over ``items``. For a Parameter, iterate over its current value."""
+    """Return an iterator over ``items``, or over the current value of a Parameter."""
     if isinstance(items, Tensor) and items.is_parameter:
         items = references.read(items)
     return iter(items)

@@ -1,15 +1,15 @@
 """Remove loop carries whose values can be computed from other carries.
 
-A loop is traced so that its body also computes the test of the next iteration. ``break`` and ``return``
-become assignments to *flags*, Bool variables that end the loop (``python.jumps``). Two kinds of carries can
-be removed:
+In the trace of a loop, the body also computes the test of the next iteration. ``break`` and ``return`` become
+assignments to *flags*, Bool variables that end the loop (``python.jumps``). Two kinds of carries can be
+removed:
 
 The test of the loop, in ``while c(x): x = f(x)``:
     If at most a few scalar operators compute the test from carries, they become the condition of the
     ``while``. The loop then does not carry the result of the test.
 The returned value, in ``if c: return x``:
-    If it equals the carry of the variable ``x`` on every path that sets the flag, the loop does not carry it.
-    It is read from ``x`` after the loop.
+    If it equals the carry of the variable ``x`` on every path that sets the flag, the loop does not carry the
+    returned value. After the loop, it is read from ``x``.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from mindgrad.frontend.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: a loop test at the end of a loop body is moved into the condition of the ``while`` only if it has at most
-#: this many operators
+#: a test that the loop body computes is moved into the condition of the ``while`` only if it has at most this
+#: many operators
 _MOST = 8
 
 
@@ -45,11 +45,11 @@ def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) 
     """Emit a ``while``, and return the final values of its carries.
 
     Args:
-        body: graph of one iteration. Its inputs are loop constants, carries, and an unused Bool. Its outputs
-            are the next carries, and whether another iteration follows.
+        body: graph of one iteration. Its inputs are the loop constants, the carries, and an unused Bool. Its
+            outputs are the next carries, and a Bool that is true if another iteration follows.
         consts: number of loop constants.
         operands: the loop constants, and the carries before the loop.
-        first: scalar Bool tensor: whether the loop runs a first iteration.
+        first: scalar Bool tensor that is true if the loop runs a first iteration.
     """
     condition = _condition_of(body, consts)
     if condition is None or not _holds_at(condition, operands, first):
@@ -74,7 +74,10 @@ def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) 
 
 
 def _with_false(graph: Graph, position: int, outputs: Sequence[Any]) -> Graph:
-    """Replace the graph input at ``position`` by the constant False."""
+    """Replace the input of ``graph`` at index ``position`` by the constant False.
+
+    The new graph has the given ``outputs``.
+    """
     builder = Builder()
     false = builder.constant(np.asarray(False))
     inputs = [false if k == position else builder.inputs_like([v])[0] for k, v in enumerate(graph.inputs)]
@@ -88,7 +91,7 @@ def _condition_of(body: Graph, consts: int) -> Graph | None:
         body, consts: see :func:`looped`.
 
     Returns:
-        The graph, or ``None`` if the test needs more than a few scalar operators.
+        The graph, or ``None`` if the test requires more than a few scalar operators.
     """
     *carries, test = body.outputs
     builder = Builder()
@@ -113,7 +116,7 @@ def _condition_of(body: Graph, consts: int) -> Graph | None:
 def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
     """Return whether ``condition`` equals ``first``, the test before the loop.
 
-    ``operands`` contains the carries before the loop.
+    ``operands`` contains the loop constants, and the carries before the loop.
     """
     (at_start,) = inline(condition, operands)
     if at_start.is_traced or first.is_traced:
@@ -124,7 +127,7 @@ def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bo
 def doubles(
     names: Sequence[str], places: Sequence[Sequence[Carry | None]], moving: Sequence[Carry], body: Traced
 ) -> dict[Carry, Carry]:
-    """Find carries of returned values that always equal another carry at the exit.
+    """Find carries of returned values that equal another carry at the exit of a loop.
 
     For example, ``return x`` in the loop sets a flag and carries the returned value. If the flag is set, this
     carry equals the carry of ``x``.
@@ -136,7 +139,7 @@ def doubles(
         body: the traced iteration.
 
     Returns:
-        Maps each carry that is not needed to the carry that it equals.
+        A dict that maps each superfluous carry to the carry that it equals.
     """
     by_name = {name: carries[0] for name, carries in zip(names, places, strict=True) if len(carries) == 1}
     sources = {y: equation for equation in body.scope.builder.equations for y in equation.outputs}
@@ -167,9 +170,9 @@ def doubles(
 
 
 def _flag_of(name: str) -> str:
-    """Return the name of the flag that is set when variable ``name`` is assigned.
+    """Return the name of the flag that is set when the variable ``name`` is assigned.
 
-    ``name`` is a variable for a returned value, or for a value that a ``break`` passes out of the loop.
+    ``name`` must be a variable for a returned value, or for a value that a ``break`` passes out of the loop.
     """
     return f"broke__{name.split('__')[1]}" if name.startswith(LEAVE) else "returned__"
 
@@ -183,12 +186,13 @@ def agree_where(
 ) -> bool:
     """Return whether ``a`` and ``b`` are certainly equal whenever ``flag`` is true.
 
-    If a ``cond`` computes them, both of its branches are checked recursively.
+    If a ``cond`` computes ``a`` and ``b``, both of its branches are checked recursively.
 
     Args:
         flag, a, b: variables or constants of a graph.
         sources: maps each variable to the equation that computes it.
-        outside: maps each input of the present branch to the variable outside the ``cond``.
+        outside: maps each input of the present branch of a ``cond`` to the corresponding variable outside the
+            ``cond``.
     """
     if _is_same(a, b):
         return True

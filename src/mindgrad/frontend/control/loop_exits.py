@@ -7,8 +7,8 @@
 The new loop body does not need a ``cond``. The compiled form of the left loop has a *flag*: a Bool carry that
 an exit sets to end the loop. The exit is moved under two conditions. First, the branch that leaves the loop
 changes only the flag. Second, ``p`` consists of few operators on small tensors, because the condition and
-``f`` may both compute parts of it. After the loop, the flag is true, and the caller (``loop_carries``) sets
-it.
+``f`` may both have to compute parts of ``p``. The new body does not set the flag. The caller
+(``loop_carries``) sets it after the loop.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from mindgrad.core.primitives.logic import logical_and, logical_not
 
 __all__ = ["Leaving", "with_exit_first"]
 
-#: an exit from a loop is moved into the loop condition only if its condition ``p`` has at most ``_MOST``
-#: operators, with operands of at most ``_ELEMENTS`` elements
+#: an exit from a loop is moved into the loop condition only if its test ``p`` has at most ``_MOST``
+#: operators, and if the operands and results of these operators have at most ``_ELEMENTS`` elements
 _MOST, _ELEMENTS = 24, 64
 
 
@@ -32,7 +32,8 @@ class Leaving(NamedTuple):
 
     Attributes:
         condition, body: graphs of the loop.
-        flag: index of the flag's carry. The new body does not set it, so the caller sets it after the loop.
+        flag: index of the carry that contains the flag. The new body does not set the flag, so the caller
+            sets it after the loop.
     """
 
     condition: Graph
@@ -66,7 +67,10 @@ def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | Non
 
 
 def _flag(condition: Graph, consts: int) -> int | None:
-    """Return the index of the flag's carry if the loop condition is ``not flag``."""
+    """Return the index of the carry ``flag`` if the loop condition is ``not flag``.
+
+    Otherwise, return ``None``.
+    """
     if len(condition.equations) != 1 or condition.equations[0].primitive is not logical_not:
         return None
     (operand,) = condition.equations[0].inputs
@@ -84,11 +88,11 @@ def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) 
     """Return whether a branch of a ``cond`` sets the flag and changes no other carry.
 
     Args:
-        branches: the ``cond``.
-        side: its branch, ``"true"`` or ``"false"``.
+        branches: the equation of the ``cond``.
+        side: the branch, ``"true"`` or ``"false"``.
         body: the loop body, which contains the ``cond``.
         consts: number of loop constants.
-        flag: index of the flag's carry.
+        flag: index of the carry that contains the flag.
     """
     graph = branches.parameters[side]
     results: dict[Atom, Atom] = dict(zip(branches.outputs, graph.outputs, strict=True))

@@ -2,13 +2,13 @@
 
 The runtime calls :func:`loop` if a tensor decides when the loop ends, or for a long ``while`` loop on Python
 numbers. It calls :func:`scanned` for a long ``for`` loop over a range or tensor. The body of the loop is
-traced with symbols for its *carries*: the values that one iteration passes to the next (``carries``). They
-are variables, tensors whose elements an iteration assigns, and Parameters that it writes.
+traced with symbols for its *carries*: the values that one iteration passes to the next (``carries``). The
+carries are variables, tensors whose elements an iteration assigns, and Parameters that it writes.
 
 Repeated traces find the carries and their types. In the first trace, only tensors and the *flags* of jumps
 (``python.jumps``) are carries. If an iteration changes another value, such as a Python number, or the type of
-a carry, the body is traced again with corrected carries. This ends when all carries have the same type before
-and after an iteration.
+a carry, the body is traced again with corrected carries. The traces end when all carries have the same type
+before and after an iteration.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Loop:
         run: runs one iteration. It receives one slice of each tensor over which the loop iterates.
         variables: the variables that the loop assigns.
         slices: for each slice, its type, and whether it represents a number.
-        runs_an_iteration: whether the loop certainly runs at least one iteration.
+        runs_an_iteration: whether it is certain that the loop runs at least one iteration.
         starts_unset: whether the flags of jumps (``break``, ``return``) are False at the start of each
             iteration.
     """
@@ -79,11 +79,11 @@ class _Loop:
         self.slices = slices
         self.changed: dict[int, tuple[Tensor, Carry]] = {}
         self.written: dict[int, tuple[Any, Carry]] = {}
-        #: ``(variable, leaf)`` indices of the tensors whose elements the loop assigns in place
+        #: indices ``(variable, leaf)`` of the tensors whose elements the loop assigns in place
         self.objects: set[tuple[int, int]] = set()
         #: indices of variables that contain a list to which each iteration of a ``scan`` appends
         self.growing: set[int] = set()
-        #: indices of variables that contain a list or dict that an iteration replaces by another one
+        #: indices of variables that contain a list or dict that an iteration replaces by a different one
         self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():
@@ -122,8 +122,8 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
-                # at the start of an iteration, no ``break``, ``continue``, or ``return`` has run. Therefore
-                # the flags are False, and the returned values are undefined
+                # no ``break``, ``continue``, or ``return`` has run before the start of an iteration.
+                # Therefore, the flags are False, and the returned values are undefined
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
             values.append(GrowingList(value) if k in self.growing else value)
@@ -141,7 +141,10 @@ class _Loop:
         return self.run(items)
 
     def _trace(self) -> bool:
-        """Trace the body once, and return whether the carries and their types are final."""
+        """Trace the body once, and return whether the carries and their types are final.
+
+        If not, the carries are corrected for the next trace.
+        """
         self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
         replaced = replaced_in(self.variables.values, body.identities) - self.growing - self.copied
@@ -174,7 +177,7 @@ class _Loop:
             self._refuse_change(subject, Mismatch(f"a {carry.type}", f"a {value.type}"))
 
     def _grows(self, k: int) -> bool:
-        """Return whether a ``scan`` iteration appends items to the list in variable ``k``."""
+        """Return whether each ``scan`` iteration appends to the list in variable ``k``."""
         after, before = self.body.values[k], self.variables.values[k]
         if not self.runs_an_iteration or type(before) is not list or after is not self.body.given[k]:
             return False
@@ -198,8 +201,8 @@ class _Loop:
                 and not self.runs_an_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # if the body reads a variable before it assigns the variable, the trace fails. Then the loop is
-            # unrolled and raises Python's own error
+            # if the body reads the variable before it assigns the variable, the trace fails. The loop is then
+            # unrolled, and raises Python's own error
             if after is not UNDEFINED and (self.runs_an_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]
@@ -232,9 +235,13 @@ class _Loop:
         return self._settle_leaves(k, name, body.leaves[k])
 
     def _let_grow(self, k: int, name: str) -> None:
-        """Replace the carries of variable ``k``, a list, by a single carry: its last item.
+        """Carry only the last item of a list to which each iteration appends.
 
-        The items that iterations append become stacked outputs of the ``scan``.
+        It replaces all other carries of the variable that contains the list. The appended items become
+        stacked outputs of the ``scan``.
+
+        Args:
+            k, name: index and name of the variable.
         """
         self.growing.add(k)
         held = self.variables.values[k]
@@ -244,7 +251,7 @@ class _Loop:
     def _settle_last(self, k: int, name: str) -> bool:
         """Check the carry for the last item of a list to which each iteration appends.
 
-        If the body does not read the last item, the carry is not needed and remains unchanged.
+        If the body does not read the last item of the previous iteration, the carry is passed on unchanged.
         """
         growing = self.body.given[k]
         if not growing.is_read:
@@ -302,7 +309,8 @@ class _Loop:
         """Make the compiled loop include the first iteration (``first_iterations``).
 
         Returns:
-            Whether this was possible. The carries then have their values before this iteration.
+            Whether this succeeded. If so, the initial values of the carries are their values before the first
+            iteration.
         """
         if self.changed or self.written or self.growing or self.objects or self.variables.places:
             return False
@@ -312,7 +320,7 @@ class _Loop:
         return iteration.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
-        """Return two lists: carries that no iteration changes, and all other carries."""
+        """Return two lists: the carries that no iteration changes, and all other carries."""
         every = [p for each in self.places for p in each if p is not None]
         every += [place for _, place in [*self.changed.values(), *self.written.values()]]
         still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
@@ -324,12 +332,15 @@ class _Loop:
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 
     def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
-        """Append the items of all iterations to list ``k`` after a ``scan``.
+        """After a ``scan``, append the items of all iterations to the list of a variable.
 
         Args:
-            k: index of the list's variable.
-            slices: yields, for each leaf of an item, the tensor that stacks it over all iterations.
+            k: index of the variable.
+            slices: yields, for each leaf of an item, the tensor that stacks this leaf over all iterations.
             length: the number of iterations.
+
+        Returns:
+            The list.
         """
         rows = []
         for x in self.body.leaves[k]:
@@ -358,7 +369,8 @@ class _Loop:
             results: the values of ``moving`` after the loop.
             stacks: tensors that stack the items that all iterations have appended to lists.
             length: the number of iterations. Used only with ``stacks``.
-            first: Bool tensor: whether the loop runs a first iteration. ``None``: it certainly does.
+            first: Bool tensor that is true if the loop runs a first iteration. ``None`` if it is certain that
+                it does.
         """
         slices = iter(stacks)
         last = dict(zip(moving, results, strict=True))
@@ -399,7 +411,7 @@ class _Loop:
             aliases.make_stale(tensor)
 
     def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
-        """Record which tensor each variable may refer to after the loop (``aliases``)."""
+        """Record to which tensors each variable may refer after the loop (``aliases``)."""
         for places in self.places:
             for carry in places:
                 if (
@@ -417,7 +429,7 @@ class _Loop:
                 aliases.note(last[carry], after, condition)
                 if carry.is_changed() and isinstance(before, Tensor) and before.type is carry.type:
                     if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
-                        aliases.refuse_stale()  # an iteration also reads this tensor under another name
+                        aliases.refuse_stale()  # an iteration also reads ``before`` under another name
                     aliases.make_stale(before)
 
 
@@ -427,11 +439,11 @@ def loop(
     """Trace a loop's body, emit a ``while``, and assign its results to the variables.
 
     Args:
-        first: scalar Bool tensor: whether the loop runs a first iteration.
+        first: scalar Bool tensor that is true if the loop runs a first iteration.
         run: runs one iteration, and returns whether another iteration follows.
         variables: the variables that the loop assigns.
-        first_iteration: the state before the first iteration, if it was traced as ordinary code. The compiled
-            loop includes it if possible.
+        first_iteration: the state before the first iteration, if the first iteration was traced as ordinary
+            code. The compiled loop includes this iteration if possible.
     """
     tracer = _Loop(lambda _: run(), variables, starts_unset=True)
     if first_iteration is not None and tracer.takes_back(first_iteration):
@@ -459,16 +471,16 @@ def scanned(
     variables: State,
     is_worth: Callable[[Sequence[Equation]], bool],
 ) -> bool:
-    """Trace a loop's body, and emit a ``scan`` if this is worthwhile.
+    """Trace a loop's body, and emit a ``scan`` if this reduces the graph enough.
 
     Args:
         length: the number of iterations.
-        stacks: pairs of a tensor over whose first axis the loop iterates, and whether its slices represent
-            Python numbers.
+        stacks: pairs of a tensor and a bool. The loop iterates over the first axis of the tensor. The bool is
+            true if the slices represent Python numbers.
         run: runs one iteration with one slice of each tensor.
         variables: the variables that the loop assigns.
-        is_worth: receives the equations of the body, and returns whether to emit a ``scan``. Otherwise, the
-            caller unrolls the loop.
+        is_worth: receives the equations of the body, and returns whether to emit a ``scan``. If it returns
+            false, the caller unrolls the loop.
 
     Returns:
         Whether the ``scan`` was emitted.

@@ -1,4 +1,4 @@
-"""Convert conditions of branches and loops to bools, or to Bool tensors.
+"""Convert the conditions of branches and loops to bools or Bool tensors.
 
 The result is a tensor if the value of the condition is not known at compile time.
 """
@@ -20,7 +20,7 @@ __all__ = ["equations", "known_truth", "plain_truth", "predicate", "truth"]
 
 
 def truth(test: Tensor) -> Tensor | bool:
-    """Convert a condition tensor to a bool, or to a Bool tensor if it is unknown."""
+    """Convert a condition tensor to a bool, or to a Bool tensor if it is not known."""
     tensor = references.read(test) if test.is_parameter else test
     if tensor._array is not None:
         return bool(tensor)
@@ -40,7 +40,7 @@ def truth(test: Tensor) -> Tensor | bool:
 
 
 def plain_truth(test: Any) -> Any:
-    """Apply :func:`truth` to a tensor; return other conditions unchanged."""
+    """Apply :func:`truth` to a tensor; return conditions of other types unchanged."""
     return truth(test) if isinstance(test, Tensor) else test
 
 

@@ -1,8 +1,8 @@
-"""Compile ``print`` to a callback that prints whenever the compiled function runs.
+"""Compile ``print`` to a callback that prints in each compiled run.
 
-If a tensor without a known value is converted to a string (``str``, ``repr``, an f-string), the string
-contains a *mark* in place of the value: a short text that identifies the tensor (``ir.tensor``). When the
-callback runs, it replaces the mark by the value.
+If traced code converts a tensor without a known value to a string (``str``, ``repr``, an f-string), the
+string contains a *mark* in place of the value: a short text that identifies the tensor (``ir.tensor``). The
+callback replaces each mark by the value and prints the string.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ __all__ = ["printed"]
 def printed(
     *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
 ) -> None:
-    """Print ``values`` at this point of each run of the compiled function."""
+    """Print ``values`` at this point of the code in each run of a compiled function.
+
+    The arguments are the arguments of ``print``.
+    """
     scope = innermost()
     text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
     if not isinstance(scope, GraphScope):
@@ -52,7 +55,7 @@ def _shown(array: np.ndarray, how: str, is_number: bool) -> str:
     Args:
         array: the value of a tensor or number.
         how: ``"str"``, ``"repr"``, or a format specification.
-        is_number: whether to format a Python number.
+        is_number: whether ``array`` is the value of a Python number.
     """
     if how not in ("str", "repr"):
         return tensor_format(array, how)

@@ -5,7 +5,7 @@ returned by the function, also inside containers            result of the call
 ==========================================================  ===============================================
 ``range``, ``zip``, ``enumerate``, ``iter``, ``reversed``,   tuple of the remaining items
 ``d.keys()``, ``d.values()``
-``map``                                                      tuple; list if it iterates over a list
+``map``                                                      tuple, or list if it iterates over a list
 ``filter``, a generator or generator expression,             list
 ``d.items()``
 ==========================================================  ===============================================
@@ -28,7 +28,7 @@ __all__ = ["with_items"]
 
 _LISTS: tuple[type, ...] = (filter, types.GeneratorType, type({}.items()))
 _TUPLES: tuple[type, ...] = (range, TensorRange, type({}.keys()), type({}.values()))
-#: an iterator with more items than this raises ``CompileError``, because it may be infinite
+#: ``CompileError`` is raised for an iterator with more items than this, because it may be infinite
 _LONGEST = 1_000_000
 
 

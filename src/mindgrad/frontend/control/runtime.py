@@ -3,15 +3,15 @@
 The rewriter (``python.rewrite``) replaces ``if``, loops, calls, and other constructs of a function by calls
 of one :class:`Runtime`. Each method checks the value that determines the next step, such as the condition of
 an ``if``. If the value is known, the statement runs as Python. If it is a tensor without a known value, the
-runtime traces the *bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a
-``cond``, a ``while``, or a ``scan`` with their graphs (``branches``, ``loops``).
+runtime traces the *bodies*: both branches of the ``if``, or one iteration of the loop. It emits a ``cond``, a
+``while``, or a ``scan`` with the graphs of the bodies (``branches``, ``loops``).
 
 The methods for statements share these arguments:
 
 - ``getter``, ``setter``: functions that return and assign the values of all variables that the bodies assign.
 - ``names``: the names of these variables.
-- ``later``: function, never called, that reads all variables used after the statement. It shows which objects
-  the bodies must not change.
+- ``later``: function that reads all variables used after the statement. It is never called, but its code
+  shows which objects the bodies must not change.
 - ``stopped``: returns whether ``break`` or ``return`` has ended the loop.
 """
 
@@ -67,7 +67,7 @@ _IN_PLACE = {sign: f"__{function.__name__}__" for sign, function in _AUGMENT.ite
 
 
 class Runtime(Exceptions):
-    """The object that rewritten source calls as ``mg__``."""
+    """The object that rewritten code calls under the name ``mg__``."""
 
     undefined = UNDEFINED
 
@@ -99,7 +99,7 @@ class Runtime(Exceptions):
         before = equations()
         first_iteration: FirstIteration | None = None
         while True:
-            # a condition whose value is known is handled like a Python bool
+            # a tensor condition with a known value is treated like a Python bool
             first = test()
             if isinstance(first, Tensor):
                 first = truth(first)
@@ -124,7 +124,10 @@ class Runtime(Exceptions):
     def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
         """Try to compile the remaining iterations of a long loop to one ``while``.
 
-        The condition of this loop is a Python value, so the loop would otherwise be unrolled.
+        The condition of the loop is a Python value, so the loop is unrolled if this fails.
+
+        Returns:
+            Whether this succeeded.
         """
 
         def iteration() -> Tensor:
@@ -143,7 +146,7 @@ class Runtime(Exceptions):
         stopped: Any = None,
         later: Any = None,
     ) -> None:
-        """Run ``for item in items: body(item)``. The loop ends if ``stopped()`` is true."""
+        """Run ``for item in items: body(item)``, and stop when ``stopped()`` is true."""
         if isinstance(items, builtins.TensorRange):
             self._for_range(items, body, getter, setter, names, stopped)
             return
@@ -182,13 +185,13 @@ class Runtime(Exceptions):
         stopped: Any,
         later: Any,
     ) -> None:
-        """Run ``if not stopped(): body(item)``, where ``stopped()`` is a tensor."""
+        """Run ``if not stopped(): body(item)``, where ``stopped()`` returns a tensor."""
         self.if_(self.not_(stopped()), lambda: body(item), _nothing, getter, setter, names, later)
 
     def _for_scan(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
     ) -> bool:
-        """Compile a long loop to one ``scan``; return whether this succeeded."""
+        """Try to compile a long loop to one ``scan``, and return whether this succeeded."""
         if isinstance(items, range):
             length = len(items)
         elif isinstance(items, Tensor) and items.shape:
@@ -218,9 +221,9 @@ class Runtime(Exceptions):
     def _for_range(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any, stopped: Any
     ) -> None:
-        """Run a ``for`` over a range as a ``while`` loop.
+        """Run a ``for`` loop over a range as a ``while`` loop.
 
-        The bounds of the range may be tensors.
+        ``items`` is a ``TensorRange``, whose bounds may be tensors.
         """
         index: list[Any] = [items.start]
 
@@ -296,7 +299,7 @@ class Runtime(Exceptions):
         Args:
             truth: ``value``, converted to a scalar Bool tensor.
             value: the first operand.
-            other: evaluates the remaining operands.
+            other: evaluates the expression that the remaining operands form.
             is_and: whether the operator is ``and``.
         """
 
@@ -346,9 +349,10 @@ class Runtime(Exceptions):
         return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
 
     def text(self, text: Any) -> Any:
-        """Return ``text``, the value of an f-string.
+        """Return ``text``, the value of an f-string, and protect it if it is incomplete.
 
-        If it contains the unknown value of a tensor, operations that read the string raise ``CompileError``.
+        If the string contains a placeholder for the unknown value of a tensor, operations that read the
+        string raise ``CompileError``.
         """
         return texts.marked_text(text)
 
@@ -359,10 +363,10 @@ class Runtime(Exceptions):
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
-        """Evaluate ``x op= y``, and return the new value of ``x``.
+        """Evaluate ``x op= y``, such as ``x += y``, and return the new value of ``x``.
 
         Args:
-            sign: the operator, such as ``"+"``.
+            sign: the operator without ``=``, such as ``"+"``.
             x, y: the operands.
         """
         if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
@@ -370,7 +374,13 @@ class Runtime(Exceptions):
         return texts.marked_text(_AUGMENT[sign](x, y))
 
     def bind(self, setter: Callable[[Any], Any], name: str, value: Any) -> Any:
-        """Evaluate ``(name := value)`` in a lambda, where ``setter`` assigns the variable."""
+        """Evaluate ``(name := value)`` in a lambda.
+
+        Args:
+            setter: assigns the variable, and returns its value.
+            name: name of the variable.
+            value: value to assign.
+        """
         free = setter.__code__.co_freevars  # type: ignore[attr-defined]
         if name in free:
             cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
@@ -380,7 +390,7 @@ class Runtime(Exceptions):
     # -- attributes, items, containers ------------------------------------------------------------
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """Read ``owner.name``. If it is a property of the user, convert its getter."""
+        """Read ``owner.name``. If the user's class defines a property, convert its getter."""
         return builtins.attribute(owner, name, self)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
@@ -422,21 +432,21 @@ class Runtime(Exceptions):
     # -- calls ------------------------------------------------------------------------
 
     def call(self, function: Any) -> Any:
-        """Return the function that rewritten code calls instead of ``function``."""
+        """Return the function that rewritten code calls in place of ``function``."""
         return call(function)
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
-        """Return whether a tail call is recursive and is compiled as a loop.
+        """Return whether a tail call is recursive and must be compiled as a loop.
 
         Args:
-            function: the callee.
+            function: the function that is called.
             name: name of the calling function.
-            line: first line of the calling function's definition.
+            line: first line of the definition of the calling function.
         """
         if not mutation_policy.tail_calls_are_loops():
-            return False  # the first trace calls the function, because calls support more constructs
+            return False  # the first trace uses calls, which support more constructs
         if type(function).__module__.startswith("mindgrad."):
-            function = getattr(function, "__wrapped__", None)  # the function to which ``jit`` was applied
+            function = getattr(function, "__wrapped__", None)  # the function that ``jit`` wraps
         code = getattr(function, "__code__", None)
         file = caller_frame().f_code.co_filename
         found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
@@ -454,7 +464,7 @@ def _nothing() -> None:
 def _is_long(before: int, iterations: int, remaining: int) -> bool:
     """Return whether the remaining iterations should be compiled to a loop.
 
-    If they were unrolled, they would add too many equations to the graph.
+    The result is true if unrolling them would add too many equations to the graph.
 
     Args:
         before: number of equations in the graph before the loop.
@@ -471,9 +481,9 @@ builtins.RUNTIME_OF.append(RUNTIME)
 
 
 def call(function: Any) -> Any:
-    """Return the function that a trace calls instead of ``function``.
+    """Return the function that a trace calls in place of ``function``.
 
-    It is the converted form of a user function, or a wrapper that checks a library function.
+    It is the converted form of a user's function, or a wrapper that checks a library function.
     """
     replaced = builtins.replacement(function) or frozen.note_call(function)
     if replaced is not None:

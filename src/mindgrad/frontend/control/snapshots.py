@@ -2,12 +2,13 @@
 
 A *body* is the code of one branch or of one loop iteration. A trace runs both branches of an ``if``, but the
 compiled function runs only one. A trace runs the body of a loop once or a few times, but the compiled
-function runs it in each iteration. Therefore, a body must not change objects that existed before it, for
-example append to a list. Assignments to variables and attributes are permitted, and handled by
-``effect_log``.
+function runs it in each iteration. Therefore, a body must not change objects that existed before it. For
+example, it must not append to an existing list. Assignments to variables and attributes are permitted,
+because ``effect_log`` handles them.
 
-A :class:`Snapshot` reads the contents of all objects that code in a body can access (``reach``) before the
-trace, and compares them at its end. Large NumPy arrays are not copied, but made read-only during the trace.
+Before the trace of a body, a :class:`Snapshot` reads the contents of all objects that the body can access
+(``reach``). At the end of the trace, it compares the contents. Large NumPy arrays are not copied, but are
+read-only during the trace.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _READ_ONLY = "read-only"
 
 
 class _Entry:
-    """An object that existed before a branch or iteration, with its former contents."""
+    """An object that existed before a branch or iteration, with its original contents."""
 
     __slots__ = ("kind", "label", "owner", "state")
 
@@ -47,7 +48,7 @@ class _Entry:
         return not self.kind.same(self.kind.read(self.owner), self.state)
 
     def restore(self) -> bool:
-        """Restore the recorded contents of the object; return whether this succeeded."""
+        """Restore the recorded contents of the object, and return whether this succeeded."""
         if self.kind.write is None:
             return False
         self.kind.write(self.owner, self.state)
@@ -58,8 +59,8 @@ class _Local(threading.local):
     def __init__(self) -> None:
         #: snapshots of the branches and loop iterations that are being traced, innermost last
         self.snapshots: list[Snapshot] = []
-        #: for each function that is being traced, innermost last: the iterators and files that it can access,
-        #: by ``id``
+        #: for each function that is being traced, innermost last: the existing iterators and files that it
+        #: can access, by ``id``
         self.advancing: list[dict[int, _Entry]] = []
 
 
@@ -74,8 +75,9 @@ class Snapshot:
 
     Args:
         functions: the functions that run the bodies.
-        later: function, never called, that reads all variables used after the branch or loop. Only changes of
-            objects that these variables refer to are errors. ``None``: all changes are errors.
+        later: function that reads all variables used after the branch or loop. It is never called. Only
+            changes of objects to which these variables refer are errors. If ``later`` is ``None``, all
+            changes are errors.
 
     Raises:
         CompileError: If an object that later code can access has changed. The change is undone first.
@@ -112,7 +114,7 @@ class Snapshot:
         return id(owner) in self._read
 
     def renew(self, function: Any) -> Snapshot:
-        """Undo the changes by the first branch before the trace of the second branch.
+        """Undo changes by the first branch before the trace of the second branch.
 
         Args:
             function: runs the second branch. Objects that it cannot access are not restored.
@@ -153,9 +155,9 @@ class Snapshot:
         return bool(self._changed())
 
     def entries(self, owner: Any) -> list[_Entry]:
-        """Return the recorded contents of an object.
+        """Return the recorded contents of ``owner``.
 
-        The list is empty if code after the branch or loop cannot access the object.
+        The list is empty if code after the branch or loop cannot access ``owner``.
         """
         entries = self._entries.get(id(owner), [])
         return entries if entries and self.is_read(owner) else []
@@ -166,7 +168,7 @@ def _reach(function: Any) -> set[int]:
 
 
 def _can_be_locked(owner: np.ndarray) -> bool:
-    """Return whether an array can be made read-only and then writeable again."""
+    """Return whether NumPy can make an array read-only and then writeable again."""
     view = owner.view()
     if view.flags.writeable:
         view.flags.writeable = False
@@ -176,7 +178,7 @@ def _can_be_locked(owner: np.ndarray) -> bool:
 
 
 def _depth(owner: np.ndarray) -> int:
-    """Count the bases of a view: its base, the base of the base, and further ones.
+    """Return the number of arrays in the chain of bases below a view.
 
     NumPy permits a view to become writeable only after its base.
     """
@@ -219,9 +221,9 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
 
 
 def entries_of(owner: Any) -> list[_Entry]:
-    """Return the recorded contents of an object in all snapshots of the present trace.
+    """Return the recorded contents of ``owner`` in all snapshots of the present trace.
 
-    A snapshot is omitted if code after its branch or loop cannot access the object.
+    A snapshot is omitted if code after its branch or loop cannot access ``owner``.
     """
     return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
 
@@ -229,7 +231,7 @@ def entries_of(owner: Any) -> list[_Entry]:
 def check(*owners: Any) -> None:
     """Raise ``CompileError`` if a call has changed one of ``owners``.
 
-    The runtime calls this function directly after the call, so that the error shows the line of the call.
+    The runtime calls this function directly after the call, so that the error points to the line of the call.
     """
     for owner in owners:
         for entry in entries_of(owner):
@@ -238,9 +240,10 @@ def check(*owners: Any) -> None:
 
 
 def refuse_advance(iterator: Any) -> None:
-    """Raise ``CompileError`` if code is about to advance an existing iterator or file.
+    """Raise ``CompileError`` because code is about to advance an existing iterator.
 
-    An existing one was created before the body of the branch or loop, or before the trace.
+    Nothing is raised if ``iterator`` was created during the trace and in the present body, or if it is not an
+    iterator or file.
     """
     if not _can_advance(iterator):
         return
@@ -260,11 +263,12 @@ def iterators_kept(roots: Sequence[tuple[Any, str]]) -> Iterator[None]:
     """A context for a trace that must not advance existing iterators or files.
 
     Args:
-        roots: the traced function and its arguments, with labels. Iterators and files that code can access
-            through them are compared at the end.
+        roots: the traced function and its arguments, with labels. At the end, all iterators and files that
+            code can access through ``roots`` are compared with their state before the trace.
 
     Raises:
-        CompileError: If one of them was advanced, for example by ``list(iterator)``. It is restored first.
+        CompileError: If an iterator or file was advanced, for example by ``list(iterator)``. It is restored
+            first.
     """
     entries: dict[int, _Entry] = {}
     for owner, label in objects_in_reach(roots):
@@ -292,6 +296,6 @@ def _refuse_advanced(entry: _Entry, *, is_final: bool = False) -> NoReturn:
 
 
 def refuse_change(owner: Any) -> None:
-    """Raise ``CompileError`` because code is about to change a recorded object."""
+    """Raise ``CompileError`` if ``owner``, which is about to change, is in a snapshot."""
     for entry in entries_of(owner):
         _refuse(_sentence(entry))

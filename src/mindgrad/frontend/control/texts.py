@@ -1,8 +1,8 @@
 """Strings that contain the value of a tensor that is not known during the trace.
 
-If a tensor without a known value is converted to a string, the string contains a *mark* in place of the
-value: a short text that identifies the tensor (``ir.tensor``). ``print`` replaces the mark by the value when
-the compiled function runs. Operations that would read the mark, such as ``len`` or a comparison, raise
+If traced code converts a tensor without a known value to a string, the string contains a *mark* in place of
+the value: a short text that identifies the tensor (``ir.tensor``). ``print`` replaces the mark by the value
+when the compiled function runs. Operations that would read the mark, such as ``len`` or a comparison, raise
 ``CompileError``.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
 
 class UnknownText(str):
-    """A string with placeholders (*marks*) for tensor values that are not known yet."""
+    """A string with *marks* in place of tensor values that are not known yet."""
 
     __slots__ = ()
 
@@ -48,8 +48,8 @@ class UnknownText(str):
         )
 
 
-#: methods of ``str`` that work on strings with unknown values, because they preserve the placeholders of
-#: tensors or do not read the contents
+#: methods of ``str`` that work on strings with marks, because they preserve the marks or do not read the
+#: contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",
@@ -63,12 +63,12 @@ for _name in ("__eq__", "__hash__", "__len__", "__contains__", "__iter__", "__ge
 
 
 def marked_text(text: Any) -> Any:
-    """Convert a string to :class:`UnknownText` if it has a placeholder for a tensor."""
+    """Convert a string to :class:`UnknownText` if it contains a mark of a tensor."""
     return UnknownText(text) if type(text) is str and "<being compiled: " in text else text
 
 
 def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function: it returns strings with placeholders as :class:`UnknownText`."""
+    """Wrap ``function`` to return strings with marks as :class:`UnknownText`."""
 
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
 def refuse_kept(leaf: Any, subject: str) -> None:
     """Raise ``CompileError`` if a compiled function cannot return or store ``leaf``.
 
-    It cannot return a string that contains the unknown value of a tensor, or a selection ``x[mask]`` by an
+    Examples are a string that contains the unknown value of a tensor, and a selection ``x[mask]`` by an
     unknown mask.
 
     Args:

@@ -4,8 +4,8 @@ A *body* is the code of one branch of an ``if`` (``branches``), or of one loop i
 affect the rest of the function in three ways: it assigns variables, assigns elements of tensors that existed
 before it (``x[0] = 1``), or writes Parameters.
 
-At the end of the trace, all three get their old values back. The caller then emits a ``cond``, ``while``, or
-``scan`` with the graph of the body, and assigns its results to the variables, tensors, and Parameters.
+At the end of the trace, these variables, tensors, and Parameters get their old values back. The caller then
+emits a ``cond``, ``while``, or ``scan`` with the graph of the body, and assigns its results to them.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ class Traced:
 
     Args:
         variables: variables that the body assigns.
-        give: receives the scope, and returns the values of the variables at the start of the body.
+        give: receives the scope of the trace, and returns the values of the variables at the start of the
+            body.
         run: runs the body.
-        snapshot: the Python objects that the body can access. It must not change them, except for
+        snapshot: the Python objects that the body can access. The body must not change them, except for
             ``variables``.
         copied: indices of variables whose lists and dicts are copied for the body (``identities``).
     """
@@ -124,10 +125,10 @@ class Traced:
     def atom(self, value: Any, type: TensorType) -> Any:
         """Return the variable or constant for a tensor or number in the body's graph.
 
-        Its dtype is converted to ``type``.
+        The value is converted to the dtype of ``type``.
         """
         builder = self.scope.builder
-        if id(value) in self.changed:  # the body assigned elements, which were restored at its end
+        if id(value) in self.changed:  # the body assigned elements, which are restored by now
             value = self.changed[id(value)][1]
         if isinstance(value, Tensor):
             atom = self.scope.atom(references.read(value) if value.is_parameter else value)
@@ -140,11 +141,11 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """Extend ``variables`` with attributes and nonlocals that ``bodies`` assign.
+    """Extend ``variables`` with attributes and nonlocal variables that bodies assign.
 
     Returns:
         The extended variables, or ``None`` if ``variables`` already contains all attributes and variables
-        that the bodies assign.
+        that ``bodies`` assign.
     """
     keys = {location.key for location in variables.places}
     locations = {
@@ -156,8 +157,8 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     if not locations:
         return None
     for location in locations.values():
-        # if the other branch or no iteration runs, the attribute keeps its old value, so the trace depends on
-        # this value
+        # if the other branch runs, or the loop runs no iteration, the attribute keeps its old value.
+        # Therefore, the trace depends on the old value
         if isinstance(location, Attribute):
             state.has_attribute(location.holder, location.name)
         if not owned_objects.is_own(location.holder):
@@ -166,10 +167,7 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
 
 
 def _is_named(location: Place, variables: State) -> bool:
-    """Return whether ``variables`` already contains ``location`` as a variable.
-
-    Its setter then assigns the variable.
-    """
+    """Return whether the setter of ``variables`` already assigns ``location``."""
     if location.key not in variables.cells:
         return False
     return isinstance(location, Local) or location.value() is not UNDEFINED
@@ -180,11 +178,11 @@ def refuse_missing(location: Place, where: str) -> NoReturn:
 
     Args:
         location: the attribute or variable.
-        where: the place of the assignment, such as "in only one branch of this 'if'".
+        where: where the attribute or variable is assigned, such as "in only one branch of this 'if'".
     """
     refuse(
         f"{location.label} is assigned {where}, and has no value before",
-        "Assign it before this line (an attribute: in '__init__'), with its final type and shape.",
+        "Assign it before this line, or in '__init__' for an attribute, with its final type and shape.",
     )
 
 
@@ -193,7 +191,7 @@ def _settled(x: Any) -> Any:
 
 
 def _same(tensor: Tensor) -> Tensor:
-    """Return ``tensor``, or a new tensor with its value if its recording has ended."""
+    """Return ``tensor``, or, if its recording has ended, a new tensor with its value."""
     return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
 
 
@@ -202,15 +200,15 @@ def assemble(
 ) -> tuple[list[Graph], list[Tensor]]:
     """Build the graphs of several bodies, with the same captured tensors as inputs.
 
-    Captured tensors are tensors from the enclosing graph that a body uses.
+    A captured tensor is a tensor of the enclosing graph that at least one body uses.
 
     Args:
         bodies: the traced bodies.
-        outputs: for each graph, its outputs.
-        firsts: for each graph, its inputs after the captured tensors.
+        outputs: for each body, the outputs of its graph.
+        firsts: for each body, the inputs of its graph that follow the captured tensors.
 
     Returns:
-        The graphs, with inputs ``(*captured, *firsts[k])``, and the captured tensors.
+        The graphs, whose inputs are ``(*captured, *firsts[k])``, and the captured tensors.
     """
     tensors: dict[Any, Tensor] = {}
     inside: list[dict[Any, Variable]] = []

@@ -1,10 +1,10 @@
 """Read and assign the variables of a branch or loop, and join their values.
 
-After a compiled ``if``, a variable may have one of two values, depending on the branch. After an iteration of
-a compiled loop, it has either the value before or after the iteration. The two values are *joined* to one
-value in the graph. Tensors of the same type are joined to a tensor, and Python numbers to a number that the
-graph computes (:class:`mindgrad.core.ir.tensor.Number`). Containers are joined item by item. Other values
-must be the same object.
+After a compiled ``if``, a variable may have one of two values, depending on the branch. After a compiled
+loop, it may have its value before the loop or its value after an iteration. The two values are *joined* to
+one value in the graph. Tensors of the same type are joined to a tensor, and Python numbers to a number that
+the graph computes (:class:`mindgrad.core.ir.tensor.Number`). Containers are joined item by item. All other
+values must be the same object.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: prefixes of the variables that replace ``break``, ``continue``, and ``return`` (``python.jumps``). They
-#: contain Bool flags, or values that a jump passes on, which are read only if the flag of the jump is set
+#: prefixes of the variables that replace ``break``, ``continue``, and ``return`` (``python.jumps``). Such a
+#: variable contains a Bool flag, or a value that a jump passes on. Code reads this value only if the flag of
+#: the jump is set
 FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
-#: those prefixes in ``FLAGS`` whose variables contain a value instead of a flag
+#: prefixes in ``FLAGS`` whose variables contain a value instead of a flag
 HANDED_ON = ("result__", LEAVE)
 
 _NUMBERS = (bool, int, float, complex)
 
 
 def is_symbolic(x: Any) -> bool:
-    """Return whether ``x`` is a tensor without a known value at compile time."""
+    """Return whether ``x`` is a tensor whose value is unknown at compile time."""
     if not isinstance(x, Tensor):
         return False
     return (references.read(x) if x.is_parameter else x)._array is None
@@ -50,7 +51,7 @@ class GrowingList(list):
     """Represents a list to which each iteration of a compiled loop appends.
 
     In the trace of one iteration, it contains only the items that this iteration appends. The only other item
-    that code can read is the last item of the previous iteration, ``ys[-1]``.
+    that code can read is ``ys[-1]``, the last item of the previous iteration.
 
     Attributes:
         last: last item at the start of the iteration, or ``UNDEFINED``.
@@ -100,9 +101,10 @@ class State:
         get, put: functions that return and assign the values of all variables.
         names: names of the variables.
         values: values of the variables before the branch or loop.
-        leaves, structures: leaves and structure of each value.
-        cells: keys of the variables that other functions can assign, too: closure cells and globals.
-        places: locations of the last variables: attributes, and variables of enclosing functions.
+        leaves, structures: for each value, its leaves and its tree structure.
+        cells: keys of the variables that other functions can also assign: closure cells and globals.
+        places: locations of the variables at the end of ``names``: attributes, and variables of enclosing
+            functions. The other variables are local and have no location.
     """
 
     __slots__ = ("cells", "get", "leaves", "names", "places", "put", "structures", "values")
@@ -114,7 +116,8 @@ class State:
         self.places: list[Place] = []
         self.cells = frozenset(_cells(setter))
         every = getter()
-        # scratch variables are used in one branch only, so each branch starts with their old values
+        # each scratch variable is used in one branch only, so each branch starts with the variable's old
+        # value
         scratch = every[count:]
         self.get = lambda: getter()[:count]
         self.put = lambda values: setter((*values, *scratch))
@@ -130,7 +133,7 @@ class State:
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """Return a copy that also contains the attributes and variables ``places``."""
+        """Return a copy that also contains the attributes and variables in ``places``."""
         count = len(self.names)
 
         def put(values: tuple) -> None:
@@ -150,14 +153,14 @@ class State:
         return self.places[k - first] if k >= first else None
 
     def rebuilt(self, leaves: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-        """Build values from ``leaves[k]`` and the structure of each variable ``k``."""
+        """Build a value for each variable ``k`` from ``leaves[k]`` and its structure."""
         return tuple(
             [unflatten(structure, each) for structure, each in zip(self.structures, leaves, strict=True)]
         )
 
 
 def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
-    """Yield ``(id of cell or globals, name)`` for each variable that a setter assigns."""
+    """Yield ``(id of cell or globals, name)`` of each variable that a setter assigns."""
     setter = getattr(setter, "__wrapped__", setter)
     code, closure = setter.__code__, setter.__closure__ or ()  # type: ignore[attr-defined]
     yield from zip(map(id, closure), code.co_freevars, strict=True)
@@ -172,7 +175,7 @@ def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
 
 
 def containers(value: Any, by_id: dict[int, Any]) -> dict[int, Any]:
-    """Add all lists, tuples, sets, and dicts in ``value`` to ``by_id``, by ``id``."""
+    """Add all lists, tuples, sets, and dicts inside ``value`` to the dict ``by_id``."""
     if type(value) is GrowingList:
         by_id[id(value)] = value
     elif isinstance(value, (list, tuple, set)):
@@ -197,7 +200,7 @@ NUMBER_TYPES = {
 
 
 def _kind(x: Any) -> type | None:
-    """Return the Python type of a known or traced number, ``None`` for other values."""
+    """Return the Python type of a known or traced number; ``None`` for other values."""
     if type(x) is Number:
         return type(x.sample())
     if isinstance(x, np.generic):
@@ -208,7 +211,7 @@ def _kind(x: Any) -> type | None:
 def equal(a: Any, b: Any) -> bool:
     """Return whether two values are the same object, or have the same type and value.
 
-    Floats must have the same bits.
+    Floats are equal only if they have the same bits.
     """
     if a is b:
         return True
@@ -232,10 +235,10 @@ class Mismatch(NamedTuple):
 def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
     """Find the common type of two values of a variable.
 
-    They are its values in two branches, or before and after an iteration.
+    ``a`` and ``b`` are the values in two branches, or before and after an iteration.
 
     Returns:
-        ``(type, whether it represents a Python number)``, or a ``Mismatch``.
+        ``(type, whether the joined value is a Python number)``, or a ``Mismatch``.
     """
     kinds = _kind(a), _kind(b)
     if kinds[0] is not None and kinds[1] is not None:
@@ -256,7 +259,7 @@ def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
 
 
 def said(x: Any) -> str:
-    """Describe a value of a variable for an error message."""
+    """Return a description of a variable's value, for an error message."""
     if type(x) is Number:
         return f"a Python {type(x.sample()).__name__}"
     if isinstance(x, Tensor):
@@ -265,7 +268,7 @@ def said(x: Any) -> str:
         return "None"
     name = getattr(x, "__qualname__", None)
     if name is not None:
-        return f"{name} ({type(x).__name__})"  # the repr would contain an address
+        return f"{name} ({type(x).__name__})"  # ``repr`` would contain an address
     text = repr(x)
     return f"{text if len(text) < 40 else text[:37] + '…'} ({type(x).__name__})"
 
@@ -273,7 +276,7 @@ def said(x: Any) -> str:
 def in_place(before: Any, value: Any) -> Any:
     """Replace the items of the list or dict ``before`` by the items of ``value``.
 
-    Other values are returned unchanged.
+    If ``before`` is not a list or dict, return ``value``.
     """
     if isinstance(before, list):
         before[:] = value
@@ -286,7 +289,7 @@ def in_place(before: Any, value: Any) -> Any:
 
 
 def blank(x: Any) -> Any:
-    """Return a placeholder for a value like ``x``: zeros for a tensor, else ``x``."""
+    """Return a placeholder for a value like ``x``: zeros for a tensor, or else ``x``."""
     if isinstance(x, Tensor):
         made = Tensor(np.zeros((), x.dtype.numpy))
         return make_number(made) if type(x) is Number else _zeros(x.type)
@@ -305,7 +308,7 @@ def quoted(name: str) -> str:
 
 
 def outline(value: Any) -> str:
-    """Describe a value for a message: a container by its size, a tensor by its type."""
+    """Return a description of a value: a container by its size, a tensor by its type."""
     if isinstance(value, (list, tuple, dict)):
         return f"a {value.__class__.__name__} of {len(value)} item{'s' * (len(value) != 1)}"
     return said(value)

@@ -2,8 +2,8 @@
 
 Cells, compiled functions, and gradient functions convert their arguments with this module before they run.
 They convert arrays both in PYNATIVE_MODE and in GRAPH_MODE, so the result does not depend on the mode. In a
-compiled call, the array becomes an input of the program. The program is compiled for the shape and the
-element type of the array.
+compiled call, an array becomes an input of the program. The program is compiled for the shape and the element
+type of the array.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["any_array", "as_constants", "leaves_as_tensors", "note_large_array",
 _LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
-#: cache: maps a class to its role: container, array, or leaf (all other classes)
+#: cache that maps a class to its role: container, array, or leaf (all other classes)
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
 #: maximum number of classes in the cache ``_ROLES``. The roles of further classes are computed in each call
 _ROLES_KNOWN = 256
@@ -50,7 +50,7 @@ def _role(kind: Any) -> int:
 
 
 def any_array(values: Iterable[Any]) -> bool:
-    """Whether ``values``, or containers in them, include an array of any library."""
+    """Return whether ``values`` or containers in them include an array of any library."""
     for x in values:
         kind = type(x)
         if kind is Tensor:
@@ -69,14 +69,17 @@ def any_array(values: Iterable[Any]) -> bool:
 
 
 def leaves_as_tensors(leaves: Sequence[Any], as_constant: bool = False) -> list[Any]:
-    """Replace numeric arrays in ``leaves`` by tensors."""
+    """Replace numeric arrays in ``leaves`` by tensors.
+
+    If ``as_constant`` is true, the tensors are constants of the compiled function.
+    """
     return [Tensor(x, const_arg=as_constant) if _is_array(x) else x for x in leaves]
 
 
 def with_tensors(value: Any) -> Any:
     """Replace numeric arrays in an argument by tensors.
 
-    Returns ``value`` itself if it contains no array.
+    If ``value`` contains no array, return ``value`` itself.
     """
     if not any_array((value,)):
         return value
@@ -87,10 +90,10 @@ def with_tensors(value: Any) -> Any:
 def as_constants(
     args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """Replace arrays in arguments by constant tensors.
+    """Replace arrays in the arguments of a call by constant tensors.
 
-    A trace can read the elements of a constant tensor. Returns ``None`` if the arguments contain no array, or
-    an array larger than ``_LARGEST_CONSTANT``.
+    A trace can read the elements of a constant tensor. The result is ``None`` if the arguments contain no
+    array, or an array of more than ``_LARGEST_CONSTANT`` bytes.
     """
     leaves, structure = flatten((tuple(args), kwargs))
     arrays = [x for x in leaves if _is_array(x)]
@@ -100,7 +103,7 @@ def as_constants(
 
 
 def note_large_array(error: Exception, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Add a note to a compile error if an array argument is too large."""
+    """Add a note to a compile error if an array argument is too large for a constant."""
     arrays = [x for x in flatten((tuple(args), kwargs))[0] if _is_array(x)]
     large = next((x for x in arrays if x.nbytes > _LARGEST_CONSTANT), None)
     if large is None or not isinstance(error, CompileError):

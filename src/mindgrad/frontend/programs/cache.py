@@ -2,7 +2,7 @@
 
 Every compiled function stores its own programs. In addition, this module finds programs by the code of a
 function. For example, a lambda that is created again for each call reuses the program of an earlier lambda
-with equal code and closure. The same holds for the gradient of such a lambda.
+with equal code and closure. A gradient function of such a lambda is found in the same way.
 
 A program that can be found by code lives as long as its *owner*, the first Parameter or Cell that it reads.
 If it reads neither, the cache keeps it until ``_KEPT_WITHOUT_OWNER`` newer programs without owners exist.
@@ -41,22 +41,22 @@ __all__ = [
 MAXSIZE = 4096
 #: warn if one function is compiled more often than this for the same reason
 _PATIENCE = 8
-#: warn if functions or objects with the same code are together compiled more often than this for the same
-#: reason
+#: warn if the functions that one ``def`` or lambda creates are compiled, in total, more often than this for
+#: the same reason. Also warn after this many first calls of new objects with the same code
 _PATIENCE_WITH_SEVERAL = 16
-#: number of latest reasons for compilation that are stored for each function
+#: number of reasons for compilation, the most recent ones, that are stored for each function
 _REASONS = 64
 #: maximum number of programs that one Parameter or Cell keeps alive
 _KEPT_PER_OWNER = 64
 #: maximum number of stored programs that read no Parameter and no Cell
 _KEPT_WITHOUT_OWNER = 32
 
-#: options on which a compiled program depends; their values are part of the cache key
+#: options on which a compiled program depends. Their values are part of the cache key
 _options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans", "partition")
 
 
 def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
-    """Return the cache key of a call, and the tensors that its program receives."""
+    """Return the cache key of a call, and the tensors that the program receives."""
     # fast path: if all arguments are plain tensors, the key consists of their types, and the arguments need
     # not be flattened
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
@@ -71,7 +71,7 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
 
 
 def is_data(leaf: Any) -> bool:
-    """Whether an argument is an input of the compiled program, and not a constant."""
+    """Return whether an argument is an input of the compiled program, not a constant."""
     if isinstance(leaf, Tensor):
         return not leaf.is_parameter and not is_constant(leaf)
     return type(leaf) in DATA
@@ -83,9 +83,9 @@ class CacheInfo(NamedTuple):
     Attributes:
         hits (int): number of calls that found a compiled program.
         misses (int): number of calls that compiled a program.
-        maxsize (int): largest number of call signatures for which one function stores programs.
+        maxsize (int): maximum number of call signatures for which one function stores programs.
         currsize (int): number of programs in the cache.
-        reasons (tuple[str, ...]): for each of the latest compilations, why it was necessary.
+        reasons (tuple[str, ...]): the reason for each of the most recent compilations.
         eager (tuple[str, ...]): for each kind of call in PYNATIVE_MODE, whether it is compiled, and why.
     """
 
@@ -107,8 +107,8 @@ class CacheInfo(NamedTuple):
 class History:
     """Compile history of one function: hits, misses, and reasons for compiling.
 
-    Functions that are created by one ``def`` or lambda share a history. It lives as long as one of their
-    programs.
+    All functions that one ``def`` or lambda creates share a history. A history lives as long as one of the
+    programs of these functions.
     """
 
     __slots__ = ("__weakref__", "_counts", "_warned", "hits", "key", "misses", "name", "programs", "reasons")
@@ -124,15 +124,15 @@ class History:
         self._warned = False
 
     def compiled(self, change: Change | None, counts: collections.Counter[str] | None = None) -> None:
-        """Record a compilation, and warn if the same reason repeats.
+        """Record a compilation, and warn if the same reason has caused many compilations.
 
-        A ``def`` or lambda in a loop may create several functions on purpose. Therefore such functions are
-        compiled more often before a warning, which is a line on standard error.
+        The warning is a line on standard error. The limit is higher for functions that one ``def`` or lambda
+        creates in a loop, because the user may need several of them.
 
         Args:
-            change: the reason for compiling; ``None`` for a first call.
-            counts: for one compiled function, the number of compilations by reason. ``None`` means that the
-                function was created by the same code as an earlier function, and differs by ``change``.
+            change: the reason for compiling, or ``None`` for a first call.
+            counts: number of compilations of one function object, by reason. ``None`` means that the function
+                object is new, and differs from an earlier function with the same code by ``change``.
         """
         self.misses += 1
         if change is None:
@@ -141,8 +141,8 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # if functions with the same code are called several times each, the user probably creates them on
-        # purpose, so do not warn
+        # if functions with the same code are called several times each, the user probably needs all of them,
+        # so do not warn
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -169,7 +169,7 @@ class History:
             )
 
     def _note_first_call(self) -> None:
-        """Warn if calls compile again and again because each creates a new Cell or object."""
+        """Warn if each call creates a new Cell or object, so that each call compiles."""
         with _lock:
             latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
             latest.append(self)
@@ -184,11 +184,11 @@ class History:
 
     @property
     def size(self) -> int:
-        """The number of programs in the cache."""
+        """Return the number of programs in the cache."""
         return len({id(program.executable.compiled) for program in list(self.programs)})
 
     def clear(self) -> None:
-        """Reset all counters and reasons."""
+        """Reset all counters, and delete the reasons."""
         self.hits = self.misses = 0
         self.reasons.clear()
         self._counts.clear()
@@ -200,14 +200,15 @@ _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
 _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
-#: maps a function name to the compile histories of the latest objects that were compiled for the first time
+#: maps a function name to the most recent compile histories of objects with this name that were compiled for
+#: the first time, to detect objects that each call creates again
 _first_calls: dict[str, collections.deque[History]] = {}
-#: maps the code objects of a function to weak references to programs that later, equal functions may reuse
+#: maps the code objects of a function to weak references to its programs. An equal function that is created
+#: later may reuse them
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
-#: a list with one number. If ``_programs`` has more keys than this number, the keys without live programs are
-#: deleted
+#: a list with one number: if ``_programs`` has more keys than this, keys without live programs are deleted
 _most = [256]
-#: the latest programs that read no Parameter and no Cell, so that no owner keeps them alive
+#: the most recent programs that read no Parameter and no Cell. This list keeps them alive
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
 _owners: weakref.WeakSet[Memory] = weakref.WeakSet()
 
@@ -221,14 +222,14 @@ def register(compiled: Any) -> None:
 def register_eager(calls: Any) -> None:
     """Register eager calls for :func:`cache_info` and :func:`clear_cache`.
 
-    ``calls`` has an attribute ``source``, the function, and methods ``lines()`` and ``clear()``.
+    ``calls`` must have an attribute ``source``, the function, and methods ``lines()`` and ``clear()``.
     """
     with _lock:
         _eager_calls.add(calls)
 
 
 def history_of(function: Any) -> History:
-    """Return the history of ``function``; create it if needed."""
+    """Return the compile history of ``function``; create it if there is none."""
     key = _codes(function)
     with _lock:
         history = _histories.get(key)
@@ -243,7 +244,7 @@ def history_of(function: Any) -> History:
 def _codes(function: Any) -> tuple[Any, ...]:
     """Return a key: the code of ``function`` and of user functions in its closure.
 
-    For an object without code, the key contains its ``id``.
+    An object without code is represented by its ``id``.
     """
     return tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
 
@@ -265,7 +266,7 @@ def _name(function: Any) -> str:
 def _owner_of(function: Any) -> str:
     """Return the name of the API, such as ``grad``, that created ``function``.
 
-    The name is ``""`` for other functions.
+    For other functions, the result is ``""``.
     """
     waiting = [function]
     for closure in waiting:
@@ -280,7 +281,7 @@ def _owner_of(function: Any) -> str:
 
 
 def content_of(cell: Any) -> Any:
-    """Return the value of a closure cell; ``None`` if its variable has no value."""
+    """Return the value of a closure cell, or ``None`` if its variable has no value."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -302,8 +303,8 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
     Args:
         function: the compiled function.
-        program: a program that does not refer to its function (:meth:`Program.detached`). It lives as long
-            as the first of ``owners``.
+        program: a program that does not refer to its function (:meth:`Program.detached`). It lives as long as
+            the first of ``owners``.
         owners: Parameters and Cells that the program reads.
     """
     if not _may_be_made_anew(function):
@@ -328,7 +329,7 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 def offered(function: Any) -> Iterator[Any]:
     """Iterate over programs that other functions with the same code have offered.
 
-    The latest program comes first.
+    The most recent program comes first.
     """
     if not _may_be_made_anew(function):
         return
@@ -339,7 +340,7 @@ def offered(function: Any) -> Iterator[Any]:
 
 
 def withdraw(gone: set[int]) -> None:
-    """Remove offered programs whose executable has an ``id`` in the set ``gone``."""
+    """Remove the offered programs whose executables are in ``gone``, a set of ``id``."""
     with _lock:
         for keeper in _owners:
             keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]
@@ -355,11 +356,12 @@ def cache_info(fn: Any = None) -> CacheInfo:
     """Return hits and misses of the compile cache, with the reasons for compiling.
 
     Args:
-        fn (Callable or Cell, optional): a function, Cell, compiled function, or gradient function whose
-            programs to count. ``None``: all programs of the process. Default: ``None``.
+        fn (Callable or Cell, optional): a function, Cell, compiled function, or gradient function. The result
+            describes only its programs. ``None`` selects all programs of the process. Default: ``None``.
 
     Returns:
-        CacheInfo: named tuple ``(hits, misses, maxsize, currsize, reasons)``. ``print`` shows it as a list.
+        CacheInfo: named tuple ``(hits, misses, maxsize, currsize, reasons, eager)``. ``print`` shows it as a
+            list.
 
     >>> import mindgrad as ms
     >>> @ms.jit
@@ -391,9 +393,9 @@ def cache_info(fn: Any = None) -> CacheInfo:
 
 
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
-    """Return one line of text for each kind of eager call of ``fn`` and its gradients.
+    """Return a description of each kind of eager call of ``fn`` and its gradients.
 
-    If ``fn`` is ``None``, return the lines of all functions.
+    Each description is one line of text. If ``fn`` is ``None``, describe the calls of all functions.
     """
     identities = set() if fn is None else _identities(fn)
     lines = set()  # a set, because functions with the same code have equal lines
@@ -406,7 +408,7 @@ def eager_tiers(fn: Any = None) -> tuple[str, ...]:
 def _identities(fn: Any) -> set[Any]:
     """Return the code objects of ``fn`` and of the functions that it transforms.
 
-    They are compared with ``History.key``. An object without code is represented by its ``id``.
+    The caller compares them with ``History.key``. An object without code is represented by its ``id``.
     """
     functions = [fn]
     while (facts := memory(fn, make=False)) is not None and facts.source is not None:

@@ -2,7 +2,7 @@
 
 A compiled function calls this module when it compiles. The explanation is the first difference between an
 earlier call and the current call, or between an earlier function and the current function.
-``mindgrad.cache_info()`` lists these explanations.
+``mindgrad.cache_info()`` lists the explanations.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from mindgrad.frontend.user_functions import functions_in
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
-#: the explanation if no difference is found: the cache was full, and the program of the earlier call was
-#: deleted (``cache.MAXSIZE``)
+#: the explanation if no difference is found: the program of the earlier call was deleted, because the cache
+#: was full (``cache.MAXSIZE``)
 UNKNOWN = Change(
     "removed programs",
     "it was removed from the cache, which was full",
@@ -43,8 +43,8 @@ def between_signatures(before: Any, after: Any, function: Callable[..., Any]) ->
     """Iterate over the differences between two call signatures of ``function``.
 
     A call signature is the tuple ``(arguments, mode, device target, device id, rewrites, debug_nans,
-    partition)``. If all arguments are tensors, ``arguments`` is a tuple of their types. Otherwise, it is the
-    pair ``(structure, signatures of the leaves)``.
+    partition)``. If all arguments of the call are tensors, the entry ``arguments`` is a tuple of their types.
+    Otherwise, it is the pair ``(structure, signatures of the leaves)``.
     """
     subjects = (
         "the device", "the device id", "the option 'rewrites'", "the option 'debug_nans'",
@@ -74,7 +74,7 @@ def _whole(arguments: Any) -> tuple[Any, tuple]:
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the positional arguments of the user's function."""
+    """Return the names of the positional parameters of the user's function."""
     for each in functions_in(function):
         try:
             signature = inspect.signature(getattr(each, "construct", each))
@@ -102,7 +102,7 @@ def _labels(structure: Any, names: list[str]) -> list[str]:
 
 
 def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
-    """Return an error that also names the argument that caused ``error``.
+    """Return ``error`` with a message that also names the argument that caused it.
 
     The argument is a Python value that cannot be part of a cache key, for example because it is not hashable.
     """
@@ -166,7 +166,7 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
 
 
 def _value(signature: Any) -> Any:
-    """Return the Python value that the signature of a constant argument encodes."""
+    """Return the Python value from which the signature of a constant was computed."""
     if not isinstance(signature, tuple) or len(signature) != 2:
         return signature
     kind, value = signature
@@ -179,8 +179,8 @@ def _value(signature: Any) -> Any:
 def between_functions(snapshot: Any, function: Any) -> Change | None:
     """Return the first difference between ``function`` and ``snapshot``.
 
-    The snapshot is a copy of an earlier function with the same code. Closures, defaults, or attributes may
-    differ.
+    ``snapshot`` is a copy of an earlier function with the same code, whose closure, defaults, or attributes
+    may differ. The result is ``None`` if there is no difference.
     """
     found = difference(snapshot, function)
     return None if found is None else change(*found, MAKE_ONCE)

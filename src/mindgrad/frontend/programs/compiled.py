@@ -1,12 +1,13 @@
 """Compiled functions: one XLA program for each call signature.
 
 A call signature consists of the structure of the arguments, the types of their tensors, the values of their
-Python constants, and the options of the context. For each signature, the function is traced once, with its
+Python constants, and the options of the context. For each signature, the function is traced once, with the
 tensors as inputs of the program:
 
 - Parameters that the function reads become inputs.
 - Parameters that the function writes become outputs, which reuse the memory of the old values.
-- Other Python state that the trace read must not change. If it changes, the function is traced again.
+- Guards compare other Python state that the trace has read. If the state has changed, the function is traced
+  again.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ class Compiled:
 
     Attributes:
         function: the Python function.
-        history: hits and misses of the function; ``None`` before the first compilation.
-        open_sizes: the programs that serve several sizes of an input (``frontend.programs.open_sizes``). If
-            it is ``None``, the function is compiled separately for every input size.
+        history: hits and misses of the function, or ``None`` before the first compilation.
+        open_sizes: programs that serve several sizes of an input (``frontend.programs.open_sizes``). If it is
+            ``None``, the function is compiled separately for every input size.
     """
 
     __slots__ = (
@@ -89,9 +90,9 @@ class Compiled:
         self.history: History | None = None
         self._programs: dict[Any, list[Program]] = {}
         #: for the fast path: argument types, version of the context options, and program of the latest call
-        #: with only tensors as arguments
+        #: in which all arguments were tensors
         self._latest: tuple[list[Any], int, Program] | None = None
-        self._by_value: set[Any] = set()  # signatures whose programs have array arguments as constants
+        self._by_value: set[Any] = set()  # call signatures whose programs have array arguments as constants
         self._counters: Counting | None = None  # created by the first call that needs a program
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
@@ -102,11 +103,11 @@ class Compiled:
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return ``function(*args, **kwargs)``.
 
-        Outside of traces and derivatives, a compiled program computes the result. If no program serves the
+        A compiled program computes the result, except inside traces and derivatives. If no program serves the
         arguments, one is compiled.
         """
         latest = None if kwargs else self._latest
-        if latest is not None and not open_scopes():  # fast path: hashes no cache key
+        if latest is not None and not open_scopes():  # the fast path computes no cache key
             types, version, program = latest
             if (
                 version == settings.version
@@ -118,8 +119,8 @@ class Compiled:
                 program.history.hits += 1
                 return program.call(args)
         if open_scopes():
-            # pass copies: as in a compiled call, the function must not change elements of the caller's
-            # tensors
+            # pass copies, because the function must not change elements of the caller's tensors. A compiled
+            # call cannot change them, either
             args = tuple([inherit_hooks(as_it_is(x), x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
@@ -163,15 +164,15 @@ class Compiled:
         accept: Callable[[Program, Trace], bool] | None = None,
         called_key: Any = None,
     ) -> Program:
-        """Compile a program for a signature, unless another thread has compiled it.
+        """Compile a program for a signature, unless another thread has compiled one.
 
         Args:
             key: the signature for which the program is compiled.
-            args, kwargs: the arguments.
-            accept: function of the new program and its trace. If it returns ``False``, ``Rejected`` is raised
-                before XLA compiles. By default, every program is accepted.
-            called_key: the signature of the call, if it differs from ``key`` because numbers were replaced by
-                inputs.
+            args, kwargs: the arguments of the call.
+            accept: receives the new program and its trace. If it returns ``False``, ``Rejected`` is raised
+                before XLA compiles the program. By default, every program is accepted.
+            called_key: the signature of the call, if it differs from ``key`` because numbers in the call
+                became inputs.
         """
         with self._lock:
             if self.history is None:
@@ -216,8 +217,9 @@ class Compiled:
     ) -> Callable[[], Any] | None:
         """Find or compile a program whose inputs include the Python numbers that change.
 
-        Returns a function that calls the program, or ``None`` if the numbers cannot be inputs
-        (``frontend.programs.number_operands``).
+        Returns:
+            A function that calls the program, or ``None`` if the numbers cannot be inputs
+            (``frontend.programs.number_operands``).
         """
         places = counter.places
         marked = with_operands(args, kwargs, places)
@@ -245,7 +247,7 @@ class Compiled:
         except Exception as error:
             if getattr(error, "is_final", False):
                 raise
-            counter.keep_constant()  # tracing failed because a shape, index, or branch needs the value
+            counter.keep_constant()  # a shape, index, or branch needs the value
             return None
         return lambda: program.call(tensors)
 
@@ -254,11 +256,14 @@ class Compiled:
     ) -> Callable[[], Any]:
         """Compile a program in which small array arguments are constants.
 
-        It is used if the function cannot be traced with these arrays as inputs, for example because it
-        converts an element to a Python number. Returns a function that calls the program.
+        Such a program is needed if the function cannot be traced with these arrays as inputs, for example
+        because it converts an element to a Python number.
+
+        Returns:
+            A function that calls the program.
 
         Raises:
-            Exception: ``error``, which stopped the trace with the arrays as inputs, if tracing with constants
+            Exception: ``error``, which the trace with the arrays as inputs raised, if a trace with constants
                 fails, too.
         """
         constants = None if getattr(error, "is_final", False) else as_constants(args, kwargs)
@@ -277,10 +282,13 @@ class Compiled:
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
-        """List attributes and variables whose value has changed since an earlier trace.
+        """List attributes and variables whose values have changed since an earlier trace.
 
-        Returns two lists: for values that are numbers, and for tensors. The next trace makes these values
-        inputs of the program. Then further changes need no compilation.
+        The next trace makes these values inputs of the program. Then further changes require no compilation.
+
+        Returns:
+            Two lists: the attributes and variables whose values are numbers, and the ones whose values are
+            tensors.
         """
         known = self._programs.get(key)
         if known:
@@ -293,7 +301,10 @@ class Compiled:
         return [], []
 
     def _adopted(self, key: Any) -> Program | None:
-        """Return a program that was compiled for an equal function, if the cache has one."""
+        """Return a program that was compiled for an equal function.
+
+        The result is ``None`` if the cache contains no such program.
+        """
         for program in offered(self.function):
             found = program.attached(self.function) if program.key == key else None
             if found is not None:
@@ -325,7 +336,7 @@ class Compiled:
                 self.history = None
 
     def _reason(self, key: Any) -> Change | None:
-        """Return why no compiled program serves the call; ``None`` for a first call."""
+        """Return why no compiled program serves the call, or ``None`` for a first call."""
         known = self._programs.get(key)
         if known:
             return next(known[0].changes(), UNKNOWN)
@@ -340,7 +351,7 @@ class Compiled:
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
-    """Return the graph of ``function`` for these arguments, after all rewrites.
+    """Return the graph of ``function`` for the given arguments, after all rewrites.
 
     The outputs of the graph have this order: the new values of the Parameters that the function writes, the
     tensors of the result, and the tensors that the function assigns to attributes and variables.

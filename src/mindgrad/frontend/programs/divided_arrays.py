@@ -21,7 +21,7 @@ __all__ = ["gathered", "joint_args", "lay_out", "moved"]
 
 
 def moved(tensor: Tensor) -> Any:
-    """Move the array of a tensor to the device, and return it.
+    """Move the array of a tensor to the device, and return the moved array.
 
     The tensor then stores the moved array.
     """
@@ -36,9 +36,9 @@ def moved(tensor: Tensor) -> Any:
 def joint_args(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Join the arguments of a call with the arguments of all other processes.
 
-    This applies if programs are divided among the devices of several processes, and each process passes
-    different samples. Tensors and arrays are joined along their first axis. An argument that is a result of
-    such a program is joined already, so it is unchanged.
+    Arguments are joined if programs are divided among the devices of several processes, and each process
+    passes different samples. Tensors and arrays are joined along their first axis. An argument that is a
+    result of such a program is joined already, so it is unchanged.
 
     Raises:
         ValueError: If the number of samples is not divisible by the number of devices of this process.
@@ -62,11 +62,11 @@ def _joint(leaf: Any, devices: tuple[Any, ...]) -> Any:
 
 
 def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
-    """Move the arrays of tensors to the layouts that a compiled function needs."""
+    """Move the arrays of tensors to the device layouts that a compiled function needs."""
     for tensor, sharding in zip(tensors, shardings, strict=True):
         array = tensor._array
         if sharding is None or (getattr(array, "sharding", None) is sharding and array.shape == tensor.shape):
-            continue  # the program does not read this tensor, or it already has this layout
+            continue  # the program does not read the tensor, or the array already has this layout
         with window:
             array = settled(tensor._array)
             if array is None:
@@ -79,7 +79,7 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
 def gathered(tensors: Iterable[Any]) -> bool:
     """Move the arrays of tensors to the selected device; return whether any was moved.
 
-    Arrays that are divided among devices are gathered.
+    Arrays that are divided among devices are gathered on this device.
     """
     has_moved = False
     for tensor in tensors:

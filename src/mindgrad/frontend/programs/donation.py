@@ -2,17 +2,17 @@
 
     p = step(p)    the new array overwrites the old array, if only the Parameter refers to the old array
 
-An array is donated only if nothing but the Parameter refers to it (``_cpython.unshared``). Other references
-are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument of a call in
-another thread. If such a reference exists, a copy is donated, so that no object refers to memory that the
-program overwrites.
+An array is donated only if nothing but the Parameter refers to it (``_cpython.unshared``). Examples of other
+references are a tensor from ``value()``, a second Parameter, a recording, and an argument of a call in
+another thread. If such a reference exists, a copy of the array is donated, so that no object refers to memory
+that the program overwrites.
 
 While a program starts, each of its Parameters holds a :class:`Taken` instead of an array, and readers in
 other threads wait for the new values. A signal such as Ctrl-C is handled after the new values are stored. If
 a program fails before it starts, the Parameters keep their old values.
 
-A program that may run for a long time receives copies instead, and signals are handled while it runs. If a
-signal handler raises an exception, the Parameters keep their old values.
+A program that may run for a long time receives copies of all arrays, so that signals can be handled while it
+runs. If a signal handler raises an exception, the Parameters keep their old values.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from mindgrad.distributed.process_mesh import is_part
 
 __all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
 
-#: A thread holds this lock from the donation of arrays until the new arrays are stored, and while it replaces
-#: the pending array of a Parameter by its value
+#: A thread holds this lock from the donation of arrays until the new arrays are stored. It also holds the
+#: lock while it replaces the pending array of a Parameter by the array's value
 window = threading.RLock()
 
 
@@ -44,7 +44,7 @@ class Taken:
     __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        # use a weak reference to avoid a reference cycle: the Parameter refers to this placeholder
+        # a strong reference would create a cycle, because the Parameter refers to this placeholder
         self._reference = weakref.ref(parameter)
 
     @property
@@ -55,7 +55,7 @@ class Taken:
         """Wait until the program has started, and return the new array of the Parameter.
 
         Raises:
-            RuntimeError: If the reader runs in the thread that starts the program.
+            RuntimeError: If the current thread is the thread that starts the program.
         """
         with window:
             array = self._parameter._array
@@ -74,22 +74,28 @@ class Taken:
 
     @property
     def dtype(self) -> Any:
-        """Element type of the Parameter's array, before and after the program runs."""
+        """Return the element type of the Parameter's array.
+
+        It is the same before and after the program runs.
+        """
         return self._parameter.dtype.numpy
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the Parameter's array, before and after the program runs."""
+        """Return the shape of the Parameter's array.
+
+        It is the same before and after the program runs.
+        """
         return self._parameter.shape
 
 
 def settled(array: Any) -> Any:
-    """Return ``array``; if it is a placeholder or pending, wait for the real array."""
+    """Return ``array``; if it is a placeholder or pending array, wait for its value."""
     return resolved(array.wait() if type(array) is Taken else array)
 
 
 def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
-    """Replace each array to which other objects also refer by a copy.
+    """Replace each array that other objects also refer to by a copy.
 
     A donated array is overwritten, so only the list ``arrays`` may refer to it.
     """
@@ -106,14 +112,14 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
 
 
 def _copy(array: Any, type_: Any) -> Any:
-    """Copy an array to the device, broadcast to the shape of ``type_``."""
+    """Copy an array to the device, and broadcast it to the shape of ``type_``."""
     array = resolved(array)
     if type(array) is array_type():
         return copy_on_device(array)
     array = np.asarray(array)
     if array.shape == type_.shape and not array.flags.writeable:  # the array cannot change during the copy
         return copy_on_device(to_device(array))
-    # JAX may share the memory of a NumPy array, which the user may change, so pass a copy
+    # JAX may use the memory of the NumPy array, which the user may change later. Therefore, pass a copy
     return to_device(np.array(np.broadcast_to(array, type_.shape)))
 
 
@@ -136,11 +142,11 @@ class Donation:
     def arrays(self, takes_parts: bool = False) -> list[Any]:
         """Return the arrays of the Parameters.
 
-        If another program is replacing an array, or an array is still being computed, wait for it.
+        If another program is replacing an array, or an array is still being computed, wait for the new array.
 
         Args:
             takes_parts: whether the program accepts arrays that are divided among processes. If so, do not
-                wait for these arrays.
+                wait for such arrays.
         """
         originals = [parameter._array for parameter in self.parameters]
         kinds = set(map(type, originals))
@@ -149,7 +155,12 @@ class Donation:
         return [array if takes_parts and is_part(array) else settled(array) for array in originals]
 
     def run(self, executable: Executable, arrays: Sequence[Any]) -> list[Any]:
-        """Run the program. If it fails before it starts, restore the old Parameter values."""
+        """Run the program. If it fails before it starts, restore the old arrays.
+
+        Args:
+            executable: the program.
+            arrays: arrays of the operands that are not donated.
+        """
         originals = self.arrays(executable.takes_parts)
         run = executable.run_uninterrupted if executable.may_take_long else executable.run
         try:
@@ -179,9 +190,10 @@ def run_and_store(
 
     Args:
         executable: the program.
-        arrays: arrays of the operands of the program, except the donated operands.
+        arrays: arrays of the operands that are not donated.
         donation: the Parameters whose arrays are donated. Each of them is also in ``written``.
-        written: the Parameters that the program writes. Its first results are their new values.
+        written: the Parameters that the program writes. The first results of the program are their new
+            values.
         finish: function that computes the result of the call from the results of the program. It also stores
             all other state that the program changes.
 

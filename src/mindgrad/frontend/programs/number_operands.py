@@ -5,17 +5,17 @@
                                     program serves all values
     otherwise                       the number stays a constant, and each value has a separate program
 
-A program only computes with a number if it adds, multiplies, compares, or branches on it, or combines it with
-a tensor. A number that is an index, a shape, an axis, or the length of a loop stays a constant. These numbers
-stay constants, too:
+A program only computes with a number if it adds, multiplies, compares, or branches on the number, or combines
+it with a tensor. A number that is an index, a shape, an axis, or the length of a loop stays a constant. The
+following numbers also stay constants:
 
 - a divisor, because Python may raise an error that a program cannot raise;
 - an integer whose results may exceed 63 bits;
 - a float that is the exponent of a tensor.
 
 NumPy scalars, which ``np.linspace`` and ``np.arange`` return, differ from Python numbers: operators convert
-``np.float64`` to Float64 tensors, and functions can distinguish the types. Such a scalar becomes an input
-only if this yields the same program as the scalar as a constant.
+``np.float64`` to Float64 tensors, and functions can distinguish the types. A NumPy scalar becomes an input
+only if the resulting program equals the program in which the scalar is a constant.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from mindgrad.frontend.programs.same_programs import form, is_equal
 __all__ = ["Counting", "NumberArguments", "with_operands"]
 
 #: an int argument becomes an input of a program only if its magnitude fits into this number of bits.
-#: Otherwise it is a constant
+#: Otherwise, it is a constant
 _BITS = 31
-#: integers that a program computes from int inputs must fit into this number of bits
+#: maximum number of bits of integers that a program computes from int inputs
 _LARGEST = 62
 #: types of Python numbers that may become inputs of a program
 _KINDS = frozenset([int, float])
-#: NumPy scalar types that are as precise as Python's float and int
+#: NumPy scalar types with the precision of Python's float and int
 _OF_PYTHONS_PRECISION = frozenset([np.float64, np.int64])
-#: NumPy scalar types of lower precision. Python code that computes with them rounds or overflows before a
-#: tensor is involved
+#: NumPy scalar types of lower precision. Operations of Python code on such scalars round or overflow even if
+#: no tensor is involved
 _OF_OTHER_PRECISIONS = frozenset(
     [np.float32, np.float16, np.int32, np.int16, np.int8, np.uint32, np.uint16, np.uint8]
 )
-#: a float with which float16, float32, and float64 arithmetic have different results. A trace with it shows
-#: whether a program rounds its numbers
+#: a float for which float16, float32, and float64 arithmetic have different results. A trace with this float
+#: shows whether a program rounds numbers
 _TYPICAL = 0.7310585786300049
 _SCALARS = _OF_PYTHONS_PRECISION | _OF_OTHER_PRECISIONS
-#: maximum number of call signatures of one function for which number arguments are stored
+#: maximum number of call signatures of one function whose number arguments are stored
 _MOST = 1024
 
 
@@ -61,7 +61,7 @@ class NumberArguments:
     """The Python ints and floats in calls that differ only in these numbers.
 
     Attributes:
-        places: indices, in the flattened arguments, of the numbers that are inputs of the program.
+        places: the indices of the numbers that are inputs of the program, in the flattened arguments.
     """
 
     __slots__ = ("_constant", "_scalars", "_values", "places")
@@ -73,23 +73,26 @@ class NumberArguments:
         self.places: tuple[int, ...] = ()
 
     def see(self, values: dict[int, int | str]) -> bool:
-        """Compare the numbers of a call; return whether some of them become inputs.
+        """Compare the numbers of a call with the first call.
 
-        These are the numbers that differ from the first call, unless they must stay constant.
+        Numbers that differ become inputs, unless they must stay constant.
+
+        Returns:
+            Whether there are inputs, and all of them have permitted values.
         """
         changed = {place for place, value in values.items() if self._values[place] != value}
         self.places = tuple(sorted((changed | {*self.places}) - self._constant))
         return bool(self.places) and all(map(_is_in_range, [values[place] for place in self.places]))
 
     def keep_constant(self) -> None:
-        """Make the numbers that are now inputs constants in all later calls."""
+        """Treat the numbers that are now inputs as constants in all later calls."""
         self._constant.update(self.places)
         self.places = ()
 
     def marked(self, key: Any) -> Any:
-        """Extend the cache key ``key`` by the types of NumPy scalars that are inputs.
+        """Add the types of NumPy scalars that are inputs to the cache key ``key``.
 
-        A Python float and a NumPy scalar as inputs need different programs.
+        A program with a NumPy scalar as an input differs from a program with a Python float.
         """
         if not self._scalars:
             return key
@@ -101,7 +104,7 @@ class NumberArguments:
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
         """Replace NumPy floats that are inputs by the number ``_TYPICAL``.
 
-        A trace with this number shows whether the program rounds.
+        A trace with this number shows whether the program rounds the float.
         """
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
@@ -112,11 +115,11 @@ class NumberArguments:
     def accepts(
         self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
     ) -> bool:
-        """Whether the numbers may be inputs of a program, without a change of results.
+        """Return whether the numbers may be inputs of a program without changing results.
 
         Args:
             traced: the trace in which the numbers are inputs.
-            data: indices, in the flattened arguments, of the values that are inputs of the traced graph.
+            data: the indices of the values that are inputs of the traced graph, in the flattened arguments.
             as_constants: function that traces the call with the :meth:`typical` leaves as constants. It
                 returns the leaves and the graph.
         """
@@ -138,9 +141,10 @@ class NumberArguments:
 
 
 def _is_in_range(value: int | str) -> bool:
-    """Whether an int, or a float as a hexadecimal string, may be an input.
+    """Return whether a number may be an input, by its value.
 
-    Zero, infinity, and NaN stay constants, because the compiler simplifies products with such constants.
+    ``value`` is an int, or a float as a hexadecimal string. Zero, infinity, and NaN stay constants, because
+    the compiler simplifies products with such constants.
     """
     if isinstance(value, str):
         return "p" in value and float.fromhex(value) != 0
@@ -152,7 +156,7 @@ def _is_number(kind: Any) -> bool:
 
 
 class Counting:
-    """The :class:`NumberArguments` of one function.
+    """The :class:`NumberArguments` of one function, by call signature.
 
     Calls share an entry if their signatures differ only in the values of Python numbers.
     """
@@ -208,8 +212,8 @@ def _as_input(number: Any) -> Any:
 
 # -- whether a program only computes with its numbers ------------------------------------------------
 
-#: names of primitives by the bits of their integer results. ``_SUMS``: one bit more than the largest operand.
-#: ``_SAME``: as many bits as the largest operand. ``_COMPARISONS``: one bit
+#: primitives, grouped by the number of bits of their integer results. ``_SUMS``: one bit more than the
+#: largest operand. ``_SAME``: as many bits as the largest operand. ``_COMPARISONS``: one bit
 _SUMS = frozenset(["add", "sub", "neg", "abs"])
 _SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
 _COMPARISONS = frozenset(
@@ -218,7 +222,7 @@ _COMPARISONS = frozenset(
         "logical_or",
     ]
 )  # fmt: skip
-#: primitives of tensors that use a number operand only as a value, never as an index or a shape
+#: primitives on tensors that use a number operand only as a value, not as an index or a shape
 _OF_TENSORS = frozenset(["concatenate", "cumsum", "dot", "pad", "permute", "reduce_sum", "reverse", "slice"])
 #: primitives that run an inner graph or its derivative
 _DERIVATIVES = ("recomputed", "per_sample_gradient", "taylor_coefficients")
@@ -226,7 +230,7 @@ _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
 
 def _only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
-    """Whether ``graph`` uses ``numbers`` only in arithmetic that cannot raise."""
+    """Return whether ``graph`` uses ``numbers`` only in arithmetic that cannot raise."""
     return _bits_of_results(graph, dict.fromkeys(numbers, _BITS)) is not None
 
 
@@ -235,10 +239,12 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
 
     Args:
         graph: the graph.
-        bits: upper bound on the bits of each input that is a Python number. It is extended in place.
+        bits: upper bound on the number of bits of each input that is a Python number. This function adds the
+            computed numbers.
 
     Returns:
-        ``bits``, or ``None`` if a number is used in any other way than arithmetic that cannot raise.
+        ``bits``, or ``None`` if a number is used outside arithmetic, or in arithmetic that can raise an
+        error.
     """
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
@@ -259,7 +265,7 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
     return bits
 
 
-#: represents a tensor where otherwise a number of bits is returned
+#: result of the functions below, in place of a number of bits, if an operator computes a tensor
 _TENSOR = -1
 
 
@@ -303,12 +309,12 @@ def _of_operator(
 
 
 def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
-    """Whether some operands are Python numbers and others are tensors."""
+    """Return whether some operands are Python numbers and others are tensors."""
     return any(g is None and type(x) is not Constant for x, g in zip(operands, bits_given, strict=True))
 
 
 def _size(constant: Any) -> int:
-    """Return the bits of the largest element of a constant.
+    """Return the number of bits of the largest element of a constant.
 
     If an element is not finite, the result exceeds the limit.
     """
@@ -317,10 +323,10 @@ def _size(constant: Any) -> int:
 
 
 def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
-    """Return ``_TENSOR`` if a derivative's inner graph only computes with numbers.
+    """Return ``_TENSOR`` if a derivative's inner graph only computes with its numbers.
 
-    Returns ``None`` otherwise. The first operands of the equation are the inputs of its inner graph, and no
-    further operand may be a number.
+    Otherwise, return ``None``. The first operands of the equation must be the inputs of its inner graph, and
+    no other operand may be a number.
     """
     if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
         return None
@@ -334,9 +340,10 @@ def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
 
 
 def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
-    """Return an upper bound on the bits of the results of a ``cond``.
+    """Return an upper bound on the number of bits of the results of a ``cond``.
 
-    Returns ``None`` if a branch uses a number in any other way than arithmetic that cannot raise.
+    The result is ``None`` if a branch uses a number outside arithmetic, or in arithmetic that can raise an
+    error.
     """
     largest = _TENSOR
     for graph in equation.graphs.values():
@@ -359,11 +366,11 @@ _CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
 
 
 def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
-    """Whether NumPy scalars decide a branch, or low-precision scalars are rounded.
+    """Return whether NumPy scalars decide a branch, or the graph rounds some of them.
 
     Args:
         graph: the graph of a trace with the scalars as inputs.
-        scalars: the inputs that are NumPy scalars. A scalar decides a branch if the predicate of a ``cond``
+        scalars: the inputs that are NumPy scalars. They decide a branch if the predicate of a ``cond``
             depends only on scalars and constants.
         others: the scalars whose precision is lower than the precision of Python numbers. They are rounded if
             the operands of an operator, other than a conversion, are only such scalars and constants.
@@ -389,7 +396,7 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
 
 def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
-    """Whether ``general`` equals ``special`` if ``constants`` replace its inputs."""
+    """Return whether ``general``, with ``constants`` as inputs, equals ``special``."""
     return _are_equal(_folded(general, constants), _folded(special, {}))
 
 
@@ -404,7 +411,7 @@ def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
 
 
 def _are_equal(first: Graph, second: Graph) -> bool:
-    """Whether two graphs are equal, wherever the constants of inner graphs are.
+    """Return whether two graphs are equal, regardless of where constants are stored.
 
     A constant operand of a branch or derivative equals the same constant inside the inner graph.
     """
@@ -441,7 +448,8 @@ def _plain(equation: Equation) -> dict[str, Any]:
 def _absorbed(equation: Equation) -> tuple[list[Graph], list[Any]]:
     """Substitute the constant operands of an equation into its inner graphs.
 
-    Returns the new graphs and the remaining operands.
+    Returns:
+        The new graphs, and the remaining operands.
     """
     name = equation.primitive.name
     start = int(name == "cond")

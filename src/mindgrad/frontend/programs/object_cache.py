@@ -1,7 +1,7 @@
 """Cache of derived objects, such as gradient functions, on their source object.
 
-A derived object lives as long as its source object. Therefore ``grad(net)(x)`` in a loop creates and compiles
-the gradient once, and deleting the net also deletes its gradient functions.
+A derived object lives as long as its source object. Therefore, ``grad(net)(x)`` in a loop creates and
+compiles the gradient function only once. When the net is deleted, its gradient functions are deleted, too.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ _ATTRIBUTE = "_derivatives"
 class Memory:
     """Cache of the objects derived from one owner, stored in the owner's ``__dict__``.
 
-    ``functools.wraps`` and copies of Cells copy the ``__dict__`` of an object. Therefore a memory refers to
-    its owner, and :func:`memory` ignores a memory that was copied from a different owner.
+    ``functools.wraps`` and copies of Cells copy the ``__dict__`` of an object, and with it the memory.
+    Therefore, a memory refers to its owner, and :func:`memory` ignores a memory whose owner is a different
+    object.
 
     Attributes:
         made: dict of the derived objects that :func:`remembered` has created, by key.
-        source: the function to which the transform was applied, if the owner is the result of a transform.
+        source: the function to which a transform was applied, if the owner is the result of this transform.
         extra: number of arguments that the owner accepts in addition to the arguments of ``source``.
         order: order of the derivative that the transform computes: 0 for ``vmap``, 2 for ``hessian``.
-        programs: compiled programs that live as long as the owner. See ``frontend.programs.cache``.
+        programs: compiled programs that live as long as the owner (``frontend.programs.cache``).
     """
 
     __slots__ = ("__weakref__", "extra", "made", "order", "owner", "programs", "source")
@@ -47,10 +48,10 @@ class Memory:
 
 
 def memory(owner: Any, make: bool) -> Memory | None:
-    """Return the memory of ``owner``; create it if ``make`` is true.
+    """Return the memory of ``owner``; create it if it is missing and ``make`` is true.
 
-    Returns ``None`` if ``owner`` has no memory, or cannot have one because it has no ``__dict__`` or does not
-    support weak references.
+    The result is ``None`` if ``owner`` has no memory, or cannot have one because it has no ``__dict__`` or
+    does not support weak references.
     """
     attributes = getattr(owner, "__dict__", None)
     if type(attributes) is not dict:
@@ -70,7 +71,7 @@ def memory(owner: Any, make: bool) -> Memory | None:
 def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
     """Return the object stored for ``fn`` and ``key``; call ``make()`` to create it.
 
-    If ``fn`` is a bound method, the object is stored on the instance. A key may contain the ``id`` of a
+    If ``fn`` is a bound method, the object is stored on the instance. ``key`` may contain the ``id`` of a
     Python object only if the stored object keeps that Python object alive.
     """
     owner = fn

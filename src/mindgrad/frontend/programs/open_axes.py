@@ -1,11 +1,12 @@
 """Open axes: axes whose size may vary, and emission of a program for other sizes.
 
-An axis is *open* if one program serves several sizes of it. The program is compiled for a larger size, called
-the capacity, and receives the actual size as an operand (``frontend.programs.open_sizes``).
+An axis is *open* if one program serves several of its sizes. The program is compiled for a larger size,
+called the *capacity*, and receives the actual size as an operand (``frontend.programs.open_sizes``).
 
 The index map of an equation (``ir.index_map``) states which axes of its operands and results have equal
 sizes. If an axis of an input is open, all axes that must have the same size are open, too. Elements beyond
-the actual size are padding, and have arbitrary values. Therefore an operator may use an open axis only
+the actual size are padding, and have arbitrary values. Therefore, an operator may use an open axis in only
+two ways:
 
 - in parallel, so that it does not mix padding with other elements; or
 - in a reduction, which reads its neutral element, such as 0 for a sum, instead of padding.
@@ -36,29 +37,29 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, iota, reshape
 
 __all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
 
-#: maps each symbol (an int that identifies an open size of the inputs) to the value of this size
+#: maps each symbol to a size. A symbol is an int that identifies an open size of the inputs
 Sizes = Mapping[int, int]
 
 
 class Open(NamedTuple):
-    """An open size: ``factor`` times the value of ``symbol``.
+    """An open size: ``factor`` times the size of ``symbol``.
 
-    For example, an axis that merges axes of size n and 3 has the factor 3.
+    For example, an axis that merges two axes of sizes n and 3 has the factor 3.
     """
 
     symbol: int
     factor: int
 
 
-#: for each axis of one array: its open size, or ``None`` for a fixed size
+#: for each axis of one array, its open size, or ``None`` if its size is fixed
 Opens = tuple[Open | None, ...]
 
 
 class NotOpen(Exception):
-    """A program cannot be compiled for an open size.
+    """Raised if a program cannot be compiled for an open size.
 
     Args:
-        equation: the equation that needs a fixed size; ``None`` if no single equation is the cause.
+        equation: the equation that requires a fixed size, or ``None`` if no single equation is the cause.
     """
 
     def __init__(self, equation: Equation | None = None) -> None:
@@ -67,14 +68,15 @@ class NotOpen(Exception):
 
 
 def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
-    """Return ``shape`` with its open axes changed to ``sizes``."""
+    """Return ``shape``, in which the open axes have the sizes given by ``sizes``."""
     return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
 
 
 class _Classes:
     """Sets of axes that must have equal sizes, as a union-find structure.
 
-    An axis is identified by an int. A set is open, fixed, or neither. A set that is both raises ``NotOpen``.
+    An int identifies each axis. A set is open, fixed, or not yet determined. If a set becomes both open and
+    fixed, ``NotOpen`` is raised.
     """
 
     def __init__(self, sizes: Sizes) -> None:
@@ -95,9 +97,10 @@ class _Classes:
         return axis
 
     def symbol(self, symbol: int) -> int:
-        """Return the symbol that represents all symbols with the same size as ``symbol``.
+        """Return the symbol that represents all symbols merged with ``symbol``.
 
-        Symbols are merged if an equation needs equal sizes of their axes, such as the addition of two inputs.
+        Symbols are merged if an equation requires equal sizes of their axes, such as the addition of two
+        inputs.
         """
         while symbol in self._symbols:
             symbol = self._symbols[symbol]
@@ -148,22 +151,22 @@ class OpenAxes:
         sizes: the size of each symbol in the first trace.
         other: the graph of the second trace.
         other_sizes: the size of each symbol in the second trace.
-        inputs: for each argument, the open size of each axis; ``None`` for a fixed size. Further inputs of
-            the graph, such as Parameters, have fixed sizes.
+        inputs: for each argument, the open size of each axis, or ``None`` for a fixed size. All other inputs
+            of the graph, such as Parameters, have fixed sizes.
 
     Attributes:
         inputs: for each input of the graph, the open size of each axis.
         outputs: for each result, the open size of each axis.
 
     Raises:
-        NotOpen: If an equation needs a fixed size, or the two graphs have different equations.
+        NotOpen: If an equation requires a fixed size, or the two graphs have different equations.
     """
 
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
         # unrelated axes may have equal sizes in one trace, for example an open size 67 and a fixed width 67.
-        # They differ in the trace with other open sizes, so that the index maps of the two traces differ
+        # Their sizes differ in the second trace, so that the index maps of the two traces differ
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)
@@ -197,7 +200,7 @@ class OpenAxes:
     def _open_others(self, other_sizes: Sizes) -> None:
         """Open axes of new arrays, such as zeros, whose sizes differ between the traces.
 
-        The size must be the same multiple of one symbol in both traces.
+        Such a size must be the same multiple of one symbol in both traces.
         """
         for node, size, other in self._differing:
             if self._classes.open_size(node) is None:
@@ -208,24 +211,24 @@ class OpenAxes:
                         break
 
     def symbol(self, symbol: int) -> int:
-        """Return the symbol that represents all symbols with the same size as ``symbol``."""
+        """Return the symbol that represents all symbols merged with ``symbol``."""
         return self._classes.symbol(symbol)
 
     def opens_at(self, place: tuple[int, int]) -> Opens:
-        """Return the open sizes of an operand, given as (equation index, operand index)."""
+        """Return the open sizes of the operand at ``(equation index, operand index)``."""
         return self._operands[place[0]][place[1]]
 
     def _opens(self, nodes: Sequence[int]) -> Opens:
         return tuple(map(self._classes.open_size, nodes))
 
     def _nodes(self, atom: Any, other: Any) -> list[int]:
-        """Return the identifiers of the axes of ``atom``; create them if needed.
+        """Return the ints that identify the axes of ``atom``; create them if needed.
 
-        Each use of a constant has new identifiers, because its uses may need different sizes.
+        Each use of a constant has new identifiers, because different uses may require different sizes.
 
         Args:
             atom: a variable or constant of the first graph.
-            other: the corresponding variable or constant of the other graph.
+            other: the corresponding variable or constant of the second graph.
         """
         if atom in self._axes:
             return self._axes[atom]
@@ -255,7 +258,7 @@ class OpenAxes:
             if keeps_apart(equation, axes.kind(label)):
                 classes.join(nodes, equation)
             elif is_common(equation, axes.kind(label)):
-                # this axis contains only elements that exist for every size, so its size is fixed
+                # an axis of this kind contains only elements that exist for every size, so its size is fixed
                 classes.fix(nodes[1], equation)
             else:
                 for node in nodes:
@@ -267,9 +270,12 @@ class OpenAxes:
     ) -> Sequence[int]:
         """Open the first result axis of a reshape that merges or splits an open axis.
 
-        For example, a reshape of (n, 3) to (3n,) opens the axis 3n. Only the first axis whose size is not 1
-        may be open. Returns its identifiers in the operand and in the result. If the reshape neither merges
-        nor splits an open axis, returns ``()``.
+        For example, a reshape of (n, 3) to (3n,) opens the result axis. Only the first axis whose size is not
+        1 may be open.
+
+        Returns:
+            The identifiers of this axis in the operand and in the result, or ``()`` if the reshape neither
+            merges nor splits an open axis.
         """
         old, new = equation.inputs[0].shape, equation.outputs[0].shape
         first, other = [next((k for k, n in enumerate(s) if n != 1), None) for s in (old, new)]
@@ -295,11 +301,11 @@ class OpenAxes:
         Args:
             builder: the current builder.
             inputs: for each input of the program, its variable or constant in ``builder``.
-            sizes: dict that maps each symbol to its size in the emitted program.
-            constants: dict that maps the indices (equation, operand) of a constant to the variable or
+            sizes: maps each symbol to its size in the emitted program.
+            constants: maps the position (equation index, operand index) of a constant to the variable or
                 constant that replaces it.
-            counts: dict that maps each symbol to a scalar variable with the actual size. Elements from this
-                index on are padding. Default: no element is padding.
+            counts: maps each symbol to a scalar variable with the actual size. Elements with this index or a
+                higher index are padding. By default, no element is padding.
 
         Returns:
             The variables or constants of the results.
@@ -337,7 +343,7 @@ class OpenAxes:
         return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
 
     def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
-        """Return the parameters of an equation that change for ``sizes``; may be ``{}``."""
+        """Return the parameters of an equation that must change for ``sizes``, as a dict."""
         equation = self.graph.equations[index]
         axes = padded_map(equation)
         results = [] if axes is None else axes.results
@@ -354,7 +360,7 @@ class OpenAxes:
         return dict(parameters) if parameters != equation.parameters else {}
 
     def _masked(self, index: int, operands: list[Any], counts: Mapping[int, Any]) -> list[Any]:
-        """Set padding that an equation reduces to the neutral element of the reduction."""
+        """Replace padding that an equation reduces by the reduction's neutral element."""
         equation, axes = self.graph.equations[index], padded_map(self.graph.equations[index])
         if axes is None:
             return operands

@@ -1,15 +1,15 @@
 """Open sizes: one compiled program for several sizes of inputs.
 
 With ``jit(input_signature=...)``, an input may have axes of unspecified size. XLA compiles only for fixed
-sizes. Therefore such a function is compiled for a larger size, called the capacity. Each call pads its
-inputs, passes the actual sizes as operands, and slices the results:
+sizes. Therefore, such a function is compiled for a larger size, called the *capacity*. Each call pads its
+inputs to the capacity, passes the actual sizes as operands, and slices the results:
 
 1. A call with a new size is traced for this size, like any call. Python sees the real shapes.
 2. The function is traced for two other sizes. The comparison of these two traces shows which axes are open
    (``frontend.programs.open_axes``) and which constants differ between sizes. These constants become
    operands.
-3. The program from step 2, emitted for the size of the call, is compared with the trace from step 1. If all
-   equations are equal, the program for a capacity computes the results of the call.
+3. The program from step 2 is emitted for the size of the call, and compared with the trace from step 1. If
+   all equations are equal, the program for a capacity computes the results of the call.
 
 If a step fails, the size is compiled separately, and a warning names the operator that is the cause.
 """
@@ -38,12 +38,12 @@ from mindgrad.frontend.tracing import Trace, trace_of
 
 __all__ = ["OpenSizes"]
 
-#: Pairs of sizes for the two traces of step 2, one pair for each distinct open size of a call. The sizes are
-#: distinct primes, so that they do not match by accident. They exceed 64, because the builder evaluates
-#: equations with constant operands of up to 64 elements
+#: pairs of sizes for the two traces of step 2, with one pair for each distinct open size of a call. The sizes
+#: are distinct primes, so that they do not match by accident. They exceed 64, because the builder evaluates
+#: equations whose constant operands have at most 64 elements
 _PROBES = ((67, 71), (73, 79), (83, 89), (97, 101), (103, 107), (109, 113))
-#: After this many failed attempts to share a program among calls that differ only in open sizes, each size is
-#: compiled separately. At most this many shared programs are stored
+#: after this many failed attempts to share a program among calls that differ only in open sizes, each size is
+#: compiled separately. This is also the maximum number of shared programs that are stored
 _MOST = 4
 
 
@@ -51,7 +51,7 @@ class OpenSizes:
     """The programs of a function whose declared inputs have open sizes.
 
     Args:
-        open_axes: function that returns, for each argument leaf of a call, the indices of its open axes.
+        open_axes: function that returns the indices of the open axes of each argument leaf of a call.
         name: name of the function for warnings.
     """
 
@@ -72,9 +72,10 @@ class OpenSizes:
         structure: Any,
         places: tuple[Sequence[Place], Sequence[Place]],
     ) -> SharedTrace | None:
-        """Trace a call and find a program that it shares with calls of other sizes.
+        """Trace a call, and find a program that it shares with calls of other sizes.
 
-        Returns ``None`` if the call needs a separate program for its sizes.
+        Returns:
+            The trace with this program, or ``None`` if the call needs a separate program for its sizes.
         """
         axes = self._open_axes(args)
         if len(axes) != len(leaves) or settings.options["debug_nans"] or settings.options["partition"]:
@@ -98,7 +99,7 @@ class OpenSizes:
         try:
             traced = call.traced(call.sizes)
         except Exception:
-            return None  # the caller traces the function again, and then raises the same error
+            return None  # the caller traces the function again, which raises the same error
         sizes = dict(enumerate(call.sizes))
         for template in templates:
             shared = None if template is None else template.serves(traced, sizes)
@@ -127,13 +128,13 @@ class OpenSizes:
         return shared
 
     def _warn(self, reason: str) -> None:
-        """Warn once that each size is compiled separately."""
+        """Warn, at most once for this function, that each size is compiled separately."""
         if not self._is_warned:
             self._is_warned = True
             warn_user(
                 f"jit of {self._name} compiles one program for each size that it is called with, although "
                 f"its declared inputs leave sizes open: {reason}. If there are many sizes, pad the inputs "
-                f"to a few."
+                f"to a few sizes."
             )
 
 
@@ -149,7 +150,7 @@ class _Call:
     """A call whose declared inputs have open sizes.
 
     Attributes:
-        sizes: the sizes of all open axes in this call, in the order of the inputs and their axes.
+        sizes: the sizes of all open axes in the call, in the order of the inputs and their axes.
         distinct: ``sizes`` without duplicates.
     """
 
@@ -167,9 +168,9 @@ class _Call:
         return self._structure, tuple(types)
 
     def opens(self) -> list[Opens]:
-        """Return, for each axis of each input, its open size; ``None`` for a fixed size.
+        """Return the open size of each axis of each input, or ``None`` for a fixed size.
 
-        Each open axis has its own symbol.
+        Each open axis has a separate symbol.
         """
         symbols = iter(range(len(self.sizes)))
         return [
@@ -181,7 +182,7 @@ class _Call:
     def probes(self) -> list[list[int]]:
         """Return the sizes of all open axes for the two traces of step 2.
 
-        Sizes that are equal in the call stay equal.
+        Axes of equal size in the call have equal sizes in each of the two traces.
         """
         return [[_PROBES[self.distinct.index(n)][k] for n in self.sizes] for k in (0, 1)]
 
@@ -199,7 +200,10 @@ class _Call:
 
 
 def _shape(leaf: Any, open_axes: tuple[int, ...]) -> tuple[int | None, ...]:
-    """Return the shape of a tensor, with ``None`` for open sizes; else ``()``."""
+    """Return the shape of a tensor, with ``None`` for open sizes.
+
+    For other values, return ``()``.
+    """
     shape = leaf.shape if isinstance(leaf, Tensor) else ()
     return tuple([None if axis in open_axes else n for axis, n in enumerate(shape)])
 

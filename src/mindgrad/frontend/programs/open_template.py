@@ -2,7 +2,8 @@
 
 ``frontend.programs.open_sizes`` describes the steps, and ``frontend.programs.open_axes`` defines open axes
 and symbols. A template stores the graph of the first trace, its open axes, and its *lifted* constants. A
-lifted constant depends on a size, such as the 1/n of a mean, so it is an operand of the program.
+lifted constant depends on a size, such as the factor 1/n of a mean. Therefore, it becomes an operand of the
+program.
 """
 
 from __future__ import annotations
@@ -29,17 +30,18 @@ from mindgrad.frontend.tracing import Trace
 
 __all__ = ["SharedTrace", "Template"]
 
-#: uses of one constant in a graph: pairs (index of the equation, index of the operand). If the constant is a
-#: result of the graph, the first index is the number of equations
+#: the uses of one constant in a graph, as pairs (index of the equation, index of the operand). If the
+#: constant is a result of the graph, the first index is the number of equations
 Places = list[tuple[int, int]]
 
 
 class SharedTrace:
-    """The trace of a call that shares a compiled program with calls of other sizes.
+    """The trace of a call, and the template of a program that serves several sizes.
 
     Attributes:
         traced: the trace of the call.
-        is_new: whether the shared program was compiled for this call.
+        is_new: whether the shared program was compiled for this call. It is ``False`` if a call with other
+            sizes has compiled the program before.
     """
 
     def __init__(self, traced: Trace, template: Template, sizes: Sizes, constants: list[Constant]) -> None:
@@ -49,7 +51,7 @@ class SharedTrace:
         self._graph = template.padded(self._capacities)
 
     def executable(self, donated: Sequence[int], pending_results: int) -> Executable:
-        """Return an executable that pads inputs, runs the program, and slices results."""
+        """Return an executable that pads inputs, runs the program, and slices the results."""
         template, graph, axes = self._template, self.traced.graph, self._template.axes
         key = tuple(self._capacities.values()), tuple(donated)
         shared = template.programs.get(key)
@@ -79,7 +81,7 @@ class SharedTrace:
 
 
 def _changes(shapes: Sequence[Any], opens: Sequence[Opens], sizes: Sizes) -> dict[int, Any]:
-    """Compute ``shapes`` for ``sizes``; return a dict of the changed shapes, by index."""
+    """Return a dict of the shapes that differ for ``sizes``, by index in ``shapes``."""
     changed = [shape_at(shape, each, sizes) for shape, each in zip(shapes, opens, strict=True)]
     return {k: new for k, (old, new) in enumerate(zip(shapes, changed, strict=True)) if old != new}
 
@@ -95,16 +97,16 @@ class Template:
     """A program with open sizes, derived from two traces.
 
     Args:
-        inputs: for each input, the open size of each axis; ``None`` for a fixed size.
-        first: the sizes of the first trace by symbol, and this trace.
-        second: the sizes of the second trace by symbol, and this trace.
+        inputs: for each input, the open size of each axis, or ``None`` for a fixed size.
+        first: the first trace, preceded by its sizes by symbol.
+        second: the second trace, preceded by its sizes by symbol.
 
     Attributes:
         graph: the graph of the first trace.
         axes: the open axes of ``graph``.
-        unlike: the first equation in which the last trace that :meth:`serves` rejected differs from this
-            program; ``None`` if it is unknown.
-        programs: dict of the compiled executables, with the key (capacities, donated inputs).
+        unlike: the equation in which this program differs from the last trace that :meth:`serves` rejected,
+            or ``None`` if it is unknown.
+        programs: the compiled executables, with the key ``(capacities, donated inputs)``.
 
     Raises:
         NotOpen: If the two traces do not define one program for all sizes.
@@ -121,7 +123,7 @@ class Template:
         other = second[1].graph
         self.axes = OpenAxes(self.graph, sizes, other, second[0], inputs)
         self._symbols = sorted({self.axes.symbol(s) for s in sizes})
-        #: for each constant that becomes an input: its uses, and its values in the two traces
+        #: for each lifted constant: its uses, and its values in the two traces
         self._lifted: list[tuple[Places, Constant, Constant]] = []
         groups: dict[Any, tuple[Places, Constant, Constant]] = {}
         for position, x in _operands(self.graph):
@@ -140,7 +142,8 @@ class Template:
     def serves(self, traced: Trace, sizes: Sizes) -> SharedTrace | None:
         """Return a :class:`SharedTrace` if this program equals the trace of a call.
 
-        The graph of ``traced`` is compared with this program for ``sizes``. Returns ``None`` if they differ.
+        This program is emitted for ``sizes`` and compared with the graph of ``traced``. The result is
+        ``None`` if they differ.
         """
         graph, first = traced.graph, len(traced.written)
         results = range(first, first + len([x for x in traced.results if isinstance(x, Tensor)]))
@@ -166,10 +169,11 @@ class Template:
         return None
 
     def _difference(self, graph: Graph, sizes: Sizes, constants: list[Constant]) -> Equation | bool:
-        """Compare this program, emitted for ``sizes`` and ``constants``, with a graph.
+        """Compare this program, emitted for ``sizes`` and ``constants``, with ``graph``.
 
-        Returns the first equation that differs. If there is none, returns whether the graphs differ in
-        another respect, such as the number of equations.
+        Returns:
+            The first equation that differs. If all equations agree, a bool: whether the graphs differ
+            otherwise, for example in their numbers of equations.
         """
         builder = Builder()
         operands = {
@@ -191,7 +195,7 @@ class Template:
     def _constants_of(self, graph: Graph) -> list[Constant] | None:
         """Read the values of the lifted constants from the graph of a call.
 
-        Returns ``None`` if the graph does not have the equations of this program.
+        The result is ``None`` if the graph does not have the equations of this program.
         """
         if len(graph) != len(self.graph):
             return None
@@ -211,9 +215,9 @@ class Template:
     def _constants_for(self, sizes: Sizes, graph: Graph) -> list[Constant] | None:
         """Compute the lifted scalars for one size from their values in the two traces.
 
-        This is needed for size 1, for which the trace simplifies some operators, so that ``graph`` does not
-        contain all lifted constants. If ``graph`` contains a scalar close to a computed scalar, the scalar in
-        ``graph`` is used.
+        The values must be computed for size 1, because the trace simplifies some operators for this size, so
+        that ``graph`` does not contain all lifted constants. If ``graph`` contains a scalar close to a
+        computed scalar, the scalar in ``graph`` is used.
         """
         if len(sizes) != 1:
             return None
@@ -231,9 +235,9 @@ class Template:
         return constants
 
     def padded(self, capacities: Sizes) -> Graph:
-        """Build the graph for padded inputs.
+        """Build the graph for inputs that are padded to the sizes ``capacities``.
 
-        Its further inputs are the actual sizes, and the lifted constants.
+        The additional inputs of this graph are the actual sizes and the lifted constants.
         """
         builder = Builder()
         with building(builder):
@@ -265,10 +269,10 @@ class Template:
 
 
 def _through(x: float, y: float, a: int, b: int, size: int) -> float:
-    """Evaluate a function through the points (a, x) and (b, y) at ``size``.
+    """Return the value at ``size`` of a function through the points (a, x) and (b, y).
 
-    The function is c·nᵖ if p is a nonzero multiple of 1/2, or else a straight line. A result close to an
-    integer is rounded to it.
+    The function is c·nᵖ with a constant c, if p is a nonzero multiple of 1/2. Otherwise, it is a straight
+    line. A result close to an integer is rounded.
     """
     power = 2 * math.log(y / x) / math.log(b / a) if x * y > 0 else 0.0
     if round(power) and abs(power - round(power)) < 1e-3:
@@ -279,7 +283,7 @@ def _through(x: float, y: float, a: int, b: int, size: int) -> float:
 
 
 def _operands(graph: Graph) -> Iterator[tuple[tuple[int, int], Any]]:
-    """Yield ``((equation, operand), atom)`` for all operands, then for the results."""
+    """Yield ``((equation, operand), atom)`` for all operands, followed by the results."""
     for index, each in enumerate([*[e.inputs for e in graph.equations], graph.outputs]):
         for position, atom in enumerate(each):
             yield (index, position), atom

@@ -34,20 +34,20 @@ __all__ = ["Program", "Rejected", "compile_program"]
 
 
 class Rejected(Exception):
-    """Raised if the argument ``accept`` of :func:`compile_program` returns ``False``."""
+    """Raised if the callable ``accept`` of :func:`compile_program` returns ``False``."""
 
 
 class Program:
     """One compiled program of a function.
 
-    A program is *detached* if it has a snapshot of its function instead of the function itself. The cache
-    stores detached programs. If a later function is equal to the snapshot, for example because a lambda is
-    created again in a loop, a copy of the program is attached to it.
+    A program is *detached* if it contains a snapshot of its function instead of the function itself. The
+    cache stores detached programs. If a later function is equal to the snapshot, a copy of the program is
+    attached to that function. An example is a lambda that a loop creates again in each iteration.
 
     Attributes:
         function: the traced function, or its snapshot.
         key: the call signature for which the function was traced.
-        dependencies: the Python state that the trace read.
+        dependencies: the guards: Python state that the trace has read.
         executable: the machine code that XLA has compiled for the program.
         history: the compile history of the function. It lives at least as long as the program.
     """
@@ -88,7 +88,7 @@ class Program:
         return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
 
     def detached(self) -> Program:
-        """Return a copy of this program without its function, for use by equal functions.
+        """Return a copy of this program that other, equal functions can use.
 
         The copy refers to a snapshot of the function instead of the function itself.
         """
@@ -99,7 +99,11 @@ class Program:
         return program
 
     def attached(self, function: Callable[..., Any]) -> Program | None:
-        """Attach a copy of this program to ``function``; ``None`` if the function differs."""
+        """Return a copy of this program for ``function``.
+
+        The result is ``None`` if ``function`` differs from the snapshot, or if the Python state that the
+        trace has read has changed.
+        """
         cells = matched(self.function, function)
         if cells is None:
             return None
@@ -116,24 +120,24 @@ class Program:
         return program
 
     def holds(self) -> bool:
-        """Whether the Python state that the trace read is unchanged."""
+        """Return whether the Python state that the trace has read is unchanged."""
         return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
 
     def counted(self) -> list[Place]:
-        """List attributes and variables whose numbers are inputs, or have changed.
+        """List attributes and variables whose numbers the next trace treats as inputs.
 
-        The next trace makes these numbers inputs.
+        These numbers are inputs of this program already, or have changed since its trace.
         """
         return [each for each in self._outcome.counted() if type(each.holder) is not int]
 
     def shifting(self) -> list[Place]:
-        """List attributes and variables whose tensors are inputs, or have changed.
+        """List attributes and variables whose tensors the next trace treats as inputs.
 
-        The next trace makes these tensors inputs.
+        These tensors are inputs of this program already, or have changed since its trace.
         """
         places = [*self._outcome.taken(), *self.dependencies.shifting()]
-        # in a detached program, ``holder`` is the index of a closure variable in the snapshot instead of the
-        # variable
+        # in a detached program, ``holder`` is the index of a closure variable in the snapshot. Omit such
+        # variables
         return [each for each in places if type(each.holder) is not int]
 
     def changes(self) -> Iterator[Change]:
@@ -143,13 +147,13 @@ class Program:
     def owners(self) -> list[Any]:
         """Return the Parameters and Cells that the program reads, for ``cache.offer``.
 
-        The global random state is omitted, because it would keep the program alive forever.
+        The global random state is omitted, because it is never deleted and would keep the program alive.
         """
         owners = [*self._parameters(), *self.dependencies.owners()]
         return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
     def call(self, tensors: Sequence[Tensor]) -> Any:
-        """Run the program on the tensors of a call, and return the function's result."""
+        """Run the program on the tensors of a call, and return the result of the function."""
         device_array, outcome = self._array_type, self._outcome
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
@@ -162,7 +166,7 @@ class Program:
             if self._written:
                 return run_and_store(executable, arrays, self._donation, self._written, self._finish)
             results = executable.run(arrays, [], executable.extra)
-        except ValueError:  # the cause may be an array on several devices, or not on the selected device
+        except ValueError:  # maybe an array is on several devices, or not on the selected device
             operands = [*tensors, *outcome.inputs(), *self._parameters()]
             if self._divided is not None or not gathered(operands):
                 raise
@@ -173,7 +177,7 @@ class Program:
         return [*self._read, *(() if self._donation is None else self._donation.parameters)]
 
     def _finish(self, results: list[Any]) -> Any:
-        """Build the function's result, and assign the attributes that it changes."""
+        """Build the function's result, and assign attributes and variables."""
         first = len(self._written)
         for parameter, type_ in self._retyped:
             parameter.retype(type_)
@@ -203,10 +207,11 @@ def compile_program(
         function: the function.
         key: the call signature.
         leaves, structure: the flattened arguments.
-        numbers, tensors: locations of Python numbers and tensors that become inputs.
-        accept: function of the new program and its trace. If it returns ``False``, ``Rejected`` is raised
-            before XLA compiles. By default, every program is accepted.
-        shared: a trace for other sizes of the operands that is used instead of a new one.
+        numbers, tensors: locations of Python numbers and tensors that become inputs of the program.
+        accept: receives the new program and its trace. If it returns ``False``, ``Rejected`` is raised before
+            XLA compiles the program. By default, every program is accepted.
+        shared: a trace whose program serves other sizes, too. If it is given, it is used instead of a new
+            trace.
     """
     is_checking = settings.options["debug_nans"]
     if is_checking:
@@ -219,8 +224,7 @@ def compile_program(
     if settings.options.get("save_graphs"):
         observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
     types = [atom.type for atom in graph.outputs]
-    # donate nothing if the program calls Python, because donated values would be lost if the callback
-    # failed
+    # donate nothing if the program calls Python, because a failing callback would lose the donated values
     may_give = not calls_back(graph) and not is_checking
     new = {id(p): type for p, type in zip(written, types, strict=False)}
     is_given = [may_give and new.get(id(p)) is p.type for p in parameters]

@@ -1,6 +1,6 @@
 """Comparison of two graphs, in which equal constants may be stored differently.
 
-A constant with equal elements may be stored as one element or as a full array.
+A constant whose elements are all equal may be stored as one element or as a full array.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 
 __all__ = ["difference", "form", "is_equal"]
 
-#: constants with at most this many elements are compared by value, larger ones by identity
+#: constants with at most this many elements are compared by value, and larger constants by identity
 _SMALL = 64
 
 
 def difference(first: Graph, second: Graph) -> Equation | bool:
     """Return the first equation of ``first`` that differs from ``second``.
 
-    If there is none, return whether the inputs, the outputs, or the numbers of equations differ.
+    If all equations agree, return a bool: whether the inputs, the outputs, or the numbers of equations
+    differ.
     """
     values = dict(zip(first.inputs, second.inputs, strict=False))
 
@@ -39,14 +40,14 @@ def difference(first: Graph, second: Graph) -> Equation | bool:
 
 
 def is_equal(x: Constant, y: Constant) -> bool:
-    """Whether two constants are equal. Large constants are compared by identity."""
+    """Return whether two constants are equal. Compare large constants by identity."""
     if x.type is not y.type:
         return False
     return x.key == y.key or (x.type.size <= _SMALL and x.array().tobytes() == y.array().tobytes())
 
 
 def form(equation: Equation) -> Any:
-    """Return the operator and parameters of an equation, in a form for comparisons.
+    """Return a key for the operator and the parameters of an equation.
 
     A broadcast that repeats no elements has the same key as a reshape, because both compute the same array.
     """

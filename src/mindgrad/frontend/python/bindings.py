@@ -1,8 +1,8 @@
 """Scope analysis: find the variables that code reads, binds, changes, or captures.
 
 To *bind* a name is to assign or delete the variable. As in Python, the local variables of a function are the
-names that its source binds. Inner functions, lambdas, and classes have their own variables. Comprehensions
-do, too, except that ``:=`` inside a comprehension binds a variable of the enclosing function.
+names that its source binds. Inner functions, lambdas, and classes have separate variables. Comprehensions do,
+too, except that ``:=`` inside a comprehension binds a variable of the enclosing function.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
 def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
     """Yield the parts of a definition that Python evaluates in the enclosing scope.
 
-    They are decorators, defaults, annotations, and base classes.
+    These parts are decorators, defaults, annotations, and base classes.
     """
     if isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *node.keywords)
@@ -59,7 +59,7 @@ def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
 def _own_children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, (Function, ast.ClassDef)):
         yield from _evaluated_outside(node)
-    elif isinstance(node, ast.comprehension):  # the target is a variable of the comprehension, so omit it
+    elif isinstance(node, ast.comprehension):  # omit the target, which is a variable of the comprehension
         yield from (node.iter, *node.ifs)
     else:
         yield from ast.iter_child_nodes(node)
@@ -75,7 +75,7 @@ def within(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 
 def binds(*nodes: ast.AST) -> dict[str, None]:
-    """Return the names that the nodes may assign or delete, in source order."""
+    """Return the names that ``nodes`` may assign or delete, in source order."""
     bound: dict[str, None] = {}
     for node in within(*nodes):
         bound.update(dict.fromkeys(_bound_by(node)))
@@ -83,7 +83,7 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """Return the names that ``node`` binds, without the names that its children bind."""
+    """Return the names that ``node`` itself binds; ignore its children."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)
@@ -99,9 +99,9 @@ def _bound_by(node: ast.AST) -> Iterable[str]:
 
 
 def reads(*nodes: ast.AST) -> set[str]:
-    """Return the names that the nodes may read.
+    """Return the names that ``nodes`` may read.
 
-    Reads by inner functions, which may run later, are included.
+    Names that inner functions read are included, because these functions may run later.
     """
     names: set[str] = set()
     for node in nodes:
@@ -141,7 +141,7 @@ def _collect_reads(node: ast.AST, names: set[str]) -> None:
 def captured(*nodes: ast.AST) -> set[str]:
     """Return the names that inner functions, generators, and classes may read.
 
-    If the nodes call ``locals`` or a similar function, these names include all names that they bind.
+    If ``nodes`` call ``locals`` or a similar function, all names that ``nodes`` bind are included.
     """
     names: set[str] = set()
     for node in within(*nodes):
@@ -174,7 +174,7 @@ def _changed_by(node: ast.AST) -> Iterable[str]:
 class Assignments:
     """The names that statements bind or change in place, cached for each statement.
 
-    The statements must not change between calls.
+    The statements must not change while this object is used.
     """
 
     def __init__(self) -> None:
@@ -182,11 +182,14 @@ class Assignments:
         self._changed: dict[ast.AST, dict[str, None]] = {}
 
     def binds(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
-        """Return the names that the nodes may assign or delete (:func:`binds`)."""
+        """Return the names that ``nodes`` may assign or delete, like :func:`binds`."""
         return self._gathered(nodes, self._bound, _bound_by)
 
     def mutates(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
-        """Return variables whose values may change in place, as in ``x[i] = …``."""
+        """Return the variables whose values ``nodes`` may change in place.
+
+        An example is ``x`` in ``x[i] = …``.
+        """
         return self._gathered(nodes, self._changed, _changed_by)
 
     def _gathered(
@@ -206,7 +209,7 @@ class Assignments:
 
 
 def is_generator(function: Function) -> bool:
-    """Return whether a function is a generator function: it contains ``yield``."""
+    """Return whether ``function`` is a generator function, which contains ``yield``."""
     body = function.body if isinstance(function.body, list) else [function.body]
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in within(*body))
 
@@ -217,7 +220,7 @@ class Scope:
     Attributes:
         body: statements of the function, or the expression of a lambda.
         parameters: names of its parameters.
-        locals: its local variables, parameters first.
+        locals: names of its local variables, parameters first.
         globals, nonlocals: names that it declares ``global`` and ``nonlocal``.
         captured: names that inner functions may read.
     """
@@ -242,9 +245,9 @@ class Scope:
 
     @cached_property
     def shared(self) -> set[str]:
-        """Return the local names that an inner function declares ``nonlocal``.
+        """Return the local variables that an inner function declares ``nonlocal``.
 
-        Any call may assign them, because it may call the inner function.
+        Any call may assign them, because the called code may call the inner function.
         """
         declared = {name for part in self.body for node in ast.walk(part) if isinstance(node, ast.Nonlocal)
                     for name in node.names}  # fmt: skip

@@ -36,11 +36,12 @@ def consumed(
 
     Args:
         runtime: the ``Runtime``, which runs and traces statements.
-        function: value of the name ``sum``, ``any``, or ``all`` in the user's code. It may be another
-            function, which is called with the comprehension.
+        function: the value of the name ``sum``, ``any``, or ``all`` in the user's code. If it is not the
+            built-in function, it is called with the comprehension.
         items: the iterable.
-        test, element: functions of an unused argument and an item.
-        is_list: whether the comprehension is a list comprehension, not a generator expression.
+        test, element: functions of two arguments. The first argument is unused, and the second is an item.
+            ``test`` is ``None`` if the comprehension has no filter.
+        is_list: whether the comprehension is a list comprehension instead of a generator expression.
         others: further arguments, such as the start of a sum.
     """
     if isinstance(innermost(), GraphScope):
@@ -66,7 +67,7 @@ def _decided(
 ) -> Any:
     """Evaluate ``any`` or ``all`` of a comprehension as a loop over ``items``.
 
-    The loop ends early, except for a list comprehension, which evaluates all its elements.
+    The loop ends early, except for a list comprehension, because Python evaluates all elements of a list.
     """
     verdict: Any = not is_any
 
@@ -97,7 +98,7 @@ def _decided(
             verdict = decided(verdict, lambda: holds(x))
 
     items = _read(items)
-    # other iterables may be infinite, so stop at the first item that decides the result
+    # other iterables may be infinite, so the loop must stop at the first item that decides the result
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
     runtime.for_(items, iteration, get, put, ("the result of 'any' or 'all'",), stopped)
@@ -108,7 +109,7 @@ def _sum(
     runtime: Any, items: Any, test: Callable[..., Any] | None, element: Callable[..., Any], start: Any = 0
 ) -> Any:
     if isinstance(start, (str, bytes)):
-        return sum([], start)  # raises Python's error
+        return sum([], start)  # raises the same error as Python
     total = start
 
     def get() -> tuple[Any, ...]:

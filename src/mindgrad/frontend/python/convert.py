@@ -2,13 +2,13 @@
 
 :func:`convert` returns a *converted* function, which runs instead of the original in a trace. It has
 rewritten code (``rewrite``), and the variables, defaults, and names of the original. Each code object is
-rewritten once. The new code has the file, lines, and columns of the original, and generated inner functions
-have the name of the user's function. Therefore, tracebacks show the user's source.
+rewritten only once. The new code has the file, lines, and columns of the original, and generated inner
+functions have the name of the user's function. Therefore, tracebacks show the user's source.
 
-Python functions are converted, also as methods, in ``functools.partial``, and as ``__call__`` of an object.
-Other callables are called unchanged (:func:`reason_unconverted`): built-in functions, classes, functions of
-mindgrad, of the standard library, and of numeric libraries without tensors, generator and async functions,
-and functions whose source is unavailable.
+Python functions are converted, also if they are methods, ``functools.partial`` objects, or the ``__call__``
+of an object. Other callables are called unchanged (:func:`reason_unconverted`): built-in functions, classes,
+and functions of mindgrad, of the standard library, and of numeric libraries without tensors. Generator
+functions, async functions, and functions whose source is unavailable are not converted, either.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 _HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
 _SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
-#: folder of Python's standard library
+#: folder that contains Python's standard library
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
 
@@ -62,19 +62,20 @@ class _Code:
         self.original = original
         self.rewritten = rewritten
         self.reason = reason
-        #: whether this code is an inner function that was rewritten as part of the enclosing function
+        #: whether the code belongs to an inner function that was rewritten as part of the enclosing function
         self.is_inner = False
         #: whether the function calls itself and has no side effects (``plain_recursion``)
         self.is_plain_recursion = False
         self.cells: list[int] = []
-        #: variables of enclosing functions, and globals, that the function or an inner function assigns
+        #: names that the function or one of its inner functions assigns: variables of enclosing functions,
+        #: and globals
         self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
-#: maps the ``id`` of a code object to its entry. The code object itself is not a suitable key, because code
-#: objects from two files may be equal
+#: maps the ``id`` of a code object to its entry. The key is not the code object itself, because code objects
+#: from two files may be equal
 _codes: dict[int, _Code] = {}
-#: code objects inside rewritten code that were not rewritten: methods, generators, and classes
+#: code objects of methods, generators, and classes inside rewritten code, which were not rewritten
 _inside: dict[int, weakref.ref[types.CodeType]] = {}
 _lock = threading.RLock()
 
@@ -95,9 +96,9 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
 
 
 def convert(function: Any, runtime: Any) -> Any:
-    """Return the converted form of a function, which runs instead of it in a trace.
+    """Return the converted form of ``function``, which a trace calls instead of it.
 
-    Some callables, such as library functions, are not converted and returned unchanged.
+    Callables that are not converted, such as library functions, are returned unchanged.
 
     Args:
         function: any callable.
@@ -131,12 +132,12 @@ def convert(function: Any, runtime: Any) -> Any:
 
 
 def convertible(function: Any) -> bool:
-    """Return whether :func:`convert` converts ``function``."""
+    """Return whether :func:`convert` converts ``function`` instead of returning it."""
     return convert(function, None) is not function
 
 
 def reason_unconverted(function: Any) -> str:
-    """Return the reason why a function is not converted, or ``""`` if it is converted."""
+    """Return why ``function`` is not converted, or ``""`` if it is converted."""
     inner = _function_of(function)
     if inner is None:
         return "it is not written in Python"
@@ -145,16 +146,16 @@ def reason_unconverted(function: Any) -> str:
 
 
 def calls_itself_plainly(function: Any) -> bool:
-    """Return whether a function is a plain recursion (``plain_recursion``).
+    """Return whether ``function`` is a plain recursion (``plain_recursion``).
 
-    It calls itself and has no side effects.
+    A plain recursion calls itself and has no side effects.
     """
     entry = _codes.get(id(function.__code__)) if type(function) is types.FunctionType else None
     return entry is not None and entry.is_plain_recursion
 
 
 def is_without_source(function: Any) -> bool:
-    """Return whether a user's function is not converted because it has no source."""
+    """Return whether a user's function is unconverted because its source is missing."""
     inner = _function_of(function)
     entry = None if inner is None else _codes.get(id(inner.__code__))
     return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
@@ -163,7 +164,7 @@ def is_without_source(function: Any) -> bool:
 def is_unconverted(function: types.FunctionType) -> bool:
     """Return whether a user's function runs unconverted.
 
-    This holds for generator functions, and for functions without source.
+    The result is true for generator functions, and for functions without source.
     """
     if not is_generator_function(function.__code__):
         return is_without_source(function)
@@ -172,7 +173,7 @@ def is_unconverted(function: types.FunctionType) -> bool:
 
 
 def reason_without_source(frame: types.FrameType) -> str:
-    """Return the reason why the source of a frame's function is unavailable.
+    """Return why the source of the function of ``frame`` is unavailable.
 
     The result is ``""`` if the source is available, or is not needed because the function is not converted.
     """
@@ -194,7 +195,8 @@ def is_made_inside(function: types.FunctionType) -> bool:
 def refuse_unconvertible(function: Any) -> None:
     """Raise ``CompileError`` if ``function`` is a generator or async function.
 
-    Only the outermost compiled function is checked, because it may call generator functions.
+    Call this function only for the outermost compiled function, because that function may call generator
+    functions.
     """
     inner = _function_of(function)
     if inner is not None and is_generator_function(inner.__code__):
@@ -216,7 +218,7 @@ def _function_of(function: Any) -> types.FunctionType | None:
 
 
 def _call_of(kind: type) -> Any:
-    """Return the attribute ``__call__`` of a class, or ``None`` if it has none."""
+    """Return the attribute ``__call__`` of a class, or ``None`` if there is none."""
     for each in kind.__mro__:
         if "__call__" in each.__dict__:
             return each.__dict__["__call__"]
@@ -271,16 +273,17 @@ def _rewrite(function: types.FunctionType) -> _Code:
         except NoSource as error:
             return _remember(code, None, str(error))
         entry = _remember(code, _named(compiled, code.co_name, code.co_qualname))
-        # only a function that reads its own name can be recursive; the others do not need the slower check
+        # only a function that reads its own name can be recursive, so the slower check is skipped for all
+        # other functions
         if code.co_name in code.co_names:
             entry.is_plain_recursion = is_plain_recursion(find_source(function).node)
         return entry
 
 
 def _compiled(function: types.FunctionType) -> types.CodeType:
-    """Rewrite and compile a function.
+    """Rewrite and compile ``function``.
 
-    If this exceeds the recursion limit, it is repeated in a new thread, which has an empty stack.
+    If this exceeds the recursion limit, repeat it in a new thread, whose stack is empty.
     """
     outcome: list[Any] = []
 
@@ -310,16 +313,16 @@ def _compiled_here(function: types.FunctionType) -> types.CodeType:
 
 
 def _reason(function: types.FunctionType) -> str:
-    """Return the reason why a function is not converted, or ``""``.
+    """Return why ``function`` is not converted, or ``""``.
 
-    Whether its source is available is not checked.
+    This function does not check whether the source is available.
     """
     code = function.__code__
     file = code.co_filename
     if is_generator_function(code):
         return "it is a generator or async function"
     if file.startswith(PACKAGE):
-        return "it belongs to this package"
+        return "it belongs to mindgrad"
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]
     if module in NUMERIC:
         return f"it belongs to {module}"
@@ -335,13 +338,14 @@ def _is_standard(file: str) -> bool:
 def _named(code: types.CodeType, name: str, qualified: str, converted: bool = True) -> types.CodeType:
     """Set the names of ``code``, and of all code objects in it, to the user's names.
 
-    A generated inner function gets the name of the user's function that contains it. Inner functions of the
-    user are recorded as already rewritten, so that :func:`convert` returns them unchanged.
+    A generated inner function gets the name of the user's function that contains it. The user's inner
+    functions are recorded as already rewritten, so that :func:`convert` returns them unchanged.
 
     Args:
         code: compiled code of a rewritten function.
         name, qualified: name and qualified name of the user's function.
-        converted: whether ``code`` has been rewritten. Generators, classes, and functions in them have not.
+        converted: whether ``code`` has been rewritten. It is ``False`` for generators, classes, and the
+            functions inside them.
     """
     is_class = not code.co_flags & inspect.CO_NEWLOCALS
     around = qualified.removesuffix(HELPER)
@@ -352,7 +356,7 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                 constant = _named(constant, name, around + HELPER)
             else:
                 inner = constant.co_name
-                if constant.co_qualname != inner:  # Python adds no prefix if the name is declared ``global``
+                if constant.co_qualname != inner:  # Python adds no prefix to a ``global`` name
                     inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
                 generates = is_generator_function(constant) and constant.co_name != "<genexpr>"
                 is_rewritten = converted and not generates and bool(constant.co_flags & inspect.CO_NEWLOCALS)
@@ -365,7 +369,7 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                     forget = functools.partial(_forget_inside, id(constant))
                     _inside[id(constant)] = weakref.ref(constant, forget)
         elif is_class and constant == code.co_qualname:
-            constant = qualified  # this constant becomes `__qualname__` of the class
+            constant = qualified  # Python assigns this constant to `__qualname__` of the class
         constants.append(constant)
     return renamed(code, name, qualified, tuple(constants))
 

@@ -53,9 +53,9 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def _is_literal(key: ast.AST) -> bool:
-    """Return whether the key in ``items[key]`` is a literal, a slice, or a tuple.
+    """Return whether ``key`` in ``items[key]`` is a literal, a slice, or a tuple.
 
-    Such a key is not a tensor, so the expression is not rewritten.
+    Such a key is not a tensor, so ``items[key]`` is not rewritten.
     """
     match key:
         case ast.UnaryOp():
@@ -69,12 +69,13 @@ class Expressions(ast.NodeTransformer):
     """Rewrites the expressions of one function, in place.
 
     Args:
-        scope: names of the function.
+        scope: the names of the function.
         owner: name of the class that defines the function, for private names, or ``None``.
 
     Attributes:
-        setters: variables for which a function ``set__…`` must be defined.
-        needs_locals: whether the function calls ``locals()``, and ``locals__`` must be defined.
+        setters: names of the variables for which a function ``set__…`` must be defined.
+        needs_locals: whether a function ``locals__`` must be defined, because the function calls
+            ``locals()``.
     """
 
     def __init__(self, scope: Scope, owner: str | None) -> None:
@@ -86,7 +87,7 @@ class Expressions(ast.NodeTransformer):
         self._lambdas: list[ast.Lambda] = []  # the user's lambdas around the expression
 
     def expression(self, node: Any) -> Any:
-        """Rewrite an expression; return ``None`` for ``None``, a missing expression."""
+        """Rewrite the expression ``node``; return ``None`` if the expression is missing."""
         return None if node is None else self.visit(node)
 
     def part(self, node: ast.expr) -> ast.expr:
@@ -127,7 +128,7 @@ class Expressions(ast.NodeTransformer):
     def _comparison(
         self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], node: ast.AST
     ) -> ast.expr:
-        """Rewrite ``left op right op …``, in which ``left`` is already rewritten."""
+        """Rewrite ``left op right op …``, where ``left`` is already rewritten."""
         origin = at(ast.Pass(), left, until=rights[0])
         if len(ops) == 1:
             return self._compare(left, ops[0], self.visit(rights[0]), at(origin, node))
@@ -160,7 +161,7 @@ class Expressions(ast.NodeTransformer):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = self.visit(node.value)
         if node.format_spec is not None:
-            # a format specification is a JoinedStr, but must not become a call. Therefore rewrite only its
+            # a format specification is a JoinedStr, but must not become a call. Therefore, rewrite only its
             # children
             self.generic_visit(node.format_spec)
         return node
@@ -195,7 +196,7 @@ class Expressions(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
-            return node  # a target of the comprehension: ``[… for o.a in xs]``
+            return node  # a target of a comprehension: ``[… for o.a in xs]``
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, node: ast.AST) -> ast.expr:
@@ -230,7 +231,10 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def _special(self, node: ast.Call) -> ast.expr | None:
-        """Rewrite ``super()`` and ``locals()``, which inspect the frame of their caller."""
+        """Rewrite ``super()`` and ``locals()``, which inspect the frame of their caller.
+
+        Return ``None`` for other calls.
+        """
         if not isinstance(node.func, ast.Name) or node.args or node.keywords:
             return None
         function = node.func.id
@@ -247,7 +251,7 @@ class Expressions(ast.NodeTransformer):
     def _consumed(self, node: ast.Call) -> ast.expr | None:
         """Rewrite ``sum``, ``any``, or ``all`` of a comprehension with one ``for``.
 
-        ``None``: the call has another form.
+        Return ``None`` for other calls.
         """
         if (
             not isinstance(node.func, ast.Name)
@@ -284,7 +288,7 @@ class Expressions(ast.NodeTransformer):
         return runtime("consumed", args, node)
 
     def _of_item(self, value: ast.expr, variable: str) -> ast.expr:
-        """Create ``lambda part__, variable: value``, where ``variable`` is one item."""
+        """Create ``lambda part__, variable: value``, a function of one item."""
         before, self._part = self._part, True
         body = self.visit(value)
         self._part = before

@@ -10,11 +10,11 @@ branch always jumps, the statements after the ``if`` move into its other branch:
 
 If a branch jumps only sometimes, or the jump is in a loop, the jump is replaced by an assignment of True to a
 Bool variable, its *flag*. The following statements run only if the flag is False, and a loop ends if the flag
-is True. The ``else`` of a loop runs only if the flag of its ``break`` is False. Statements are not
-duplicated, so the length of the result is proportional to the length of the source.
+is True. The ``else`` block of a loop runs only if the flag of the loop's ``break`` is False. No statement is
+duplicated, so the length of the rewritten code is proportional to the length of the source.
 
 A jump out of a ``finally`` block discards an exception, which flags cannot express. ``unsupported`` rejects
-it.
+such a jump.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ Block = list[ast.stmt]
 
 
 def escapes(body: Sequence[ast.stmt]) -> set[str]:
-    """Return which of "return", "break", and "continue" may leave the statements."""
+    """Return the kinds of jumps that may leave ``body``.
+
+    The kinds are "return", "break", and "continue".
+    """
     kinds: set[str] = set()
     for statement in body:
         match statement:
@@ -56,7 +59,7 @@ def escapes(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def completes(body: Sequence[ast.stmt]) -> bool:
-    """Return whether the statements may run to their end, without a jump."""
+    """Return whether ``body`` may run to its end, without a jump."""
     return all(_completes(each) for each in body)
 
 
@@ -82,19 +85,19 @@ def _completes(statement: ast.stmt) -> bool:
                 return False
             normally = completes(statement.body) and completes(statement.orelse)
             return normally or any(completes(handler.body) for handler in statement.handlers)
-    return True  # also for a ``with`` that ends with a jump, because it may suppress an exception before it
+    return True  # a ``with`` that ends with a jump may complete, too, because it may suppress an exception
 
 
 def is_true(test: ast.expr) -> bool:
-    """Return whether a test is a true literal, as in ``while True``."""
+    """Return whether ``test`` is a true literal, as in ``while True``."""
     return isinstance(test, ast.Constant) and bool(test.value)
 
 
 class _Context(NamedTuple):
-    """The statements around a jump, which determine how it is replaced.
+    """The statements around a jump, which determine how the jump is replaced.
 
     Attributes:
-        noted: which jumps ("return", "break", "continue") must set their flag.
+        noted: kinds of jumps ("return", "break", "continue") that must set their flag.
         broke, continued: names of the flags of the innermost loop.
         leaving: for each variable whose value a ``break`` passes out of the loop, its name and the name of
             the additional variable (``loop_exits``).
@@ -121,11 +124,11 @@ def stops(loop: ast.For | ast.While) -> list[str]:
 def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
     """Replace all jumps in the body of a function.
 
-    The result has at most one ``return``, at its end.
+    The rewritten body has at most one ``return``, at its end.
 
     Args:
         body: the statements, which are changed in place.
-        bound: variables that have a value at the start: the parameters.
+        bound: names of the parameters, which have a value at the start.
     """
     body = _reached(body)
     note_exits(body, bound)

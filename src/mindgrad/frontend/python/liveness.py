@@ -2,7 +2,7 @@
 
 A name is *live* at a point of the code if later code may read it. The analysis visits the statements of one
 function backward, after ``jumps`` has replaced the jumps. Let ``live`` be the set of names that are live
-after a statement. Then ``before(statement, live)`` is the set of names that are live before it::
+after a statement. Then ``before(statement, live)`` is the set of names that are live before the statement::
 
     before(x = e, live)              = before(e, live − {x})
     before(if c: a else: b, live)    = before(c, before(a, live) ∪ before(b, live))
@@ -12,13 +12,13 @@ after a statement. Then ``before(statement, live)`` is the set of names that are
 If flags end the loop, E consists of ``live`` and these flags. Otherwise, E is empty.
 
 An ``if`` or loop *hands on* the variables that it assigns and that are live after it. They become results of
-the compiled branch or loop. All other variables are temporaries of one branch or iteration. Their type may
-differ between branches.
+the compiled branch or loop. All other variables that it assigns are temporaries of one branch or iteration.
+The type of a temporary may differ between branches.
 
 Names that inner functions capture, and names declared ``global`` or ``nonlocal``, are always live. A variable
 whose value may be changed in place counts as assigned and read.
 
-Cost: two or three passes over each loop body, for each enclosing loop.
+The analysis passes over each loop body two or three times, for each enclosing loop.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def handed_on(
         assignments: the names that the statements assign and change.
 
     Returns:
-        Two dictionaries with a statement as the key. The first contains ``(handed on, scratch)`` for each
+        Two dictionaries whose keys are statements. The first one contains ``(handed on, scratch)`` for each
         ``if`` and loop. Later code reads the variables that are handed on. The statement also assigns the
         scratch variables, but later code does not read them; their old values are restored for the other
         branch and after the statement. The second dictionary contains the names that are live after each
@@ -103,7 +103,8 @@ class _Liveness:
             case ast.Try() | ast.TryStar():
                 return self.attempt(node, live, raised)
             case ast.Match():
-                # a pattern that does not match may assign some of its names, so no name counts as overwritten
+                # a pattern that does not match may still assign some of its names, so no name counts as
+                # overwritten
                 inside = live
                 for case in node.cases:
                     inside |= self.block(case.body, live, raised)
@@ -138,7 +139,7 @@ class _Liveness:
         return self.block(node.body, orelse, caught)
 
     def loop(self, node: Any, live: Names, raised: Names) -> Names:
-        """Return the names that are live at the start of each iteration."""
+        """Return the names that are live at the start of each iteration of a loop."""
         is_for = isinstance(node, ast.For)
         if is_for:
             self.later[node] = live | self.outside
@@ -164,7 +165,7 @@ class _Liveness:
         names = [name for name in bound if name in live]
         mutated = self.assignments.mutates(parts)
         changed = [name for name in mutated if name in self.own and name not in names]
-        # each repeated pass over a loop only adds live names, so the last pass stores the complete result
+        # each repeated pass over a loop can only add live names, so the last pass stores the complete result
         calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
         handed = names + changed + shared
@@ -187,7 +188,8 @@ class _Liveness:
     def expression(self, node: ast.AST, live: Names) -> Names:
         """Return the names that are live before the expression ``node``.
 
-        A ``:=`` that Python may skip, as after ``and``, does not count as overwriting its name.
+        Python may skip a ``:=``, for example after ``and``. Such a ``:=`` does not count as overwriting its
+        name.
         """
         match node:
             case ast.Name():
@@ -211,9 +213,10 @@ class _Liveness:
         return live
 
     def skippable(self, parts: Sequence[ast.expr], live: Names) -> Names:
-        """Return the names that are live before operands of ``and`` or ``or``.
+        """Return the names that are live before the operands ``parts``.
 
-        Python may skip the remaining operands after any of them, as in chained comparisons.
+        After each operand, Python may skip all remaining operands, as in ``and``, ``or``, and chained
+        comparisons.
         """
         inside = live
         for each in reversed(parts):

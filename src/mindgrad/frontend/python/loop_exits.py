@@ -7,12 +7,12 @@
     else:                         if not broke__1: y = b
         y = b                     else: y = leave__1__y
 
-In this example, ``y`` always has a value after the loop, but not after an iteration that continues.
-Therefore, ``y`` cannot be a carry of the compiled loop. An additional variable, ``leave__1__y``, passes its
-value out of the loop. It is read only if the ``break`` was taken (``jumps``).
+In this example, ``y`` always has a value after the loop, but not at the end of an iteration that does not
+break. Therefore, ``y`` cannot be a carry of the compiled loop. An additional variable, ``leave__1__y``,
+passes the value of ``y`` out of the loop. It is read only if the ``break`` was taken (``jumps``).
 
 The analysis uses only the source of the function. To *bind* a name is to assign the variable. A name is bound
-at a statement if all paths to the statement bind it. Names that only the loop itself reads do not need an
+at a statement if all paths to the statement bind it. Names that only the loop itself reads do not require an
 additional variable.
 """
 
@@ -33,7 +33,7 @@ Names = frozenset[str]
 
 
 def leaving(loop: ast.AST) -> tuple[str, ...]:
-    """Return the variables whose values a ``break`` must pass out of the loop.
+    """Return the variables whose values a ``break`` must pass out of ``loop``.
 
     :func:`note_exits` has stored them in the node.
     """
@@ -47,7 +47,7 @@ def note_exits(body: Sequence[ast.stmt], bound: Names) -> None:
 
     Args:
         body: the statements of a function.
-        bound: variables that have a value at the start.
+        bound: names of the variables that have a value at the start.
     """
     _Exits(body).block(body, bound)
 
@@ -60,7 +60,8 @@ _FUNCTIONS: tuple[type, ...] = (
 
 class _Exits:
     def __init__(self, body: Sequence[ast.stmt]) -> None:
-        # ``reads``: how often the function reads each name. ``shared``: names that other functions can read
+        # ``reads`` counts how often the function reads each name. ``shared`` contains the names that other
+        # functions can read
         self.reads = _reads(body)
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.shared = _reads(node for node in nodes if isinstance(node, _FUNCTIONS)).keys() | {
@@ -70,9 +71,9 @@ class _Exits:
         self.breaks: list[list[Names]] = []
 
     def block(self, body: Sequence[ast.stmt], bound: Names | None) -> Names | None:
-        """Return the names that are bound after the statements.
+        """Return the names that are bound after ``body``.
 
-        ``None``: the end of the statements cannot be reached.
+        The result is ``None`` if the end of ``body`` cannot be reached.
         """
         for statement in body:
             if bound is None:
@@ -133,7 +134,7 @@ class _Exits:
 
 
 def _reads(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """Count, for each name, how often the nodes read, change, or delete it."""
+    """Count how often ``nodes`` read, change, or delete each name."""
     counts: Counter[str] = Counter()
     for root in nodes:
         for node in ast.walk(root):

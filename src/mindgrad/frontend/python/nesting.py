@@ -5,11 +5,12 @@
     return x                                     return x * m
                                          return x
 
-If ``a`` is a tensor, the ``and`` is compiled to a branch, and only one of its two sides assigns ``m``. A read
-of ``m`` in the body would then raise ``CompileError``. In the nested form, ``m`` has a value at every read.
+If ``a`` is a tensor, the ``and`` is compiled to a branch, and only one side of the branch assigns ``m``. A
+read of ``m`` in the body would then raise ``CompileError``. In the nested form, ``m`` has a value at every
+read.
 
-The rewrite duplicates the ``else`` block. It is omitted if this block is long, or itself contains such an
-``if``.
+The rewrite duplicates the ``else`` block. Therefore, an ``if`` remains unchanged if its ``else`` block is
+long or contains another ``if`` of this form.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _LONGEST = 400
 
 
 def with_nested_tests(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Rewrite ``if`` conditions with ``and`` and ``:=`` to nested ``if`` statements.
+    """Rewrite ``if`` statements whose condition contains ``and`` and a later ``:=``.
 
-    Inner functions in ``body`` are left unchanged.
+    They become nested ``if`` statements. Inner functions in ``body`` are left unchanged.
     """
     nesting = _Nesting()
     return [nesting.visit(each) for each in body]
@@ -61,7 +62,7 @@ class _Nesting(ast.NodeTransformer):
 
 
 def _binds(test: ast.expr) -> bool:
-    """Return whether ``test`` has a ``:=`` that ``and`` or ``or`` may skip."""
+    """Return whether ``test`` contains a ``:=`` that ``and`` or ``or`` may skip."""
     if not isinstance(test, ast.BoolOp):
         return False
     return any(isinstance(node, ast.NamedExpr) for node in within(*test.values[1:]))

@@ -13,8 +13,8 @@ Two calls of such a function with equal arguments return equal results, so only 
 
 - Its statements assign only local variables.
 - It calls only itself, and built-in functions that do not change their arguments.
-- The values of a variable that it changes by ``+=`` are literals or results of arithmetic. Therefore, ``+=``
-  cannot change a list that other code can access.
+- If ``+=`` changes a variable, all values of the variable are literals or results of arithmetic. Therefore,
+  ``+=`` cannot change a list that other code can access.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OWN_VALUES = (ast.BinOp, ast.UnaryOp, ast.Constant)
 
 
 def is_plain_recursion(function: ast.FunctionDef) -> bool:
-    """Return whether the source shows that a function is a plain recursion."""
+    """Return whether the source shows that ``function`` is a plain recursion."""
     names = function.args
     parameters = {each.arg for each in (*names.posonlyargs, *names.args, *names.kwonlyargs)}
     if function.decorator_list or names.vararg or names.kwarg or function.name in parameters:

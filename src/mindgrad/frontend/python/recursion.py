@@ -6,12 +6,12 @@
         return x                                 x, n = g(x), n - 1; continue
                                              return x
 
-A *tail call* is a call directly after ``return``. If a tensor decides when a recursion ends, its trace does
-not end, because both branches are traced. A loop on a tensor, in contrast, can be compiled. Therefore, a
-function whose trace did not end is traced again in this form (``tracing.trace_of``).
+A *tail call* is a call directly after ``return``. If a tensor decides when a recursion ends, the trace of the
+function never ends, because both branches are traced. In contrast, a loop on a tensor can be compiled.
+Therefore, a function whose trace did not end is traced again in this form (``tracing.trace_of``).
 
-At each tail call, the rewritten code checks whether the name ``f`` still refers to the same function.
-Otherwise, it makes an ordinary call. Some functions are not converted:
+At each tail call, the rewritten code checks whether the name ``f`` still refers to the same function. If not,
+it makes an ordinary call. The following functions are not converted:
 
 - functions with ``*args`` or ``**kwargs``,
 - functions whose tail calls omit arguments with defaults,
@@ -39,13 +39,13 @@ def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str
     """Convert ``body`` to a loop if it contains a tail call of ``function``.
 
     Args:
-        function: the function that contains the body.
-        body: its statements without the docstring.
+        function: the function that contains ``body``.
+        body: the statements of the function without its docstring.
         captured: variables of the function that inner functions use.
         bound: variables that the function assigns, including parameters.
 
     Returns:
-        A list with the loop, or ``body`` if it is not converted.
+        A list that contains the loop, or ``body`` if it is not converted.
     """
     args = function.args
     parameters = [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
@@ -103,7 +103,7 @@ class _TailCalls:
     def _arguments(self, call: ast.expr | None) -> dict[str, ast.expr] | None:
         """Return the argument for each parameter if ``call`` is a recursive call.
 
-        ``None``: ``call`` is not a recursive call, or omits arguments.
+        The result is ``None`` if ``call`` is not a recursive call, or omits arguments.
         """
         if not isinstance(call, ast.Call):
             return None

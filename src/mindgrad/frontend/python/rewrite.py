@@ -1,8 +1,8 @@
 """Rewrite the source of a function: replace control flow by calls of the runtime.
 
-The rewritten function has one additional closure variable ``mg__``, the runtime
-(``frontend.control.runtime``). Each ``if`` and loop becomes a call of a method of ``mg__``. Its blocks become
-inner functions that share the function's variables::
+The rewritten function has one additional closure variable, ``mg__``, which contains the runtime
+(``frontend.control.runtime``). Each ``if`` and loop becomes a call of a method of ``mg__``. The blocks of the
+``if`` or loop become inner functions that share the function's variables::
 
     if c:             def then__1(): nonlocal x; x = f(x)
         x = f(x)  ->  def orelse__1(): pass
@@ -10,8 +10,8 @@ inner functions that share the function's variables::
                       def put__1(values__): nonlocal x; (x,) = values__
                       mg__.if_(c, then__1, orelse__1, get__1, put__1, ("x",), lambda: (x, …))
 
-``get__1`` returns the variables that the ``if`` or loop assigns and that later code reads (``liveness``). It
-returns ``mg__.undefined`` for an unbound variable. ``put__1`` assigns the variables, and deletes each
+``get__1`` returns the variables that the ``if`` or loop assigns and that later code reads (``liveness``). For
+an unbound variable, it returns ``mg__.undefined``. ``put__1`` assigns the variables, and deletes each
 variable whose value is ``mg__.undefined``. The last argument is never called. Its code shows which variables
 later code reads.
 
@@ -66,10 +66,10 @@ _OPERATORS = {
 def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.FunctionDef:
     """Rewrite the body of ``function`` in place, and return ``function``.
 
-    Defaults and decorators are evaluated outside the function, and remain unchanged.
+    Defaults and decorators remain unchanged, because Python evaluates them outside the function.
 
     Args:
-        function: its syntax tree.
+        function: syntax tree of the function.
         owner: name of the class that defines the function, or ``None``.
     """
     _Function(function, owner, itertools.count(1)).rewrite()
@@ -77,7 +77,7 @@ def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.Functi
 
 
 class _Function(Expressions):
-    """Rewrite the statements and expressions of one function in place.
+    """Rewrites the statements and expressions of one function, in place.
 
     Args:
         function: syntax tree of the function.
@@ -98,7 +98,7 @@ class _Function(Expressions):
             head, body = [body[0]], body[1:]
         origin = body[0] if body else function
         captured = scope.captured  # compute this cached property before the source changes
-        # a loop would share the captured variables among its iterations, but each recursive call has its own
+        # each recursive call has separate variables, but the iterations of a loop would share the captured
         # variables
         if not captured & scope.locals.keys():
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
@@ -156,7 +156,7 @@ class _Function(Expressions):
     def _helper(
         self, identifier: str, body: Block, origin: ast.AST, parameters: tuple[str, ...] = ()
     ) -> ast.stmt:
-        """Create an inner function that contains the rewritten statements ``body``."""
+        """Create an inner function that contains ``body`` in rewritten form."""
         declared = self._declared(self.assignments.binds(body), origin)
         return define(identifier, parameters, declared + self.block(body), origin)
 
@@ -167,8 +167,8 @@ class _Function(Expressions):
     def _get(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
         """Create a getter: a function that returns the values of the variables ``names``.
 
-        The generated function first returns all values as one tuple. If this raises ``NameError``, it reads
-        each variable in a separate ``try``, and returns ``undefined`` for unbound variables.
+        The getter first returns all values as one tuple. If this raises ``NameError``, it reads each variable
+        in a separate ``try``, and returns ``undefined`` for unbound variables.
         """
 
         def values(of: list[str]) -> ast.stmt:
@@ -188,7 +188,7 @@ class _Function(Expressions):
     def _put(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
         """Create a setter: a function that assigns the variables ``names`` from a tuple.
 
-        It deletes each variable whose new value is ``undefined``.
+        The setter deletes each variable whose new value is ``undefined``.
         """
         if not names:
             return define(identifier, ["values__"], [], origin)
@@ -204,12 +204,13 @@ class _Function(Expressions):
         return define(identifier, ["values__"], body, origin)
 
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
-        """Create the getter and setter for the variables of an ``if`` or loop.
+        """Create the getter and setter for the variables that an ``if`` or loop assigns.
 
-        The ``if`` or loop assigns these variables. The variables that later code reads come first.
+        The variables that later code reads come first.
 
         Returns:
-            The definitions of getter and setter, and the arguments ``getter, setter, names`` for the runtime.
+            The definitions of the getter and setter, and the arguments ``getter, setter, names`` for the
+            runtime.
         """
         names, scratch = self.names[node]
         every = names + scratch
@@ -219,7 +220,10 @@ class _Function(Expressions):
         return done, [name(getter, node), name(setter, node), listed]
 
     def _later(self, node: ast.AST) -> ast.expr:
-        """Create a lambda, never called, that reads all variables used after ``node``."""
+        """Create a lambda that reads all variables used after ``node``.
+
+        The lambda is never called.
+        """
         read = [name(each, node) for each in sorted(self.later[node])]
         return thunk(at(ast.Tuple(read, ast.Load()), node))
 
@@ -279,7 +283,8 @@ class _Function(Expressions):
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
         if node.handlers:
-            # give the call of ``try_end`` the position of the first statement, which error messages then show
+            # error messages show the position of the call of ``try_end``, so give it the position of the
+            # first statement
             first = node.body[0]
             node.body.append(statement(runtime("try_end", [name(token, first)], first)))
         for handler in node.handlers:
@@ -364,8 +369,8 @@ class _Function(Expressions):
         return done
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> Block:
-        # remove the annotation, which Python does not evaluate for local variables. The variable may be
-        # nonlocal in an inner function, and Python forbids annotations of nonlocal variables
+        # remove the annotation, which Python does not evaluate for local variables. In an inner function, the
+        # variable may be nonlocal, and Python forbids annotations of nonlocal variables
         if node.value is not None:
             return self.do_Assign(at(ast.Assign([node.target], node.value), node))
         target = node.target
@@ -376,9 +381,9 @@ class _Function(Expressions):
         return []
 
     def _store(self, target: Any, value: ast.expr) -> Block:
-        """Create statements that assign ``value`` to a target.
+        """Create statements that assign ``value`` to ``target``.
 
-        ``value`` is already rewritten. The parts of the target are evaluated in Python's order.
+        ``value`` is already rewritten. The parts of ``target`` are evaluated in Python's order.
         """
         if _is_plain(target):
             return [at(ast.Assign([target], value), target, until=value)]
@@ -405,7 +410,10 @@ class _Function(Expressions):
     def _store_in(
         self, method: str, parts: list[ast.expr], others: list[ast.expr], value: ast.expr, origin: ast.AST
     ) -> Block:
-        """Create ``mg__.method(*parts, *others, value)``, but evaluate ``value`` first."""
+        """Create ``mg__.method(*parts, *others, value)``, but evaluate ``value`` first.
+
+        As in Python, the value of an assignment is evaluated before its target.
+        """
         done: Block = []
         if not isinstance(value, ast.Constant) and any(map(_calls, [*parts, value])):
             temporary = self._temporary()
@@ -460,7 +468,7 @@ class _Function(Expressions):
 
 
 def _is_plain(target: ast.AST) -> bool:
-    """Return whether an assignment target has only variables, no items or attributes."""
+    """Return whether an assignment target contains no items or attributes."""
     return not any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in ast.walk(target))
 
 

@@ -1,14 +1,14 @@
 """Find the source of a function object, and parse it to a syntax tree.
 
-A code object contains the file and line of its function. The complete text of that file is parsed once, so
+A code object contains the file and line of its function. The complete text of the file is parsed once, so
 that lines and columns are exact. ``linecache`` provides the text of files, notebook cells, doctests, and
 ``python -m mindgrad -c``. This module finds the text of ``python -c``, redirected standard input, and lines
 typed at a prompt.
 
 Several functions, such as lambdas, may begin on the same line. All functions that begin on the line of the
-code object are compiled, and the function with the same bytecode is used. If several have the same bytecode,
-their columns are compared. The comparison also detects a file that was edited after the program loaded it.
-Without it, mindgrad would compile a different function.
+code object are compiled, and the one with the same bytecode is used. If several have the same bytecode, their
+columns are compared. The comparison of bytecode also detects that a file was edited after the program loaded
+it. Without the comparison, mindgrad would compile a different function.
 """
 
 from __future__ import annotations
@@ -31,21 +31,24 @@ from mindgrad.frontend.python.ast_helpers import RUNTIME, at
 __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
 
 _FUTURE = 0x1FE0000  # bits of ``co_flags`` that represent `from __future__ import …`
-#: prefix for the name of the class around a compiled method. Python ignores leading underscores of the class
-#: name in private names such as ``_Class__x``, so these names remain correct
+#: prefix for the name of the class in which a method is compiled. In private names such as ``_Class__x``,
+#: Python ignores leading underscores of the class name, so these names remain correct
 _CLASS = "_" * 20
 _HISTORY = 2000  # maximum number of lines typed at a prompt that are searched
 
 
 class NoSource(Exception):
-    """The source of a function is unavailable. The message begins with "its source"."""
+    """Raised if the source of a function is unavailable.
+
+    The message begins with "its source".
+    """
 
 
 class Source(NamedTuple):
     """The definition of a function, its class, and its file.
 
     Attributes:
-        node: a copy of the definition. A lambda becomes a function that returns its value.
+        node: a copy of the definition. A lambda is represented by a function that returns its value.
         owner: name of the class that defines the function, for private names and ``super()``, or ``None``.
         file: file name of the source in ``linecache``.
     """
@@ -61,19 +64,22 @@ class _Definition(NamedTuple):
 
 
 class _File:
-    """A parsed source file: its functions and lambdas by name and first line."""
+    """A parsed source file: its functions and lambdas by name and first line.
+
+    Each entry contains the syntax tree of the function and the name of its class.
+    """
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.definitions: dict[tuple[str, int], list[_Definition]] = {}
-        #: import statements of the module: Python compiles calls of imported names in a different way
+        #: import statements of the module, because Python compiles calls of imported names in a different way
         self.imports: list[ast.stmt] = []
         try:
             with _syntax_trees:
                 module = ast.parse("".join(lines))
             self.imports = _imports(module)
             self._collect(module, None)
-        except (SyntaxError, ValueError):  # for example, the file was edited and is not valid Python now
+        except (SyntaxError, ValueError):  # for example, an edited file that is not valid Python now
             self.definitions.clear()
 
     def _collect(self, node: ast.AST, owner: str | None) -> None:
@@ -91,7 +97,7 @@ class _File:
 
 
 def _imports(module: ast.Module) -> list[ast.stmt]:
-    """Collect the import statements of a module, except in functions and classes."""
+    """Collect the import statements of a module, except inside functions and classes."""
     imports: list[ast.stmt] = []
     waiting: list[ast.AST] = [module]
     while waiting:
@@ -103,8 +109,8 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return imports
 
 
-#: lock for parsing and compiling syntax trees. CPython counts the depth of all threads together, and raises
-#: SystemError if one thread converts a tree while another thread waits in a conversion
+#: lock for parsing and compiling syntax trees. CPython adds the recursion depths of all threads. It raises
+#: SystemError if one thread converts a tree while another thread waits in the middle of a conversion
 _syntax_trees = threading.RLock()
 
 
@@ -129,7 +135,8 @@ def find_source(function: types.FunctionType) -> Source:
         A copy of the definition, which the caller may change.
 
     Raises:
-        NoSource: If the source is unavailable, or the function was not compiled from this source.
+        NoSource: If the source is unavailable, or ``function`` was not compiled from the source that was
+            found.
     """
     code = function.__code__
     definition = None
@@ -146,7 +153,7 @@ def find_source(function: types.FunctionType) -> Source:
 
 
 def without_text(code: types.CodeType) -> str:
-    """Return the reason why a code object has no source."""
+    """Return the reason why the source of ``code`` is missing, for messages."""
     return f"its source cannot be found ({_maker(code)})"
 
 
@@ -159,13 +166,13 @@ def _maker(code: types.CodeType) -> str:
 
 
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield file names and lines of sources that may define a function.
+    """Yield the file names and lines of sources that may define a function.
 
     The most likely source comes first.
 
     Args:
         code: the code object of the function.
-        module: global variables of its module.
+        module: global variables of the function's module.
     """
     file = code.co_filename
     lines = linecache.getlines(file, module)
@@ -184,7 +191,7 @@ def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, 
 
 
 def _registered(file: str, text: str) -> tuple[str, Sequence[str]]:
-    """Add a source to ``linecache``, so that tracebacks can show its lines."""
+    """Add the source ``text`` to ``linecache``, so that tracebacks can show its lines."""
     if file not in linecache.cache:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     return file, linecache.getlines(file)
@@ -232,7 +239,7 @@ def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _statement(lines: Sequence[str]) -> str | None:
-    """Return the most of the first ``lines`` that form one complete statement."""
+    """Return the longest prefix of ``lines`` that is one complete statement."""
     statement = None
     for count in range(1, len(lines) + 1):
         text = "\n".join(lines[:count]) + "\n"
@@ -243,7 +250,8 @@ def _statement(lines: Sequence[str]) -> str | None:
                 break
             statement = text
         except (SyntaxError, ValueError):
-            # the lines are incomplete, such as a single decorator, or already contain the next statement
+            # the lines are incomplete, such as a single decorator, or already contain a part of the next
+            # statement
             if statement is not None and not lines[count - 1][:1].isspace() and count - 1 > _lines(statement):
                 break
     return statement
@@ -280,7 +288,7 @@ def _match(code: types.CodeType, file: _File) -> _Definition | None:
 def _same(first: Any, second: Any) -> bool:
     """Return whether two code objects, or two of their constants, are equivalent.
 
-    File names, positions, and qualified names are ignored.
+    File names, source positions, and qualified names are ignored.
     """
     if type(first) is not type(second):
         return False
@@ -297,7 +305,10 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants of ``code``, with the qualified name of a class replaced."""
+    """Return the constants of ``code``, without the qualified name of a class.
+
+    Qualified names are replaced, because :func:`_same` ignores them.
+    """
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
     return tuple("__qualname__" if each == code.co_qualname else each for each in code.co_consts)
@@ -306,7 +317,7 @@ def _constants(code: types.CodeType) -> tuple[Any, ...]:
 def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
     """Return whether ``code`` is ``plain`` after pytest has rewritten its ``assert``.
 
-    Only the names are compared.
+    This function compares only the names in both code objects.
     """
     if not any(each.startswith("@py") for each in (*code.co_names, *code.co_varnames)):
         return False
@@ -346,7 +357,7 @@ def copied(node: Any) -> Any:
     """Copy a syntax tree, faster than ``copy.deepcopy``.
 
     Only fields of the grammar are copied. Tools such as IPython add other attributes to nodes, for example
-    ``parent``, which would make the copy refer to other trees.
+    ``parent``. With such attributes, the copy would refer to other trees.
     """
     if isinstance(node, list):
         return [copied(each) for each in node]
@@ -373,14 +384,15 @@ def compile_function(
 ) -> types.CodeType:
     """Compile a definition with the free variables and compiler flags of ``original``.
 
-    The result may have the variable of the runtime (``mg__``) as an additional free variable.
+    The new code may have the variable of the runtime (``mg__``) as an additional free variable.
 
     Args:
         node: the definition.
         owner: name of the class that defines the function, or ``None``.
         original: the original code object of the function.
         file: file name of the source.
-        imports: imports of the module. Without them, the bytecode may differ from the original bytecode.
+        imports: import statements of the module. Without them, the bytecode may differ from the original
+            bytecode.
     """
     inner: Any = at(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     before: list[ast.stmt] = []

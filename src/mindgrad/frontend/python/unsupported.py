@@ -1,7 +1,7 @@
 """Reject unsupported syntax before any code runs.
 
-This module rejects syntax that no compiled function supports, such as ``yield``. Whether other constructs are
-supported depends on values. For example, ``float(x)`` is supported if ``x`` is not a tensor. The runtime
+This module rejects syntax that no compiled function supports, such as ``yield``. For other constructs, the
+support depends on values. For example, ``float(x)`` is supported if ``x`` is not a tensor. The runtime
 rejects such constructs when the trace reaches them.
 """
 
@@ -23,12 +23,12 @@ _JUMPS = (ast.Return, ast.Break, ast.Continue)
 
 
 def is_generator_function(code: types.CodeType) -> bool:
-    """Return whether the code belongs to a generator or async function."""
+    """Return whether ``code`` belongs to a generator or async function."""
     return bool(code.co_flags & _GENERATORS)
 
 
 def refuse_generator(function: types.FunctionType) -> NoReturn:
-    """Raise ``CompileError``: a generator or async function cannot be compiled."""
+    """Raise ``CompileError`` because ``function`` is a generator or async function."""
     code = function.__code__
     location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
@@ -47,11 +47,11 @@ def refuse_generator(function: types.FunctionType) -> NoReturn:
 
 
 def refuse_depth(function: types.FunctionType) -> NoReturn:
-    """Raise ``CompileError`` because the syntax of a function is nested too deeply."""
+    """Raise ``CompileError`` because the syntax of ``function`` is nested too deeply."""
     code = function.__code__
     refuse(
-        f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early "
-        "returns, or an expression with a thousand operators",
+        f"'{code.co_name}' is nested too deeply. Possible causes are nested blocks, a long elif chain, many "
+        "early returns, or an expression with a thousand operators",
         "Split it into several functions.",
         at=SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name),
     )
@@ -61,9 +61,9 @@ def check(function: ast.FunctionDef, name: str, file: str) -> None:
     """Raise ``CompileError`` if a jump leaves a ``finally`` block.
 
     Args:
-        function: the function, which is checked with its inner functions.
-        name: its name, for messages.
-        file: file of its source, for messages.
+        function: the function. Its inner functions are checked, too.
+        name: name of the function, for messages.
+        file: name of its source file, for messages.
     """
     for node in within(*function.body):
         if isinstance(node, (ast.Try, ast.TryStar)):
@@ -84,9 +84,9 @@ def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> 
 
 
 def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
-    """Find the jumps that leave the statements.
+    """Find the jumps in ``body`` that leave it.
 
-    A ``break`` or ``continue`` of a loop inside the statements does not leave them.
+    A ``break`` or ``continue`` of a loop inside ``body`` does not leave ``body``.
     """
     jumps: list[ast.AST] = []
     for node in body:
