@@ -64,8 +64,8 @@ def test_help_without_dashes_prints_the_help(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["help", "ops"])
     assert "usage: mindgrad ops" in capsys.readouterr().out
-    assert main(["help", "opps"]) == 2
-    assert "no command is called 'opps'; nearest: 'ops'" in capsys.readouterr().err
+    assert main(["help", "opsx"]) == 2
+    assert "no command is called 'opsx'; nearest: 'ops'" in capsys.readouterr().err
 
 
 def test_a_program_with_the_name_of_a_command_is_run(tmp_path, monkeypatch, capfd):

@@ -151,7 +151,7 @@ def size_of(
     Args:
         leaves: the leaves of the arguments.
         axes: the path and axis of each leaf. The axis of a leaf that all batch elements share is ``None``.
-        ensemble_size: number of Cells, if ``vmap`` maps a list of Cells. All batch axes must then have this
+        ensemble_size: number of models, if ``vmap`` maps a list of models. All batch axes must then have this
             size.
 
     Raises:

@@ -21,7 +21,7 @@ def observe(name: str, graph: Graph, parameters: Sequence[object]) -> None:
     Args:
         name: name of the compiled function.
         graph: the graph that will be compiled.
-        parameters: the references, such as Parameters, that the graph reads.
+        parameters: the references (``trace.references``) that the graph reads.
     """
     for option, observer in OBSERVERS.items():
         if options.get(option):

@@ -48,13 +48,10 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.primitives.indexing import gather
 from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
-from mindgrad.core.primitives.slicing import dynamic_slice
-from mindgrad.core.primitives.static_slices import concatenate, slice, slice_axis
+from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, transpose
-from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.core.transforms.axis_propagation import Carried, alignment
 from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import dependent
@@ -68,10 +65,6 @@ DIAGONAL = Rewrite(
     "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) if the samples of a batch are independent",
     "forward mode computes a gradient whose samples are independent",
 )
-
-
-#: operators that read some columns of a tensor
-_SELECTIONS = (dynamic_slice, gather, slice, unstack)
 
 
 class _Cut(NamedTuple):
@@ -155,18 +148,18 @@ def _is_contracted(builder: Builder, ys: Sequence[Any], cts: Sequence[Any]) -> b
     An example is a Hessian-vector product. Reverse mode computes it in one pass, but forward mode in one pass
     per column. Constant cotangents of the gradient itself, and slices of it, select columns.
     """
-    selected = {y for y, ct in zip(ys, cts, strict=True) if type(ct) is Constant}
-    live = live_equations(builder.equations, ys)
-    wide = {
-        equation.outputs[0]
-        for equation in live
-        if equation.primitive is per_sample_gradient
-        and equation.outputs[0].shape[equation.parameters["axis"]] > costs().series_columns
-    }
-    return bool(wide) and (
-        not wide.isdisjoint(y for y in ys if y not in selected)
-        or any(not wide.isdisjoint(e.inputs) for e in live if e.primitive not in _SELECTIONS)
-    )
+    wide = set()
+    for equation in live_equations(builder.equations, ys):
+        if equation.primitive is per_sample_gradient:
+            (gradient,) = equation.outputs
+            if gradient.shape[equation.parameters["axis"]] > costs().series_columns:
+                wide.add(gradient)
+        elif not wide.isdisjoint(equation.inputs):
+            if not equation.primitive.moves:
+                return True
+            size = max(x.type.size for x in equation.inputs if x in wide)
+            wide.update(y for y in equation.outputs if y.type.size >= size)
+    return any(y in wide and type(ct) is not Constant for y, ct in zip(ys, cts, strict=True))
 
 
 def _is_masked(cut: _Cut) -> bool:
