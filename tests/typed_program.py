@@ -1,4 +1,4 @@
-"""A user's program with types, which scripts/check gives to mypy and tests/unit/test_types_of_tensors.py runs."""
+"""A user's program with types, which scripts/check gives to mypy and tests/unit/ops/test_types_of_tensors.py runs."""
 
 import numpy as np
 

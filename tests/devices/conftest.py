@@ -1,4 +1,4 @@
-"""Collected only in a process that sees eight devices, which tests/unit/test_sharding.py starts."""
+"""Collected only in a process that sees eight devices, which tests/unit/distributed/test_sharding.py starts."""
 
 import os
 

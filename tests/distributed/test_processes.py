@@ -16,7 +16,7 @@ from mindgrad._base import ending
 from mindgrad.core.backend import device, xla
 from mindgrad.distributed import process_mesh, processes
 from mindgrad.frontend.programs.compiled import trace
-from tests.unit.test_launch import free_port, mark, running  # noqa: F401
+from tests.unit.distributed.test_launch import free_port, mark, running  # noqa: F401
 
 SOURCE = Path(__file__).parents[2] / "src"
 BEGIN = """

@@ -3,7 +3,7 @@
 A collective is a map between the arrays of all ranks together: its derivative, forward and reverse, is that
 of this map, of every order; batching and Taylor series commute with it. The oracles are finite differences
 and the definition in NumPy, evaluated on four ranks in step. That XLA's collectives are those of the
-definition is tested on devices (``tests/unit/test_process_mesh.py``).
+definition is tested on devices (``tests/unit/distributed/test_process_mesh.py``).
 """
 
 import numpy as np

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.programs.test_control_corpus import COMPILED
 from tests.programs.test_corpus import PROGRAMS
-from tests.unit.test_kernel_conventions import STEPS
-from tests.unit.test_schedules import ENDS
+from tests.unit.core.test_kernel_conventions import STEPS
+from tests.unit.nn.test_schedules import ENDS
 
 ROOT = Path(__file__).parents[2]
 TESTS = [

@@ -1,7 +1,7 @@
 """A layer, what to apply it to, and what it has to be in PyTorch: needs NumPy alone.
 
 ``tests/unit/references/make_references.py`` computes the right-hand sides where PyTorch is installed;
-``tests/unit/test_layers_against_references.py`` compares the layers with what it wrote.
+``tests/unit/nn/test_layers_against_references.py`` compares the layers with what it wrote.
 """
 
 from __future__ import annotations

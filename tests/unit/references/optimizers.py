@@ -7,7 +7,7 @@ Where they differ, the table gives arguments with which they do not:
   PyTorch's is set, and epsilon is tiny.
 - Adagrad has no epsilon.
 - AdamWeightDecay corrects no bias, unlike AdamW; Adam with use_nesterov is not NAdam; FTRL, Lamb and
-  ProximalAdagrad do not exist there: tests/unit/test_optimizers.py has formulas for these.
+  ProximalAdagrad do not exist there: tests/unit/nn/test_optimizers.py has formulas for these.
 """
 
 from __future__ import annotations

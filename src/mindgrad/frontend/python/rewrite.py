@@ -21,7 +21,7 @@ functions. Therefore, the rewritten function begins with ``if False: x = None`` 
 
 Inner functions and lambdas are rewritten, too. Generators, coroutines, and classes remain unchanged. With a
 runtime that only calls its arguments, the rewritten function does the same as the original, in the same order
-(``tests/unit/test_rewrite.py``).
+(``tests/unit/frontend/test_rewrite.py``).
 
 Known limits: if a variable is read before it is assigned, the rewritten function raises ``NameError`` instead
 of its subclass ``UnboundLocalError``. ``vars()``, ``dir()``, and ``exec`` in a block find only the variables

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("rich")
-FOLDER = Path(__file__).parents[2] / "bench" / "score"
+FOLDER = Path(__file__).parents[3] / "bench" / "score"
 
 FILES = {
     "mindcv/mindcv/__init__.py": "",

@@ -9,7 +9,7 @@ import mindgrad
 from mindgrad import cli
 from mindgrad._base.environment import VARIABLES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).parents[2] / "bench" / "devices.py"
+PATH = Path(__file__).parents[3] / "bench" / "devices.py"
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from mindgrad.communication.board import FAILED, FINISHED, Ended
 from mindgrad.launch import command, faults, msrun, supervisor, worker
 from mindgrad.launch.plan import Plan
 
-SOURCE = Path(__file__).parents[2] / "src"
+SOURCE = Path(__file__).parents[3] / "src"
 #: a launcher whose workers are plain Python programs, which start at once
 LAUNCHER = """
 import sys

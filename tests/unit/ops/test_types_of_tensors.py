@@ -10,7 +10,7 @@ from pathlib import Path
 from mindgrad import Tensor, ops
 from mindgrad.ops.methods import METHODS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 #: mypy reads the types of Tensor only: reading all of the package takes ten times as long
 SETTINGS = """

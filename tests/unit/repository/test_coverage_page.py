@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-COVERAGE = Path(__file__).parents[2] / "docs" / "coverage"
+COVERAGE = Path(__file__).parents[3] / "docs" / "coverage"
 
 
 def test_the_page_is_what_its_command_writes():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("rich")
-RUN = Path(__file__).parents[2] / "bench" / "score" / "run.py"
+RUN = Path(__file__).parents[3] / "bench" / "score" / "run.py"
 CPU = "import os, sys, pytest\n"
 
 FILES = {

@@ -22,11 +22,11 @@ from mindgrad.core.primitives.kinds import elementwise
 from mindgrad.core.primitives.samples import reals
 from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
-from tests.unit.test_disk import place, stored  # noqa: F401
+from tests.unit.core.test_disk import place, stored  # noqa: F401
 
 pytestmark = pytest.mark.xla
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GUIDE = ROOT / "tests" / "programs" / "guide"
 
 #: the programs of operators that both processes run, and the digest of a program's results

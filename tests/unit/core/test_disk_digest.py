@@ -20,7 +20,7 @@ from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.kinds import elementwise
 from mindgrad.core.primitives.samples import reals
 from mindgrad.frontend.programs.compiled import Compiled
-from tests.unit.test_disk import place, stored  # noqa: F401
+from tests.unit.core.test_disk import place, stored  # noqa: F401
 
 pytestmark = pytest.mark.xla
 

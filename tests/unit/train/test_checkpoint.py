@@ -23,8 +23,8 @@ from mindgrad._base.protobuf import Malformed, bytes_head, varint
 from mindgrad.core.ir.dtype import DTYPES
 from mindgrad.train import ckpt, serialization
 
-FILES = Path(__file__).parent / "mindspore_files"
-PEER = Path(__file__).parents[2] / ".bench/mindspore/bin/python"
+FILES = Path(__file__).parents[1] / "mindspore_files"
+PEER = Path(__file__).parents[3] / ".bench/mindspore/bin/python"
 FORMATS = ("ckpt", "safetensors")
 
 

@@ -20,7 +20,7 @@ from mindgrad.ops import define, forms, layout, methods, operations, registry, s
 from tests.public_names import restored
 from tests.tolerances import assert_close
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "public_names.txt"
+GOLDEN = Path(__file__).parents[2] / "golden" / "public_names.txt"
 #: modules whose names are not those of ``ops``
 INSIDE = {"messages", "operands", "scatter_folds"}
 

@@ -6,7 +6,7 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.frontend.programs import cache
 from tests.tolerances import assert_close
-from tests.unit.test_assigned import INPUTS, Constant, FromANumber, Last, Net, Running, close
+from tests.unit.frontend.test_assigned import INPUTS, Constant, FromANumber, Last, Net, Running, close
 
 # -- which programs, and how many ----------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tolerances import assert_close
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 #: each function runs in a process that has loaded nothing but the package, which is what a fork of this one is
 PROGRAM = textwrap.dedent(

@@ -17,7 +17,7 @@ from mindgrad import mindrecord, nn
 from mindgrad._base.protobuf import bytes_head, varint
 from mindgrad.dataset.tfrecord import masked_checksum
 
-FILES = Path(__file__).parent / "mindspore_files"
+FILES = Path(__file__).parents[1] / "mindspore_files"
 
 
 def rows(dataset):

@@ -26,8 +26,8 @@ from tests.laws.test_sparsity import test_gradients as gradients_have_patterns
 from tests.laws.test_sparsity import test_rows as patterns_hold
 from tests.laws.test_taylor import test_taylor_is_nested_forward as taylor_is_nested_forward
 from tests.tolerances import assert_close
-from tests.unit.test_rewrite_tiles import ROWS, WEIGHTS, T, X, both, in_weights, small  # noqa: F401
-from tests.unit.test_source import agree, evaluated
+from tests.unit.core.test_rewrite_tiles import ROWS, WEIGHTS, T, X, both, in_weights, small  # noqa: F401
+from tests.unit.tools.test_source import agree, evaluated
 
 NAMES = ("halving_sum", "log_square")
 POINTS = np.random.default_rng(0).normal(size=(6, 1))
