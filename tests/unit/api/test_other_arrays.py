@@ -311,7 +311,7 @@ def test_a_frame_is_no_argument_of_a_program_but_its_tensor_is(mode):
         __hash__ = None
 
     frame = Unhashable([[1.0, 2.0]])
-    with pytest.raises(TypeError, match=r"of type Unhashable; use Tensor\(x\) of it, tensors"):
+    with pytest.raises(TypeError, match=r"of type Unhashable; use Tensor\(x\) to convert it, tensors"):
         ms.jit(lambda x: x)(frame)
     with pytest.raises(TypeError, match=r"Tensor\(array\)|Tensor\(x\)"):
         ms.grad(lambda x: x)(frame)

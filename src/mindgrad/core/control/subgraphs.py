@@ -11,7 +11,6 @@ infinite elements, and whether a product of its zeros and an infinite value is z
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -29,6 +28,7 @@ from mindgrad.core.ir.graph import (
 )
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
+from mindgrad.core.ir.thread_state import state
 from mindgrad.core.primitives.exact_zeros import has_cuts, nonzeros
 from mindgrad.core.primitives.kinds import full, zeros
 from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
@@ -62,26 +62,19 @@ __all__ = [
 Indices = tuple[int, ...]
 
 
-class _Local(threading.local):
-    depth = 0
-
-
-_local = _Local()
-
-
 @contextmanager
 def in_loop() -> Iterator[None]:
     """Context manager: graphs that are built inside it are parts of a loop body."""
-    _local.depth += 1
+    state.loop_depth += 1
     try:
         yield
     finally:
-        _local.depth -= 1
+        state.loop_depth -= 1
 
 
 def is_in_loop() -> bool:
     """Return whether this thread is inside an :func:`in_loop` block."""
-    return _local.depth > 0
+    return state.loop_depth > 0
 
 
 def active(ts: Tangents) -> Indices:

@@ -13,7 +13,6 @@ A value *moves* if it depends differentiably on an input of the derivative that 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -34,6 +33,7 @@ from mindgrad.core.ir.graph import (
     live_equations,
 )
 from mindgrad.core.ir.rules import Array, Atoms, Results, Rule, Statics
+from mindgrad.core.ir.thread_state import state
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -67,16 +67,9 @@ EVERYTHING = None
 _FOLD = 64  # constants with at most this many elements are folded (evaluated while the graph is built)
 
 
-class _Local(threading.local):
-    builder: Builder | None = None
-
-
-_local = _Local()
-
-
 def current() -> Builder:
     """Return the builder that receives the equations that this thread emits."""
-    builder = _local.builder
+    builder = state.builder
     if builder is None:
         raise RuntimeError("no graph is being built: a rule was called outside a transform.")
     return builder
@@ -85,12 +78,12 @@ def current() -> Builder:
 @contextmanager
 def building(builder: Builder) -> Iterator[Builder]:
     """Make ``builder`` the current builder of this thread inside the ``with`` block."""
-    previous = _local.builder
-    _local.builder = builder
+    previous = state.builder
+    state.builder = builder
     try:
         yield builder
     finally:
-        _local.builder = previous
+        state.builder = previous
 
 
 def is_tainted(
@@ -252,7 +245,7 @@ class Builder:
                 if kept is not atom:
                     inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
         if primitive.simplify is not None:
-            if _local.builder is self:
+            if state.builder is self:
                 simpler = primitive.simplify(*inputs, **parameters)
             else:
                 with building(self):  # the simplification rule emits its equations into this builder

@@ -10,26 +10,18 @@ To turn all rewrites off, set ``MINDGRAD_OPT=0`` in the environment, or the opti
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mindgrad.core.ir import settings
+from mindgrad.core.ir.thread_state import state
 
 __all__ = ["REWRITES", "Rewrite", "is_rewriting", "watching", "without_rewrites"]
 
 #: maps the name of each rewrite to the rewrite
 REWRITES: dict[str, Rewrite] = {}
-
-
-class _Local(threading.local):
-    counts: Counter[str] | None = None
-    is_off = False
-
-
-_local = _Local()
 
 
 @dataclass(frozen=True)
@@ -58,32 +50,32 @@ class Rewrite:
 
     def fired(self, times: int = 1) -> None:
         """Record for :func:`watching` that the rewrite was applied ``times`` times."""
-        if _local.counts is not None and times:
-            _local.counts[self.name] += times
+        if state.rewrites is not None and times:
+            state.rewrites[self.name] += times
 
 
 def is_rewriting() -> bool:
     """Return whether rewrites are turned on for this thread."""
-    return bool(settings.get("rewrites")) and not _local.is_off
+    return bool(settings.get("rewrites")) and not state.rewrites_are_off
 
 
 @contextmanager
 def without_rewrites() -> Iterator[None]:
     """Context manager that turns off rewrites on this thread."""
-    before, _local.is_off = _local.is_off, True
+    before, state.rewrites_are_off = state.rewrites_are_off, True
     try:
         yield
     finally:
-        _local.is_off = before
+        state.rewrites_are_off = before
 
 
 @contextmanager
 def watching() -> Iterator[Counter[str]]:
     """Context manager that counts the rewrites applied on this thread, by name."""
-    before = _local.counts
+    before = state.rewrites
     counts: Counter[str] = Counter()
-    _local.counts = counts
+    state.rewrites = counts
     try:
         yield counts
     finally:
-        _local.counts = before
+        state.rewrites = before

@@ -19,11 +19,12 @@ from mindgrad.core.base.location import user_frame, warn_user
 from mindgrad.core.base.refusal import SourceLocation, location_of, refuse
 from mindgrad.core.base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad.core.base.waiting import computed
-from mindgrad.core.ir import constant_arguments, constant_reads, unknown_shape
+from mindgrad.core.ir import constant_arguments, unknown_shape
 from mindgrad.core.ir.array_conversion import array_of, initialized, is_shareable, of_type, tensor_element
 from mindgrad.core.ir.dtype import DType, as_dtype
 from mindgrad.core.ir.pending import PendingArray, host_copy
 from mindgrad.core.ir.rules import Array, NumpyType, Scalar, Stored
+from mindgrad.core.ir.thread_state import state
 from mindgrad.core.ir.types import TensorType, type_of
 
 if TYPE_CHECKING:  # scripts/stubs.py generates this stub from the table of methods
@@ -271,7 +272,7 @@ class Tensor(TensorMembers):
 
     def _leave(self, how: str) -> None:
         """Warn that Python code reads the value, because derivatives ignore such a read."""
-        if self.is_traced and self._array is not None and not constant_reads.is_constant(self._scope):
+        if self.is_traced and self._array is not None and self._scope.level > state.read_level:
             warn_user(
                 f"{how} reads the value of a tensor that is being differentiated, so the result is a "
                 "constant with zero gradient. If this is intended, apply stop_gradient(x) first."

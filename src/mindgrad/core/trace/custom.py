@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -19,12 +19,12 @@ from mindgrad.core.base.refusal import CompileError, location_of, refuse_selecti
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.control.custom import custom
 from mindgrad.core.ir import settings
-from mindgrad.core.ir.constant_reads import constants_below
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.rules import Array, Results, Stored, Tree
 from mindgrad.core.ir.scope import apply, open_scopes
 from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.thread_state import state
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.callback import Callback, callback
 from mindgrad.core.primitives.complexes import conj
@@ -64,7 +64,7 @@ class CustomDerivative:
         refuse_selections(leaves)
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
-        with constants_below(len(open_scopes())):
+        with _silent_reads(len(open_scopes())):
             results, result_structure = flatten(frontend.call(self.function, *unflatten(structure, held)))
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [references.read(y) for y in results if isinstance(y, Tensor)]
@@ -181,15 +181,20 @@ class CustomDerivative:
         return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
 
 
-class _Local(threading.local):
-    def __init__(self) -> None:
-        #: stack of the calls whose ``bprop`` is being traced, as pairs ``(derivative, [types, constants])``:
-        #: the types of the tensors among the arguments, and the other arguments
-        self.traced: list[tuple[CustomDerivative, list[list]]] = []
+@contextmanager
+def _silent_reads(level: int) -> Iterator[None]:
+    """Turn off warnings about reads of differentiated tensors in scopes nested at most ``level`` deep.
+
+    The body of a function with a custom derivative is not differentiated, so it can read values.
+    """
+    before, state.read_level = state.read_level, level
+    try:
+        yield
+    finally:
+        state.read_level = before
 
 
-_local = _Local()
-#: if ``traced`` contains this many equal calls, the next equal call raises an infinite-recursion error
+#: if ``state.custom_calls`` contains this many equal calls, the next one raises an infinite-recursion error
 _DEEPEST = 20
 
 
@@ -204,17 +209,17 @@ class _Within:
 
     def __enter__(self) -> None:
         derivative, call = self.entry
-        equal = [one for one, other in _local.traced if one is derivative and _is_same(call, other)]
+        equal = [one for one, other in state.custom_calls if one is derivative and _is_same(call, other)]
         if len(equal) >= _DEEPEST:
             raise TypeError(
                 f"The derivative of {derivative.name} leads back to {derivative.name} without end, because "
                 f"each derivative is traced when its function is called. End the chain of derivatives: "
                 f"use operators of mindgrad.ops in the last 'bprop', or omit its derivative."
             )
-        _local.traced.append(self.entry)
+        state.custom_calls.append(self.entry)
 
     def __exit__(self, *_: object) -> None:
-        _local.traced.pop()
+        state.custom_calls.pop()
 
 
 def _is_same(call: list[list], other: list[list]) -> bool:

@@ -10,13 +10,13 @@ input of the outermost graph.
 from __future__ import annotations
 
 import contextlib
-import threading
 import weakref
 from collections.abc import Iterator
 
 from mindgrad.core.ir.rules import Stored
 from mindgrad.core.ir.scope import GraphScope, Scope, as_it_is, innermost, open_scopes
 from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.thread_state import state
 
 __all__ = ["Journal", "advance", "compilation", "is_compiling", "is_stored", "journal", "read", "write"]
 
@@ -80,7 +80,7 @@ def is_stored(reference: Stored) -> bool:
 
 
 def _note(reference: Stored, scope: Scope | None) -> None:
-    for journal in _local.journals:
+    for journal in state.journals:
         if journal.scope is scope and id(reference) not in journal.before:
             journal.before[id(reference)] = (reference, as_it_is(read(reference)))
 
@@ -100,23 +100,15 @@ class Journal:
         self.before: dict[int, tuple[Stored, Tensor]] = {}
 
 
-class _Local(threading.local):
-    def __init__(self) -> None:
-        self.journals: list[Journal] = []
-
-
-_local = _Local()
-
-
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
     """Context manager that records the previous value of each assigned reference."""
     opened = Journal()
-    _local.journals.append(opened)
+    state.journals.append(opened)
     try:
         yield opened
     finally:
-        _local.journals.pop()
+        state.journals.pop()
 
 
 def compilation() -> weakref.ref[GraphScope] | None:
