@@ -17,7 +17,7 @@ SOURCE = HERE.parents[1] / "src" / "mindgrad"
 BEGIN, END = "<!-- imports, written by docs/figures/packages.py -->\n", "<!-- end of imports -->\n"
 
 #: packages that are drawn as one: MindSpore's names, and the programs above them
-SURFACE, INSPECT, PROGRAMS = "ops, nn, api, …", "emit, tools", "train, dataset, cli"
+SURFACE, INSPECT, PROGRAMS = "ops, nn, api, …", "inspect", "train, dataset, cli"
 _ABOVE = {"dataset", "mindrecord", "train", "amp", "cli", "launch", "__init__", "__main__"}
 _CORE = [
     "base",
@@ -46,7 +46,7 @@ def package_of(parts: tuple[str, ...]) -> str:
         return f"core/{parts[1]}" if len(parts) > 1 and parts[1] in _CORE else "core/api"
     if first in _ENGINE:
         return first
-    return INSPECT if first in ("emit", "tools") else PROGRAMS if first in _ABOVE else SURFACE
+    return INSPECT if first in ("inspect", "tools") else PROGRAMS if first in _ABOVE else SURFACE
 
 
 def arrows() -> Arrows:

@@ -127,6 +127,11 @@ if _TYPE_CHECKING:
     from mindgrad.api.trees import ravel_pytree, tree_leaves, tree_map
     from mindgrad.common.installation import run_check  # noqa: F401
     from mindgrad.hal import *  # noqa: F403
+    from mindgrad.inspect.check_finite import check_finite
+    from mindgrad.inspect.check_grad import check_grad
+    from mindgrad.inspect.draw import draw
+    from mindgrad.inspect.explain import explain
+    from mindgrad.inspect.source import source
     from mindgrad.ops.callback import pure_callback
     from mindgrad.parallel import (  # noqa: F401
         Layout,
@@ -138,11 +143,6 @@ if _TYPE_CHECKING:
     from mindgrad.profiler import Profiler  # noqa: F401
     from mindgrad.solvers.implicit import SolverInfo, argmin, custom_linear_solve, custom_root, fixed_point
     from mindgrad.solvers.ode import OdeInfo, odeint
-    from mindgrad.tools.check_finite import check_finite
-    from mindgrad.tools.check_grad import check_grad
-    from mindgrad.tools.draw import draw
-    from mindgrad.tools.explain import explain
-    from mindgrad.tools.source import source
     from mindgrad.train import *  # noqa: F403
 
 #: subpackages that are imported at their first use
@@ -176,11 +176,11 @@ _NAMES = {
         "Layout", "get_algo_parameters", "reset_algo_parameters", "set_algo_parameters", "shard",
     ),
     "mindgrad.profiler": ("Profiler",),
-    "mindgrad.tools.check_finite": ("check_finite",),
-    "mindgrad.tools.check_grad": ("check_grad",),
-    "mindgrad.tools.draw": ("draw",),
-    "mindgrad.tools.explain": ("explain",),
-    "mindgrad.tools.source": ("source",),
+    "mindgrad.inspect.check_finite": ("check_finite",),
+    "mindgrad.inspect.check_grad": ("check_grad",),
+    "mindgrad.inspect.draw": ("draw",),
+    "mindgrad.inspect.explain": ("explain",),
+    "mindgrad.inspect.source": ("source",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
         "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric", "CosineSimilarity", "DatasetHelper", "Dice",
@@ -252,7 +252,7 @@ def __getattr__(name: str) -> object:
 
 def _save_graph(*program: _Any) -> None:
     """Save a compiled program if ``save_graphs`` is set."""
-    _import_module("mindgrad.tools.saved_graphs").save(*program)
+    _import_module("mindgrad.inspect.saved_graphs").save(*program)
 
 
 _OBSERVERS["save_graphs"] = _save_graph

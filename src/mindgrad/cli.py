@@ -96,13 +96,13 @@ _COMMANDS = {
     "run": _Command("", "run a program; option: --debug-nans"),
     "launch": _Command("mindgrad.launch.command", "launch a program in several processes"),
     "msrun": _Command("mindgrad.launch.msrun", "launch a program with the options of MindSpore's msrun"),
-    "source": _Command("mindgrad.tools.source_command", "export a function or its derivative as source code"),
-    "draw": _Command("mindgrad.tools.draw_command", "draw a function and its derivative"),
-    "explain": _Command("mindgrad.tools.explain_command", "explain how the compiler optimizes a function"),
-    "check": _Command("mindgrad.tools.check_command", "check derivatives against finite differences"),
-    "ops": _Command("mindgrad.tools.operators_command", "list operators, or show the rules of one"),
-    "cache": _Command("mindgrad.tools.cache_command", "show or clear the compiled programs on disk"),
-    "doctor": _Command("mindgrad.tools.doctor_command", "diagnose the installation"),
+    "source": _Command("mindgrad.inspect.source_command", "export a function or derivative as source code"),
+    "draw": _Command("mindgrad.inspect.draw_command", "draw a function and its derivative"),
+    "explain": _Command("mindgrad.inspect.explain_command", "explain how the compiler optimizes a function"),
+    "check": _Command("mindgrad.inspect.check_command", "check derivatives against finite differences"),
+    "ops": _Command("mindgrad.inspect.operators_command", "list operators, or show the rules of one"),
+    "cache": _Command("mindgrad.inspect.cache_command", "show or clear the compiled programs on disk"),
+    "doctor": _Command("mindgrad.inspect.doctor_command", "diagnose the installation"),
 }
 
 

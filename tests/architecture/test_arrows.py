@@ -21,14 +21,15 @@ ORDER = [
     {"_base"}, {"distributed"}, {"frontend"}, {"frontend.programs"}, {"eager"}, {"api"}, {"solvers"},
     {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"},
     {"dataset", "mindrecord"}, {"train", "amp"},
-    {"emit"},
-    {"tools", "launch"},
+    {"inspect.emit"},
+    {"inspect", "launch"},
+    {"tools"},
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip
 RANK = {package: rank for rank, group in enumerate(ORDER) for package in group}
 ENGINE = {package for group in ORDER[:20] for package in group}
 #: packages whose parts are ranked one by one
-DIVIDED = {"core", "frontend"}
+DIVIDED = {"core", "frontend", "inspect"}
 
 
 # The two packages that load a part of themselves when it is first asked for (docs/decisions/0010-import.md),
@@ -42,9 +43,9 @@ MAY_IMPORT_LATER = {
     "core/__init__.py",
     "core/ir/primitive.py",  # a lookup by name completes the registry
     "core/base/scipy_modules.py",
-    "tools/gradient_check.py",
-    "tools/draw.py",
-    "tools/explanation.py",
+    "inspect/gradient_check.py",
+    "inspect/draw.py",
+    "inspect/explanation.py",
 }
 # Where a program is traced: by one door, by the outermost trace, as a recording, and from recorded events.
 TRACERS = {

@@ -41,7 +41,7 @@ INSIDE = {
     "howto/add_operator.md",
 }
 #: the packages that are no public modules
-PACKAGES = {"_base", "api", "core", "distributed", "eager", "emit", "frontend", "solvers"}
+PACKAGES = {"_base", "api", "core", "distributed", "eager", "frontend", "inspect", "solvers"}
 MOST_BYTES_OF_A_PICTURE = 150_000
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, context, nn, ops
-from mindgrad.tools.collectives import totals
+from mindgrad.inspect.collectives import totals
 from tests.tolerances import assert_close
 
 DEVICES = 8

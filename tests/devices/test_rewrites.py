@@ -6,7 +6,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.core.ir.rewriting import watching
-from mindgrad.tools.collectives import Collective, collectives_of, totals
+from mindgrad.inspect.collectives import Collective, collectives_of, totals
 from tests.devices.programs import agree, counts, divided, normal, texts
 from tests.unit.rewrite_checks import with_costs
 

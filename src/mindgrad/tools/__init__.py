@@ -1,15 +1,28 @@
-"""Tools to check, explain, draw, export and measure derivatives."""
+"""Tools to check, explain, draw, export and measure derivatives.
 
-from mindgrad.tools import cost, profile
-from mindgrad.tools.check_finite import check_finite
-from mindgrad.tools.check_grad import check_grad
-from mindgrad.tools.draw import Drawing, draw
-from mindgrad.tools.explain import explain
-from mindgrad.tools.explanation import Explanation
-from mindgrad.tools.gradient_check import GradientCheck
-from mindgrad.tools.source import Source, source
+This package is the public name of ``mindgrad.inspect``.
+"""
+
+import sys
+
+from mindgrad.inspect import (
+    Drawing,
+    Explanation,
+    GradientCheck,
+    Source,
+    check_finite,
+    check_grad,
+    cost,
+    draw,
+    explain,
+    profile,
+    source,
+)
 
 __all__ = [
     "Drawing", "Explanation", "GradientCheck", "Source", "check_finite", "check_grad", "cost", "draw",
     "explain", "profile", "source",
 ]  # fmt: skip
+
+# ``import mindgrad.tools.profile`` finds the same module
+sys.modules.update({f"{__name__}.{module.__name__.rpartition('.')[2]}": module for module in (cost, profile)})

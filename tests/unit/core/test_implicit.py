@@ -10,7 +10,7 @@ import scipy
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.tools import profile
+from mindgrad.inspect import profile
 from tests.tolerances import assert_close
 
 MODES = [ms.PYNATIVE_MODE, ms.GRAPH_MODE]

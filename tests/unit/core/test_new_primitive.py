@@ -18,7 +18,7 @@ from mindgrad.core.ir.scope import apply
 from mindgrad.core.primitives.axes import Along
 from mindgrad.core.primitives.kinds import elementwise, linear
 from mindgrad.core.primitives.samples import case, reals
-from mindgrad.emit.numpy_target import NumpyTarget
+from mindgrad.inspect.emit.numpy_target import NumpyTarget
 from tests.laws.harness import calls, kernel
 from tests.laws.test_index_maps import orders_are_free, rows_are_apart, samples
 from tests.laws.test_planted import BY_LAW
@@ -27,7 +27,7 @@ from tests.laws.test_sparsity import test_rows as patterns_hold
 from tests.laws.test_taylor import test_taylor_is_nested_forward as taylor_is_nested_forward
 from tests.tolerances import assert_close
 from tests.unit.core.test_rewrite_tiles import ROWS, WEIGHTS, T, X, both, in_weights, small  # noqa: F401
-from tests.unit.tools.test_source import agree, evaluated
+from tests.unit.inspect.test_source import agree, evaluated
 
 NAMES = ("halving_sum", "log_square")
 POINTS = np.random.default_rng(0).normal(size=(6, 1))

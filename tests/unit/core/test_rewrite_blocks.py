@@ -9,7 +9,7 @@ from mindgrad.core.ir import settings
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.rewriting import watching
 from mindgrad.frontend.programs.compiled import trace
-from mindgrad.tools import profile
+from mindgrad.inspect import profile
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_and_without, with_costs
 

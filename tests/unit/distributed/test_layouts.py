@@ -5,8 +5,8 @@ import pytest
 import mindgrad as ms
 from mindgrad import Layout, Tensor, context, nn, ops
 from mindgrad.distributed.partition import Allocation, Partition, current, leading, mesh_sizes, slices
+from mindgrad.inspect.collectives import Collective, collectives_of, totals
 from mindgrad.parallel import shard
-from mindgrad.tools.collectives import Collective, collectives_of, totals
 
 LAYOUT = Layout((2, 2, 2), ("dp", "sp", "mp"))
 

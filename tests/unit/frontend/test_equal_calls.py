@@ -12,7 +12,7 @@ import mindgrad
 from mindgrad import Tensor, ops
 from mindgrad.frontend.control import equal_calls
 from mindgrad.frontend.python.plain_recursion import is_plain_recursion
-from mindgrad.tools import profile
+from mindgrad.inspect import profile
 from tests.tolerances import assert_close
 
 FACTOR = 2.0

@@ -6,8 +6,8 @@ from scipy.special import expit
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from mindgrad.inspect.profile import measure
 from mindgrad.nn.layer import rnn_cells
-from mindgrad.tools.profile import measure
 from tests.tolerances import assert_close
 from tests.unit.derivative_checks import as_parameters, check
 

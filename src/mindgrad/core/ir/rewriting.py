@@ -3,7 +3,7 @@
     a rewrite:  G ⟼ G',  G'(x) = G(x) up to rounding,  cost(G') ≤ cost(G)
 
 A module that implements a rewrite creates a :class:`Rewrite`, which describes it. The module calls
-:meth:`Rewrite.fired` when it applies the rewrite, so that ``tools.explain`` can list the applied rewrites.
+:meth:`Rewrite.fired` when it applies the rewrite, so that ``inspect.explain`` can list the applied rewrites.
 To turn all rewrites off, set ``MINDGRAD_OPT=0`` in the environment, or the option ``rewrites`` in a process
 (``ir.settings``). Functions are compiled separately for each setting of this option.
 """

@@ -11,7 +11,7 @@
 
 If a value is *cheap*, recomputing it takes less time than storing and reading it.
 
-Each primitive has a field ``work``. ``tools.cost`` counts operations with it. ``control.remat_policy`` and
+Each primitive has a field ``work``. ``inspect.cost`` counts operations with it. ``control.remat_policy`` and
 ``control.while_reverse_step`` read it to decide whether reverse mode of a loop stores or recomputes a value.
 ``sparse.color_seeds`` reads it to decide which values sparse derivatives compute only once.
 """

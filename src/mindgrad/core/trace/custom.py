@@ -183,9 +183,9 @@ class CustomDerivative:
 
 @contextmanager
 def _silent_reads(level: int) -> Iterator[None]:
-    """Turn off warnings about reads of differentiated tensors in scopes nested at most ``level`` deep.
+    """Turn off warnings about reads of differentiated tensors.
 
-    The body of a function with a custom derivative is not differentiated, so it can read values.
+    It applies to tensors of scopes that are nested at most ``level`` deep. The body of a function with a custom derivative is not differentiated, so it can read values.
     """
     before, state.read_level = state.read_level, level
     try:
