@@ -64,8 +64,8 @@ class AutogradFunction:
     saved_tensors: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
     setup_context: Callable[..., Any] | None = None
-    #: the context object exists only during one call. Assignments to its attributes therefore run while the
-    #: call is traced, not in the compiled function (``frontend.control.builtins``)
+    #: The context object exists only during one call. Therefore, assignments to its attributes run while the
+    #: call is traced, and are not part of the compiled function (``frontend.control.builtins``).
     lives_for_one_call = True
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()

@@ -291,8 +291,8 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     if isinstance(grad_position, tuple):
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
-    # the inner Laplacian computes all directions together. If it computed groups of directions in a loop, the
-    # outer Laplacian would have to differentiate this loop
+    # compute all directions of the inner Laplacian together. If a loop computed them in groups, the outer
+    # Laplacian would have to differentiate this loop
     inner = _operator(
         "laplacian", fn, grad_position, check_point_values, lambda: summed_directions("unit", True), "whole"
     )
@@ -348,7 +348,7 @@ def _operator(
             leaves, structure = flatten(applied.result(outputs))
             results = []
             for k in range(len(positions)):
-                # an output that is not a tensor is independent of the input and keeps its value
+                # the derivative of an output that is not a tensor is 0, and stays None for None
                 following = iter(derivatives[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
                 filled = [
                     next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves

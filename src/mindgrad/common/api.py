@@ -15,8 +15,8 @@ from mindgrad.ops.constant_blocks import _no_grad, is_enabled, set_enabled
 
 __all__ = ["JitConfig", "_no_grad", "jit", "jit_class", "lazy_inline", "ms_function"]
 
-#: MindSpore's cache of compiled Cells, which some programs read or clear. It is always empty; mindgrad has
-#: ``cache_info`` and ``clear_cache``
+#: Cache of compiled Cells in MindSpore, which some programs read or clear. In mindgrad, it is always empty;
+#: use ``cache_info`` and ``clear_cache`` instead
 cells_compile_cache: dict[Any, Any] = {}
 
 _no_inline = no_inline

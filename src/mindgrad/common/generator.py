@@ -145,7 +145,7 @@ class _Default(Generator):
         return self
 
     def __reduce__(self) -> str:
-        # pickle this generator by its name: it is unique in a process, so a copy must be the same object
+        # pickle this generator by its name, because a process has only one: a copy must be the same object
         return "default_generator"
 
 

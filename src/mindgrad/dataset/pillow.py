@@ -45,7 +45,7 @@ def from_array(array: np.ndarray, name: str) -> Any:
         array = array[:, :, 0]
     if array.ndim not in (2, 3):
         raise TypeError(
-            f"For '{name}', the image must be of shape (H, W) or (H, W, C), but got {array.shape}."
+            f"For '{name}', the image must be of shape (H, W) or (H, W, C), but its shape is {array.shape}."
         )
     try:
         return image.fromarray(np.ascontiguousarray(array))

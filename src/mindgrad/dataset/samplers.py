@@ -329,8 +329,8 @@ class PKSampler(Sampler):
     def _known(self) -> list[np.ndarray]:
         if self._rows is None:
             raise TypeError(
-                "a PKSampler needs the classes of all samples, which only datasets of images with labels "
-                "have before they are read; use WeightedRandomSampler."
+                "a PKSampler must know the classes of all samples before they are read, which only "
+                "datasets of labeled images provide. Use WeightedRandomSampler."
             )
         return self._rows
 

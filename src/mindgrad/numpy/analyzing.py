@@ -179,7 +179,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     steps = list(varargs) or [1.0]
     steps = steps * len(axes) if len(steps) == 1 else steps
     if len(steps) != len(axes):
-        raise ValueError(f"For 'gradient', pass one distance or {len(axes)}, but got {len(steps)}.")
+        raise ValueError(
+            f"For 'gradient', pass one distance or {len(axes)} distances, one for each axis, but got "
+            f"{len(steps)}."
+        )
     gradients = []
     for dim, step in zip(axes, steps, strict=True):
         count = x.shape[dim]
@@ -348,7 +351,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     x, y = _pair(a, v, "convolve")
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
         raise ValueError(
-            f"For 'convolve', the inputs must be nonempty vectors, but got {x.shape} and {y.shape}."
+            f"For 'convolve', the inputs must be nonempty vectors, but their shapes are {x.shape} and "
+            f"{y.shape}."
         )
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"For 'convolve', the 'mode' must be 'full', 'same' or 'valid', but got {mode!r}.")

@@ -45,8 +45,8 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     first, second = known(x), known(y)
     if first is not None and second is not None:
         return make_tensor(np.gcd(first, second))
-    # item size in bytes -> maximum number of steps of Euclid's algorithm for integers of this size, which
-    # consecutive Fibonacci numbers need
+    # size of the integers in bytes -> maximum number of steps of Euclid's algorithm for such integers. The
+    # worst case are two consecutive Fibonacci numbers
     rounds = {1: 12, 2: 24, 4: 47, 8: 93}[x.itemsize]
     x, y = rounding.abs(x), rounding.abs(y)
     for _ in range(rounds):

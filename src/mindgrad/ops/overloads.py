@@ -88,8 +88,8 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
             ((name, value),) = named.items() if len(named) == 1 else [("", None)]
             if numbers or name not in names:
                 raise TypeError(
-                    f"{method.__name__}() takes numbers, or by keyword {' or '.join(names)} alone, but got "
-                    f"{', '.join(named)}."
+                    f"{method.__name__}() takes numbers by position, or only the keyword "
+                    f"{' or '.join(names)}, but got {', '.join(named)}."
                 )
             return method(self, value)
         return method(self, *numbers)
@@ -145,8 +145,8 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
         shown = ", ".join(map(repr, repeats))
         warn_user(
             f"x.repeat({shown}) of a tensor of shape {self.shape} means x.tile({tuple(numbers)}), as in "
-            f"MindSpore 2.6 and later. Before, it repeated elements: x.repeat_interleave({shown}). "
-            "Write the one that you need."
+            "MindSpore 2.6 and later. Earlier versions repeated elements, like "
+            f"x.repeat_interleave({shown}). To avoid this warning, call the method that you need."
         )
     return repeating.tile(self, tuple(numbers))
 

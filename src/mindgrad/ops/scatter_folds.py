@@ -51,8 +51,9 @@ def fold(primitive: Primitive, operator: str, x: Tensor, indices: Tensor, update
         return _by_known_rounds(primitive, x, values.reshape(-1, count), updates)
     if not references.is_compiling():
         raise RuntimeError(
-            f"For '{operator}', the indices must be known, but vmap maps over an axis of them. Compile the "
-            "function, jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."
+            f"For '{operator}', the values of the indices must be known when the function runs, but vmap "
+            "maps over one of their axes. Compile the mapped function, jit(vmap(f)), or use "
+            "tensor_scatter_add or tensor_scatter_update."
         )
     if not size:
         return x

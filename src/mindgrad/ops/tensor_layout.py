@@ -73,9 +73,8 @@ class Layout:
             )
         if "interleaved_parallel" in alias_name:
             raise ValueError(
-                "For 'Layout', 'interleaved_parallel' is not supported: XLA overlaps communication by "
-                "itself. Leave the "
-                "axis out."
+                "For 'Layout', 'interleaved_parallel' is not supported, because XLA overlaps "
+                "communication and computation by itself. Leave the axis out."
             )
         if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
             raise ValueError(

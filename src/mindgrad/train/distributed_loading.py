@@ -24,13 +24,13 @@ from mindgrad.train.sliced_arrays import SlicedArrays
 __all__ = ["load_distributed_checkpoint"]
 
 _CALLER = "load_distributed_checkpoint"
-#: further arguments of MindSpore's ``load_distributed_checkpoint`` -> default values
+#: arguments that only MindSpore's ``load_distributed_checkpoint`` supports -> their default values
 _DEFAULTS = {
     "dec_key": None, "dec_mode": "AES-GCM", "format": "ckpt", "unified_safetensors_dir": None,
     "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,
     "max_process_num": 64, "return_param_dict": False,
 }  # fmt: skip
-#: arguments without effect: the file names determine the format, and one process reads all files
+#: arguments that are ignored, because the file names determine the format and one process reads all files
 _WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
 _ADVICE = {
     "dec_key": "encrypted files are not supported; save the file without a key",

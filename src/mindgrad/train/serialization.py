@@ -47,7 +47,7 @@ __all__ = [
 _FORMATS = ("ckpt", "safetensors")
 #: name of a dtype in checkpoint files -> dtype
 tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
-_DIVIDED = "Use load_distributed_checkpoint, which reads checkpoints of several devices."
+_DIVIDED = "Use load_distributed_checkpoint, which reads checkpoints that were saved on several devices."
 build_searched_strategy = absent(
     __name__, "build_searched_strategy", "reads how Parameters were divided among devices", _DIVIDED
 )

@@ -117,7 +117,7 @@ class SlicedArrays:
             self.damaged(f"{piece.file}: {error}")
         if array.shape != tuple(piece.shape) or array.dtype != dtype.numpy:
             self.damaged(
-                f"the slice of '{name}' in {piece.file} is {array.dtype} of shape {array.shape}, and not "
+                f"the slice of '{name}' in {piece.file} is {array.dtype} of shape {array.shape} instead of "
                 f"{np.dtype(dtype.numpy)} of shape {tuple(piece.shape)}"
             )
         return array
@@ -130,5 +130,5 @@ class SlicedArrays:
         if file not in self._contents:
             self._contents[file] = ckpt.read((self.folder / file).read_bytes())
         if not isinstance(self._contents[file].get(name), np.ndarray):
-            raise ValueError(f"there is no array '{name}' in it")
+            raise ValueError(f"the file contains no array '{name}'")
         return self._contents[file][name]

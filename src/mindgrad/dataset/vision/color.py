@@ -200,7 +200,8 @@ class AdjustGamma(ImageTransform):
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
             raise refuse_image("AdjustGamma", "have an integer or float dtype", image)
-        # divide [0, 1] into 256 intervals of equal width, one for each integer from 0 to 255
+        # the factor 255.999 divides [0, 1] into 256 intervals of nearly equal width, one for each integer
+        # from 0 to 255
         levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
         return np.clip(levels, 0, 255).astype(image.dtype)
 

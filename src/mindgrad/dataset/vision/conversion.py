@@ -52,8 +52,8 @@ class Decode:
         if isinstance(data, np.ndarray):
             if data.ndim > 1:
                 raise TypeError(
-                    f"For 'Decode', encoded images have one axis, but got an array of shape {data.shape}; an "
-                    f"image that is decoded already needs no Decode."
+                    f"For 'Decode', encoded images have one axis, but got an array of shape {data.shape}; "
+                    "An image that is already decoded does not need Decode."
                 )
             data = data.tobytes()
         elif not isinstance(data, (bytes, bytearray)):

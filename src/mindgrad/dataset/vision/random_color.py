@@ -30,7 +30,7 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: principal components of ImageNet's RGB values, for pixels from 0 to 255: eigenvectors in columns, and
+#: principal components of the RGB values (0 to 255) of ImageNet: eigenvectors, one per column, and
 #: eigenvalues (Krizhevsky et al., 2012)
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],

@@ -45,8 +45,8 @@ class ImageTransform:
 
     #: minimum number of axes of an image array
     least_axes = 2
-    #: whether the method ``array`` accepts only a single image. The images of a stack are then transformed
-    #: one by one
+    #: whether the method ``array`` accepts only a single image. If so, it is called once for each image of a
+    #: stack
     takes_one = False
 
     def parameters(self, image: Any) -> tuple[Any, ...]:

@@ -114,8 +114,7 @@ class Dense(Cell):
         if not shape or shape[-1] != self.in_channels:
             raise ValueError(
                 f"For 'Dense', the last axis of the input must have size in_channels = {self.in_channels}, "
-                f"but the "
-                f"shape of the input is {x.shape} (weight: {weight.shape})."
+                f"but the shape of the input is {x.shape} and the shape of the weight is {weight.shape}."
             )
         y = apply(dot, x, weight, contract=((len(shape) - 1,), (1,)), batch=((), ()))
         if self.bias is not None:

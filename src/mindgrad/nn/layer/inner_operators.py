@@ -33,7 +33,7 @@ class InnerOperator:
     def __get__(self, layer: Any, owner: type) -> Any:
         if layer is None:
             return self
-        # write to ``vars``: ``Cell.__setattr__`` would count this as a change of the layer
+        # write to ``vars``, because ``Cell.__setattr__`` would record a change of the layer
         made = vars(layer)[self._name] = self._make(layer)
         return made
 

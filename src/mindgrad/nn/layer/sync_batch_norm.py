@@ -102,7 +102,7 @@ def _group_of(process_groups: Any) -> str:
     own = [sorted(ranks) for ranks in process_groups if rank in ranks]
     if len(own) != 1:
         raise ValueError(
-            f"For 'SyncBatchNorm', the rank {rank} must be in one of the 'process_groups', but they are "
+            f"For 'SyncBatchNorm', the rank {rank} must be in one of the 'process_groups', but these are "
             f"{process_groups}."
         )
     name = f"sync_batch_norm_{'_'.join(map(str, own[0]))}"

@@ -74,8 +74,8 @@ class BleuScore(Metric):
         """
         if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
             raise ValueError(
-                "For 'BleuScore.update', pass translations and the same number of lists of references, but "
-                "got "
+                "For 'BleuScore.update', pass a list of translations and a list of the same length with "
+                "the references of each translation, but the lengths are "
                 f"{' and '.join(str(len(data)) for data in inputs)}."
             )
         for translation, references in zip(*inputs, strict=True):

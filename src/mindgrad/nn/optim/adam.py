@@ -83,7 +83,8 @@ class Adam(Optimizer):
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
         rows = self._rows(gradients, self.moment1, self.moment2, greatest)
-        # one step size per learning rate, because most Parameters have the same rate
+        # ``id`` of a learning rate -> step size. Most Parameters share one learning rate, and so one step
+        # size
         steps: dict[int, Any] = {}
         for parameter, gradient, rate, moment1, moment2, bound in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)

@@ -14,7 +14,7 @@ from mindgrad.ops.define import NOT_GIVEN
 
 __all__ = ["input_names", "meant", "optional_inputs", "with_named"]
 
-#: groups of argument names that mean the same. A name may be in several groups
+#: groups of argument names with the same meaning. A name may be in several groups
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (

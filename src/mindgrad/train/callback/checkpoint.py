@@ -22,7 +22,7 @@ __all__ = ["CheckpointConfig", "ModelCheckpoint"]
 
 _CheckpointManager = absent(
     __name__, "_CheckpointManager", "lists the files of MindSpore's own ModelCheckpoint",
-    "ModelCheckpoint keeps the latest files by itself, keep_checkpoint_max of them.",
+    "ModelCheckpoint itself keeps the latest keep_checkpoint_max files.",
 )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ class ModelCheckpoint(Callback):
     def on_train_begin(self, run_context: RunContext) -> None:
         """Find a file name prefix that no existing file has."""
         subject = f"the prefix {self._given_prefix} in {self._directory}"
-        # all processes agree on the prefix of the file names before one of them writes a file
+        # agree with all other processes on the prefix of the file names before a process writes a file
         self._prefix = agreed(subject, self._free_prefix)
         self._written, self._last_step, self._last_time = [], 0, time.monotonic()
 

@@ -21,7 +21,7 @@ __all__ = ["History", "LossMonitor", "ProgressBar", "TimeMonitor"]
 def _say(text: str) -> None:
     """Print a line, on rank 0 only."""
     if shows_progress():
-        print(text, flush=True)  # noqa: T201 - what these callbacks are for
+        print(text, flush=True)  # noqa: T201 - printing is the purpose of these callbacks
 
 
 class LossMonitor(Callback):
@@ -69,9 +69,10 @@ class LossMonitor(Callback):
         is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
         if not math.isfinite(loss) and not is_left_out:
             raise ValueError(
-                f"epoch: {state.cur_epoch_num} step: {step}. The loss is {loss}: training is stopped. "
-                f"The learning rate may be too large, or the data may hold NaN or a label that is out of "
-                f"range, which a compiled step marks with NaN. In PYNATIVE_MODE such a label raises an error."
+                f"epoch: {state.cur_epoch_num} step: {step}. Training is stopped, because the loss is "
+                f"{loss}. The learning rate may be too large, or the data may contain NaN or an "
+                "out-of-range label. In a compiled step, the loss of such a label is NaN; in "
+                "PYNATIVE_MODE, it raises an error."
             )
         if self._per_print_times and state.cur_step_num - self._printed >= self._per_print_times:
             self._printed = state.cur_step_num
@@ -238,7 +239,7 @@ class ProgressBar(Callback):
             self.stream.flush()
 
     def __exit__(self, *error: Any) -> None:
-        if self._bar:  # the run ended within an epoch
+        if self._bar:  # the run ended before the end of an epoch
             self._bar.end(*self._latest)
             self._bar = None
 
