@@ -573,7 +573,7 @@ V = ms.Parameter(np.ones(2, np.float32), name="v")
         (lambda: nn.Adam([{"params": [W], "rate": 1}], 0.1), KeyError, "has the key 'rate'"),
         (lambda: nn.Adam([{"lr": 1.0}], 0.1), KeyError, "no 'params'"),
         (lambda: nn.Adam([{"params": [W]}, {"params": [W]}]), RuntimeError, "given twice"),
-        (lambda: nn.Adam([{"params": [W]}, {"order_params": [V]}]), ValueError, "'order_params' must be"),
+        (lambda: nn.Adam([{"params": [W]}, {"order_params": [V]}]), ValueError, "'order_params' must list"),
         (lambda: nn.Adam([{"params": [W], "order_params": [W]}]), ValueError, "must not have another key"),
         (lambda: nn.Adam([{"params": [W], "lr": [1.0, 2.0]}, {"params": [V], "lr": [1.0]}]), ValueError, "the same length"),
         (lambda: nn.FTRL([W], learning_rate=[0.1, 0.2]), ValueError, "must be one constant number"),

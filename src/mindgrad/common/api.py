@@ -34,7 +34,7 @@ class _EagerExecutor:
         return is_enabled()
 
     def set_enable_grad(self, flag: bool) -> None:
-        """Disable or enable derivatives, like the begin and end of ``with _no_grad():``."""
+        """Enable derivatives, or disable them as in a block ``with _no_grad():``."""
         set_enabled(flag)
 
     def grad_flag(self) -> bool:
@@ -45,7 +45,7 @@ class _EagerExecutor:
         """Accept ``flag``, which has no effect."""
 
     def get_mode(self) -> int:
-        """Return the mode of the context."""
+        """Return the execution mode of the context, GRAPH_MODE or PYNATIVE_MODE."""
         return settings.get("mode")
 
 

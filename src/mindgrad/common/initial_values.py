@@ -261,7 +261,7 @@ class Orthogonal(Initializer):
 class Sparse(Initializer):
     """Initializer that draws normal random numbers, and sets random elements to zero.
 
-    J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
+    The method is described by J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
 
     Args:
         sparsity (float): fraction of zeros in each column, between 0 and 1. The number of zeros is rounded

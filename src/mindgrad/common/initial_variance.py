@@ -52,8 +52,8 @@ def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
     return _calculate_fan_in_and_fan_out(shape)[mode == "fan_out"]
 
 
-#: nonlinearity -> gain, by which the standard deviation of the weights before it is multiplied. For tanh, 5/3
-#: keeps the variance of normally distributed inputs near 1 over many layers.
+#: nonlinearity -> gain, a factor of the standard deviation of the weights before it. For tanh, 5/3 keeps the
+#: variance of normally distributed inputs near 1 over many layers.
 _GAINS = {
     "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0,
     "conv_transpose1d": 1.0, "conv_transpose2d": 1.0, "conv_transpose3d": 1.0,

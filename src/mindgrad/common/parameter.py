@@ -182,7 +182,7 @@ class Parameter(Tensor):
         return self
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Replace the value of the Parameter. Compiled functions read it in the next call.
+        """Replace the value, which compiled functions read at their next call.
 
         Args:
             data (Tensor, numpy.ndarray, list, or number): new value, which is converted to the dtype of the

@@ -82,7 +82,7 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
         if any(size < 1 for size in numbers) or sum(numbers) != total:
             raise ValueError(
                 f"For 'split', the 'sizes' {numbers} must all be at least 1 and add up to the {total} "
-                f"samples of the dataset, but their sum is {sum(numbers)}."
+                f"samples of the dataset, but add up to {sum(numbers)}."
             )
         return numbers
     if not all(isinstance(size, float) and 0 < size < 1 for size in sizes) or abs(sum(sizes) - 1) > 1e-9:

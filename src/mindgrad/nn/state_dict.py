@@ -16,7 +16,7 @@ __all__ = ["IncompatibleKeys", "StateDict"]
 
 
 class IncompatibleKeys(NamedTuple):
-    """Names missing in a state dict, and names that exist only in the state dict."""
+    """Names that a state dict lacks, and names that only the state dict contains."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]

@@ -135,7 +135,10 @@ def _scores(
 
 
 def _mixed(scores: Tensor, v: Tensor, kind: Any, keep_prob: Any, input_layout: str) -> Tensor:
-    """Return the average of ``v`` weighted by the softmax of ``scores``, in the layout of the queries."""
+    """Average ``v`` with the softmax of ``scores`` as weights.
+
+    The result has the layout of the queries.
+    """
     keep = probability(_NAME, "keep_prob", keep_prob, open_below=True)
     seen = amax(scores, -1, keepdims=True) > -math.inf  # type: ignore[operator]
     # if all keys of a query are masked, all its scores are −∞ and their softmax would be NaN; use weights 0

@@ -238,9 +238,9 @@ def input_of_convolution(
     """
     if w.ndim != y.ndim or w.shape[0] != y.shape[1] or w.shape[0] % groups:
         raise ValueError(
-            f"For '{operator}', the size of the first axis of the 'weight' must equal the number of "
-            "channels of the input and be a multiple of 'groups', but the shapes of weight and input are "
-            f"{w.shape} and {y.shape}, and 'groups' is {groups}."
+            f"For '{operator}', the first size of the 'weight' must equal the number of channels of the "
+            f"input and be a multiple of 'groups'. The shapes of weight and input are {w.shape} and "
+            f"{y.shape}, and 'groups' is {groups}."
         )
     axes = tuple(range(2, w.ndim))
     outputs, channels, *kernel = w.shape

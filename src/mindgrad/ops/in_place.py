@@ -242,7 +242,7 @@ def _example(name: str) -> str:
 
 
 def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[..., Tensor]:
-    """Create the in-place version of ``function``: it replaces its first argument with its result."""
+    """Create an in-place version of ``function``, which updates its first argument."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return replaced(self, name, function, *args, **kwargs)

@@ -231,9 +231,8 @@ def gaussian_nll_loss(
     shape = broadcast_shapes(operator, mean.shape, t.shape)
     if broadcast_shapes(operator, shape, v.shape) != shape:
         raise ValueError(
-            f"For '{operator}', the 'var' must have the shape of the input, the same shape with a last "
-            "axis of size 1, or the same shape without the last axis, but the shapes of 'var' and input "
-            f"are {var.shape} and {mean.shape}."
+            f"For '{operator}', the 'var' must have the shape of the input, and its last axis may have "
+            f"size 1 or be missing, but the shapes of 'var' and input are {var.shape} and {mean.shape}."
         )
     v = clipping.maximum(broadcast_to(v, shape), eps)
     squared = math.square(arithmetic.sub(broadcast_to(mean, shape), broadcast_to(t, shape)))

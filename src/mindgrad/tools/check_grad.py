@@ -159,8 +159,8 @@ class _Slopes(NamedTuple):
 
     Attributes:
         central: slopes by central differences.
-        exact: slopes by the complex step, or NaN.
-        unit: magnitude of the argument. Steps are fractions of it.
+        exact: slopes by the complex-step method; NaN if it does not apply.
+        unit: magnitude of the argument, to which the step sizes are relative.
     """
 
     central: Differences

@@ -146,8 +146,8 @@ def _chosen(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _corners(left: np.ndarray, right: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """Find the smallest step that shows a nondifferentiable point.
 
-    The one-sided slopes differ there by more than rounding. The result has the index of the step for each
-    element, or −1 if the slopes approach each other.
+    At this step, the one-sided slopes differ by more than rounding errors. The result contains the index of
+    the step for each element, or −1 if the slopes approach each other.
     """
     jump = np.abs(right - left)
     is_visible = np.isfinite(jump) & (jump > _VISIBLE * rounding)

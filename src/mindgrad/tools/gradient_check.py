@@ -161,10 +161,11 @@ class GradientCheck:
         return list(dict.fromkeys(f"{row.argument}: {row.remark}" for row in self.rows if row.remark))
 
     def plot(self, path: Any) -> None:
-        """Plot the error of the worst entry of each row over the step size.
+        """Plot the error of the worst entry of each row against the step size.
 
         The error of a correct derivative decreases with the square of the step, down to the rounding error of
-        the derivative or of the difference. The error of a wrong derivative stays constant far above.
+        the derivative or of the difference. The error of a wrong derivative is constant and far above the
+        rounding error.
 
         Args:
             path: name of the image file. Its suffix selects the format: ``.png``, ``.svg``, or ``.pdf``.

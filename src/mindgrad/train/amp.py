@@ -149,7 +149,7 @@ def custom_mixed_precision(
     black_list: list[Any] | None = None,
     dtype: Any = float16,
 ) -> Any:
-    """Convert the Cells of a list, or all Cells except a list, to mixed precision.
+    """Convert the listed Cells, or all Cells except listed ones, to mixed precision.
 
     Args:
         network (Cell): network to convert, which is changed in place.

@@ -50,20 +50,22 @@ def load_distributed_checkpoint(
     strict_load: bool = False,
     **options: Any,
 ) -> None:
-    """Load a checkpoint of several devices, on any number of devices.
+    """Load a checkpoint that several devices wrote.
 
-    Each process reads the slices that it needs.
+    The number of devices that load the checkpoint may be different. Each process reads the slices that it
+    needs.
 
     Args:
         network (Cell): network that receives the values. Parameters with a layout are read in slices, other
             Parameters as a whole.
         checkpoint_filenames (str or list of str, optional): the folder that
             ``save_checkpoint(..., integrated_save=False)`` wrote, or a list with the file of each rank, in
-            order. Default: ``None``.
+            the order of the ranks. Required. Default: ``None``.
         predict_strategy (None, optional): must be ``None``; the layouts of the Parameters are used.
             Default: ``None``.
-        train_strategy_filename (str, optional): strategy file, which describes the partition of the rank
-            files, from ``set_auto_parallel_context(strategy_ckpt_save_file=...)``. Default: ``None``.
+        train_strategy_filename (str, optional): file that
+            ``set_auto_parallel_context(strategy_ckpt_save_file=...)`` wrote. It describes how the arrays are
+            divided among the rank files. Default: ``None``.
         strict_load (bool, optional): whether to raise an error if the checkpoint lacks a Parameter of
             ``network``. ``False``: such Parameters do not change. Default: ``False``.
         **options (Any): MindSpore's other options, which must have their defaults; ``dec_mode``, ``format``,
@@ -77,7 +79,7 @@ def load_distributed_checkpoint(
         ValueError: If a file is missing or damaged, there are several files and no strategy file, or an
             unsupported option is set.
         RuntimeError: If a Parameter differs from the checkpoint in shape or dtype or, with ``strict_load``,
-            is missing there. No Parameter changes then.
+            is missing in the checkpoint. In this case, no Parameter changes.
 
     >>> import mindgrad as ms, tempfile
     >>> from mindgrad.train.sharded_checkpoint import write_set

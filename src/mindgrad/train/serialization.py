@@ -103,8 +103,8 @@ def save_checkpoint(
             ``{"name": ..., "data": ...}``. A dict maps names to Parameters, Tensors, arrays, or strings.
         ckpt_file_name (str or PathLike): name of the file to write. Its folder must exist.
         integrated_save (bool, optional): if ``False`` and programs are divided among devices, the name is a
-            folder with a file for each device and an index, for ``load_distributed_checkpoint`` and
-            ``load_checkpoint``. Default: ``True``.
+            folder with an index and a file for each device, which ``load_distributed_checkpoint`` and
+            ``load_checkpoint`` can read. Default: ``True``.
         async_save (bool or str, optional): accepted for compatibility; the file is complete when the call
             returns. Default: ``False``.
         append_dict (dict, optional): dict of additional entries: numbers, Booleans, strings, or Tensors.

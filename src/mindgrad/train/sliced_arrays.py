@@ -70,7 +70,7 @@ class SlicedArrays:
         return {**{name: self.array(name) for name in self.entries}, **self.texts}
 
     def array(self, name: str) -> np.ndarray:
-        """Read a whole array. Errors are those described in :meth:`region`."""
+        """Read a whole array, with the same errors as :meth:`region`."""
         return self.region(name, [slice(None)] * len(self.entries[name].shape))
 
     def region(self, name: str, index: Sequence[slice]) -> np.ndarray:

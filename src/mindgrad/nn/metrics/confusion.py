@@ -57,7 +57,7 @@ _BY_NAME = {name: measure for names, measure in _MEASURES.items() for name in na
 
 
 class ConfusionMatrixMetric(Metric):
-    """A metric computed from true and false, positive and negative predictions.
+    """A metric computed from the counts of true and false positives and negatives.
 
     Args:
         skip_channel (bool): whether to skip the first channel, the background, if there are several.

@@ -62,11 +62,11 @@ class BleuScore(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Add translations and the references of each.
+        """Add translations and their reference translations.
 
         Args:
-            *inputs (list): a list of translations, each a list of words, and a list with the list of
-                reference translations for each of them.
+            *inputs (list): two lists of the same length: the translations, each a list of words; and for each
+                translation, a list of its reference translations.
 
         Raises:
             ValueError: If the number of inputs is not two, or the numbers of translations and reference lists

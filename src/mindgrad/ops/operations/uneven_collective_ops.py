@@ -250,8 +250,8 @@ class BatchISendIRecv(Primitive):
         ):
             raise ValueError(
                 "For 'BatchISendIRecv', each of 'op_types' must be 'isend' or 'irecv' and have a rank, "
-                f"and each 'irecv' must have a shape and a dtype, but the types are {self.op_types} and "
-                f"the numbers of entries are {counts}."
+                f"and each 'irecv' must have a shape and a dtype. The types are {self.op_types}, and the "
+                f"numbers of entries are {counts}."
             )
         for rank in self.remote_ranks:
             partner(rank, "remote_ranks", group, "BatchISendIRecv")

@@ -124,16 +124,17 @@ class CheckpointConfig:
 class ModelCheckpoint(Callback):
     """Callback that writes checkpoints ``<directory>/<prefix>-<epoch>_<step>.ckpt``.
 
-    If the directory already contains files with the prefix, ``_1``, ``_2``, ... is appended to it. The state
-    after the last step is always written. In a job of several processes all of them may have this callback.
-    If they have the same directory, one process writes each file; with different directories each process
-    writes its own.
+    If the directory already contains files with the prefix, ``_1``, ``_2``, ... is appended to the prefix.
+    The state after the last step is always written. In a job of several processes, all processes may use this
+    callback. If they pass the same directory, one process writes each file. If they pass different
+    directories, each process writes its own files.
 
     Args:
         prefix (str, optional): start of the names of checkpoint files. Default: ``"CKP"``.
         directory (str, optional): folder of the checkpoint files, which is created if necessary. ``None``:
             the current folder. Default: ``None``.
-        config (CheckpointConfig, optional): settings of when to write files. ``None``: after each step.
+        config (CheckpointConfig, optional): when to write files, and how many to keep. ``None``: after each
+            step.
             Default: ``None``.
 
     Raises:

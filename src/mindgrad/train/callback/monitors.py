@@ -69,10 +69,10 @@ class LossMonitor(Callback):
         is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
         if not math.isfinite(loss) and not is_left_out:
             raise ValueError(
-                f"epoch: {state.cur_epoch_num} step: {step}. Training is stopped, because the loss is "
-                f"{loss}. The learning rate may be too large, or the data may contain NaN or an "
-                "out-of-range label. In a compiled step, the loss of such a label is NaN; in "
-                "PYNATIVE_MODE, it raises an error."
+                f"epoch: {state.cur_epoch_num} step: {step}. The loss is {loss}, so training is stopped. "
+                "The learning rate may be too large, or the data may contain NaN or an out-of-range "
+                "label. In a compiled step, the loss of such a label is NaN; in PYNATIVE_MODE, it raises "
+                "an error."
             )
         if self._per_print_times and state.cur_step_num - self._printed >= self._per_print_times:
             self._printed = state.cur_step_num
@@ -111,7 +111,7 @@ class TimeMonitor(Callback):
         self._fetching = 0.0
 
     def epoch_begin(self, run_context: RunContext) -> None:
-        """Start to measure the time of an epoch."""
+        """Start timing the epoch."""
         self._start = self._step_end = time.perf_counter()
         self._fetching = 0.0
 
@@ -120,7 +120,7 @@ class TimeMonitor(Callback):
         self._fetching += time.perf_counter() - self._step_end
 
     def step_end(self, run_context: RunContext) -> None:
-        """Start to measure the time until the next step."""
+        """Start timing the interval until the next step."""
         self._step_end = time.perf_counter()
 
     def epoch_end(self, run_context: RunContext) -> None:
@@ -175,9 +175,9 @@ class History(Callback):
 class ProgressBar(Callback):
     """A progress bar on a terminal or in a notebook, or else one line per epoch.
 
-    The package rich draws the bar if it is installed. For a very short epoch, it prints only a line. If the
-    bar moves, a :class:`~mindgrad.train.Model` without another printing callback uses a progress bar
-    automatically.
+    The package rich draws the bar if it is installed. A very short epoch prints one line and no bar. If the
+    output can show a moving bar, a :class:`~mindgrad.train.Model` without another printing callback adds a
+    progress bar automatically.
 
     Args:
         stream (file object, optional): output stream of the progress bar. ``None``: standard error. Default:
@@ -215,7 +215,7 @@ class ProgressBar(Callback):
         return is_shown_on(self.stream)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """Start to measure the time of an epoch."""
+        """Start timing the epoch."""
         self._start = self._shown = time.monotonic()
 
     def on_train_step_end(self, run_context: RunContext) -> None:
