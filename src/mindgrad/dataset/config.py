@@ -64,7 +64,7 @@ class RandomStep:
 
 
 def set_seed(seed: int) -> None:
-    """Set the seed of all datasets; ``mindgrad.set_seed`` sets it, too.
+    """Set the seed of all datasets, which ``mindgrad.set_seed`` also sets.
 
     Raises:
         TypeError: If ``seed`` is not an int.

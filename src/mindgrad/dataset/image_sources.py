@@ -138,10 +138,10 @@ class MnistDataset(_FileDataset):
         ValueError: If a file of the dataset is missing or is not an IDX file.
 
     >>> from mindgrad import dataset as ds
-    >>> ds.MnistDataset("data")
+    >>> ds.MnistDataset("data")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: For 'MnistDataset', there is no folder 'data'; put the files there, nothing is downloaded.
+    ValueError: For 'MnistDataset', there is no folder 'data'. mindgrad does not download datasets: ...
     """
 
     def __init__(
@@ -256,7 +256,7 @@ _EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"
 
 
 class _ImageFiles:
-    """Image files, and arrays of the other columns."""
+    """A source of samples: image files in one column, and arrays in all other columns."""
 
     def __init__(
         self, files: Sequence[Path], arrays: Sequence[np.ndarray], decode: bool, reader: Any

@@ -58,7 +58,7 @@ class DatasetIterator:
         return self._given([self._value(each) for each in row])
 
     def get_next(self) -> Any:
-        """Return the next sample. At the end of a pass it raises ``StopIteration``."""
+        """Return the next sample, or raise ``StopIteration`` at the end of a pass."""
         return next(self)
 
     def _value(self, array: np.ndarray) -> Any:

@@ -419,7 +419,7 @@ class Dataset(Readable):
                 dataset.
 
         Returns:
-            Dataset: a dataset of the samples of all datasets, one dataset after the other.
+            Dataset: a dataset of the samples of all datasets, one dataset after another.
         """
         all_ = (self, *_several(datasets, "concat"))
         for dataset in all_:

@@ -213,7 +213,7 @@ class WeightedRandomSampler(Sampler):
 class DistributedSampler(Sampler):
     """A sampler that reads every ``num_shards``-th sample, starting with ``shard_id``.
 
-    If a shard is too short, it continues with the first samples.
+    If a shard is too short, the sampler continues with the first samples.
 
     Args:
         num_shards (int): number of shards into which the dataset is divided.
@@ -314,7 +314,7 @@ class PKSampler(Sampler):
         return sampler
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return random indices, one class after the other."""
+        """Return random indices, one class after another."""
         groups = self._known()
         if self.shuffle:
             groups = [groups[i] for i in generator.permutation(len(groups))]

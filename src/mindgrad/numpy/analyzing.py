@@ -140,7 +140,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
 
     Args:
         ary (Tensor or array_like): tensor of any shape, which is flattened.
-        to_end, to_begin (Tensor, array_like, or None): numbers to append after and before the differences.
+        to_end, to_begin (Tensor, array_like, or None): numbers to add after and before the differences.
 
     Returns:
         1-D tensor of the differences.
