@@ -112,7 +112,7 @@ def axis_in_range(axis: Any, rank: int, operator: str, name: str = "axis") -> in
 
 
 def filled_shape(x: TensorType, shape: tuple[int, ...], operator: str) -> tuple[int, ...]:
-    """Replace −1 in ``shape`` by the size that matches the elements of ``x``.
+    """Replace −1 in ``shape`` with the size that matches the elements of ``x``.
 
     Raises:
         ValueError: If there is no such size, or ``shape`` does not match the number of elements.

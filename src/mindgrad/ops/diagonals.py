@@ -146,7 +146,7 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
 
 
 def _replaced(matrix: Tensor, values: Tensor, limits: tuple[int, int], align: str, operator: str) -> Tensor:
-    """Replace diagonals of ``matrix`` by ``values``."""
+    """Replace diagonals of ``matrix`` with ``values``."""
     low, high = limits
     rows, columns, inside = _places(matrix.shape[-2:], limits, align, operator)
     shape = (*matrix.shape[:-2], *(inside.shape if low != high else inside.shape[1:]))

@@ -26,7 +26,7 @@ def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
 @public("Gcd numpy", "mint.gcd(input, other)")
 @also_named(input="x1", other="x2")
 def gcd(x1: Any, x2: Any) -> Tensor:
-    """Compute the greatest common divisor of integers; it is |n| for 0 and n.
+    """Compute the greatest common divisor of integers; for 0 and n, it is |n|.
 
     Args:
         x1, x2 (Tensor): integer tensors whose shapes broadcast.
@@ -59,7 +59,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
 @public("Lcm numpy")
 @also_named(input="x1", other="x2")
 def lcm(x1: Any, x2: Any) -> Tensor:
-    """Compute the least common multiple of integers; it is 0 for 0 and n.
+    """Compute the least common multiple of integers; for 0 and n, it is 0.
 
     Args:
         x1, x2 (Tensor): integer tensors whose shapes broadcast.

@@ -181,9 +181,9 @@ def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
         "Compute the discrete Fourier transform" if not inverse else "Compute the inverse Fourier transform"
     )
     if kind == "rfft":
-        meaning = "Compute the nonnegative half of the spectrum of a real signal"
+        meaning = "Compute the nonnegative half of a real signal's spectrum"
     if kind == "irfft":
-        meaning = "Compute a real signal from the nonnegative half of its spectrum"
+        meaning = "Compute a real signal from one half of its spectrum"
     shape = (2, {"rfft": 3}.get(kind, 4))
     axes, length = _WORDS[suffix]
     transform.__name__ = transform.__qualname__ = name

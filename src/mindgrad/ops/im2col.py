@@ -49,7 +49,7 @@ def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) ->
 
 
 def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, count: int) -> Tensor:
-    """Replace ``axis`` by two axes: the position in a window, and the window."""
+    """Replace ``axis`` with two axes: the position in a window, and the window."""
     parts = []
     for k in range(kernel):
         start = k * dilation

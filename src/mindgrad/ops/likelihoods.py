@@ -154,7 +154,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
 def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
     """Compute the negative log-likelihood of Poisson distributions.
 
-    It is λ − t log(λ + eps) for λ = ``input``, or exp(x) − t x for x = ``input`` if ``log_input``.
+    The loss is λ − t log(λ + eps) for λ = ``input``, or exp(x) − t x for x = ``input`` if ``log_input``.
 
     With ``full``, Stirling's formula for log t! is added for t > 1: t log t − t + log(2πt) / 2.
 

@@ -363,7 +363,6 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
 
 def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:
     """Create a tensor whose elements all equal ``number``."""
-    made = tensor_type(
-        dtype, shape
-    )  # call it before ``make_tensor``, because it raises an error if the shape is too large
+    # call this before ``make_tensor``, because it raises an error if the shape is too large
+    made = tensor_type(dtype, shape)
     return make_tensor(np.full(shape, number, dtype.numpy), made)

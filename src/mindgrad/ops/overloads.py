@@ -108,7 +108,8 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
 
     Since MindSpore 2.6, ``x.repeat(2, 1)`` is ``x.tile((2, 1))``. Older releases call
     :func:`mindgrad.ops.repeat_interleave`, with an axis as the second argument. If tiling is impossible,
-    mindgrad repeats elements as the older releases: with ``axis`` as a keyword, with fewer numbers than axes,
+    mindgrad repeats elements as the older releases do: with ``axis`` as a keyword, with fewer numbers than
+        axes,
     or with an axis that is 0 or negative. If both meanings are possible and differ, it prints a warning.
 
     Args:

@@ -74,7 +74,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
 
 
 def _refuse_pairs(padding: Sequence[Any]) -> None:
-    """Raise an error for pairs of NumPy, and show the flat tuple."""
+    """Raise an error for pairs as in NumPy, and show the equivalent flat tuple."""
     fix = "(before_last, after_last, before_second_to_last, ...)"
     if all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in padding):
         fix = repr(tuple(size for pair in reversed(padding) for size in pair))

@@ -1,4 +1,4 @@
-"""Resize sequences, images and volumes: each axis is resampled on its own.
+"""Resize sequences, images and volumes: each axis is resampled separately.
 
 Resizing is linear in the image. Let an axis of n elements become an axis of m elements. Counted from 0, new
 element i is located at this position among the old elements:

@@ -109,7 +109,7 @@ def _by_loop(primitive: Primitive, x: Tensor, columns: Sequence[Tensor], updates
 
 
 def _flat_indices(columns: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
-    """Flat indices of elements; the number of all elements for indices out of range."""
+    """Return flat indices: the number of elements, for an index out of range."""
     flat, is_inside = columns[0], comparison.logical_and(*_bounds(columns[0], sizes[0]))
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         flat = arithmetic.add(arithmetic.mul(flat, size), column)

@@ -166,7 +166,7 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMax Tensor.scatter_max")
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Replace elements at multi-dimensional indices by their maximum with updates.
+    """Set elements at multi-dimensional indices to their maximum with updates.
 
     {as tensor_scatter_update}
 
@@ -180,7 +180,7 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMin Tensor.scatter_min")
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Replace elements at multi-dimensional indices by their minimum with updates.
+    """Set elements at multi-dimensional indices to their minimum with updates.
 
     {as tensor_scatter_update}
 
@@ -387,7 +387,7 @@ def index_add(
     if index.ndim != 1 or new.shape != wanted:
         raise ValueError(
             f"For '{operator}', the 'indices' must have one axis, and 'y' must have the shape of 'x', "
-            f"except that its size along axis {dim} must be the number of indices, but the shapes of "
+            f"except that its size along axis {dim} must be the number of indices. The shapes of "
             f"'indices', 'y' and 'x' are {index.shape}, {new.shape} and {target.shape}."
         )
     if new.dtype is not target.dtype:

@@ -137,7 +137,7 @@ class Layout:
     def to_dict(self) -> dict[str, Any]:
         """Return the layout in MindSpore's format.
 
-        It counts mesh axes from the last one; −1 means that an axis is not divided.
+        The format counts mesh axes from the last axis; −1 means that an axis is not divided.
         """
         last = len(self.alias_name) - 1
         numbers = [tuple(last - self.alias_name.index(name) for name in names) for names in self._of_tensor()]

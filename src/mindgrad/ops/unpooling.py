@@ -176,7 +176,7 @@ lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
 # --- fractional pooling: windows at random positions -------------------------------------------------------
 
-_FRACTIONAL = """Return the largest element of each of ``output_size`` windows at random positions.
+_FRACTIONAL = """Return the largest element of each of several windows at random positions.
 
     A random number u is drawn for each axis. If an axis of n elements has m windows of k elements, window i
     begins at ⌊(i + u) a⌋ − ⌊u a⌋ with a = (n − k) / (m − 1), and the last window begins at n − k (B. Graham,
@@ -208,7 +208,7 @@ _FRACTIONAL = """Return the largest element of each of ``output_size`` windows a
 
 
 def _starts(u: Any, size: int, kernel: int, count: int) -> Tensor:
-    """Starts of the windows of one axis, of shape (n, c, count)."""
+    """Return the starts of the windows of one axis, of shape (n, c, count)."""
     if count == 1:
         return cast(arithmetic.add(arithmetic.mul(u.expand_dims(-1), 0.0), float(size - kernel)), int64)
     step = (size - kernel) / (count - 1)

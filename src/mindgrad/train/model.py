@@ -243,10 +243,7 @@ class Model:
         if sinks and sink_size != -1:
             length = positive_int(owner, "sink_size", sink_size)
         if self._optimizer is None and self._loss_fn is not None:
-            raise ValueError(
-                f"For '{owner}', there is a loss but no optimizer, so nothing would be trained. Pass an "
-                "'optimizer' to Model."
-            )
+            raise ValueError(f"For '{owner}', Model has a loss but no optimizer. Pass it an 'optimizer'.")
         passes = -1 if length > 0 else epochs - first
         batches = Batches(owner, "train_dataset", dataset, passes)
         listed = Callbacks(callbacks)

@@ -161,7 +161,7 @@ class FiveCrop(ImageTransform):
 
 
 class TenCrop(FiveCrop):
-    """Transform that returns the :class:`FiveCrop` of an image and of its mirror image.
+    """Transform that returns :class:`FiveCrop` of an image and of its mirror image.
 
     Args:
         size (int or list or tuple of int): (height, width) of each cropped part, or one number for both.

@@ -95,7 +95,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
 
 @functools.lru_cache(maxsize=64)
 def _area_enlarged(old: int, new: int, cuts_ends: bool = True) -> _Taps:
-    """Return input pixels and weights of the mean over the area, if an image is enlarged.
+    """Return pixels and weights of the mean over the area, if an image is enlarged.
 
     An output pixel that overlaps with two input pixels has two nonzero weights.
     """

@@ -50,13 +50,13 @@ Dropout = operation(
 Dropout2D = operation(
     __name__, "Dropout2D", dropping.dropout2d, attributes={"keep_prob": _keep_prob("Dropout2D", False)},
     run=lambda self, x: _channels_dropped(self, x, 2),
-    meaning=f"Set random channels of images to zero, and divide the kept ones by ``keep_prob``. | {_PAIR}",
+    meaning=f"Set random channels of images to zero, and divide others by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout2D(keep_prob=1.0)(Tensor([[[[3.0, 4.0]]]]))[1]", prints="[[[[ True  True]]]]",
 )  # fmt: skip
 Dropout3D = operation(
     __name__, "Dropout3D", dropping.dropout3d, attributes={"keep_prob": _keep_prob("Dropout3D", False)},
     run=lambda self, x: _channels_dropped(self, x, 3),
-    meaning=f"Set random channels of volumes to zero, and divide the kept ones by ``keep_prob``. | {_PAIR}",
+    meaning=f"Set random channels of volumes to zero, and divide others by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout3D(keep_prob=1.0)(Tensor([[[[[3.0, 4.0]]]]]))[1]",
     prints="[[[[[ True  True]]]]]",
 )  # fmt: skip
