@@ -3,7 +3,7 @@
     laplacian(f)(x) = Σ_d ∂²f/∂x_d²                  second_order(f)(x, a) = Σ_ij a_ij ∂²f/∂x_i ∂x_j
     divergence(f)(x) = Σ_d ∂f_d/∂x_d                 biharmonic(f)(x) = Σ_ij ∂⁴f/∂x_i² ∂x_j²
 
-``x`` has shape ``(…, D)``: the last axis holds the coordinates of a point, the leading axes count the points.
+``x`` has shape ``(…, D)``: the last axis holds the coordinates of a point, the leading axes index the points.
 Each point has a separate value. Second derivatives are summed over the directions while they are computed
 (``transforms.forward_laplacian``). This costs about D + 2 evaluations of the function, without a Hessian.
 """

@@ -223,8 +223,7 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
     if rows.dtype is not primal.dtype:
         raise TypeError(
             f"For 'jet', the dtype of series {index} must be the dtype of its primal, {primal.dtype}, but "
-            "got "
-            f"{rows.dtype}."
+            f"got {rows.dtype}."
         )
     return rows
 

@@ -122,7 +122,7 @@ def vjp(
     flag = False if has_aux is _MISSING else has_aux
     check_flag("vjp", "has_aux", flag)
     if not args:
-        raise TypeError("For 'vjp', the inputs are missing: vjp(fn, x) or vjp(fn, x, v=v).")
+        raise TypeError("For 'vjp', the inputs are missing. Write vjp(fn, x) or vjp(fn, x, v=v).")
     return _with_function(fn, args, flag, None if weights is None else Weights("vjp", weights))
 
 

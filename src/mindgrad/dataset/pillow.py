@@ -51,9 +51,9 @@ def from_array(array: np.ndarray, name: str) -> Any:
         return image.fromarray(np.ascontiguousarray(array))
     except TypeError:
         raise TypeError(
-            f"For '{name}', an array of {array.dtype} and shape {array.shape} cannot become a Pillow image. "
-            f"Images "
-            "with several channels must be uint8; convert it: (255 * image).astype(np.uint8)."
+            f"For '{name}', an array of {array.dtype} and shape {array.shape} cannot become a Pillow "
+            "image. Images with several channels must be uint8; convert it: (255 * "
+            "image).astype(np.uint8)."
         ) from None
 
 

@@ -86,7 +86,7 @@ class SequentialSampler(Sampler):
         self.start_index = _count(start_index, "start_index", "SequentialSampler", 0) or 0
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return consecutive indices from ``start_index``."""
+        """Return consecutive indices from ``start_index``, below ``size``."""
         if self.start_index >= size:
             raise ValueError(
                 f"For 'SequentialSampler', 'start_index' is {self.start_index}, but there are {size} samples."
@@ -115,7 +115,7 @@ class RandomSampler(Sampler):
         self.replacement = replacement
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return random indices."""
+        """Return random indices below ``size``, distinct unless ``replacement`` is set."""
         number = self.count(size)
         if self.replacement:
             return generator.integers(0, size, number) if size else ()
@@ -143,7 +143,7 @@ class SubsetSampler(Sampler):
         self._indices = [_count(each, "indices", type(self).__name__, 0) or 0 for each in listed]
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return the given indices."""
+        """Return the indices that the sampler was created with, at most ``num_samples``."""
         return self._indices[: self.num_samples]
 
     def count(self, size: int) -> int:

@@ -237,8 +237,7 @@ class GeneratorDataset(Dataset):
                 if array.dtype != dtype:
                     raise TypeError(
                         f"{describe()} returned {array.dtype} for '{name}', but 'column_types' declares "
-                        f"{dtype}; "
-                        f"convert it in the source, or change 'column_types'."
+                        f"{dtype}; convert it in the source, or change 'column_types'."
                     )
         return row
 

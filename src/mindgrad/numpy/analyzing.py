@@ -278,9 +278,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     places, values = floating(xp, "interp"), floating(fp, "interp")
     if places.ndim != 1 or places.shape != values.shape:
         raise ValueError(
-            f"For 'interp', 'xp' and 'fp' must be vectors of the same length, but got the shapes "
-            f"{places.shape} "
-            f"and {values.shape}."
+            "For 'interp', 'xp' and 'fp' must be vectors of the same length, but got the shapes "
+            f"{places.shape} and {values.shape}."
         )
     count = places.size
     if count == 1:

@@ -243,7 +243,7 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
     # compute sigmoid(2 z) instead of (1 + tanh z) / 2, which loses digits by cancellation for negative z
     near = x
-    if x.dtype is float16:  # see _FLOAT16_BOUND
+    if x.dtype is float16:  # prevent an overflow of x³
         near = pointwise(piecewise.clip, "GeLU", x, -_FLOAT16_BOUND, _FLOAT16_BOUND)
     z = mul(near, add(mul(mul(near, near), 0.044715), 1.0))
     return mul(x, sigmoid(mul(z, 2 * _math.sqrt(2 / _math.pi))))

@@ -378,8 +378,7 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
         if len(set(side)) != len(side) or not set(side) <= set(ranks):
             raise ValueError(
                 f"For 'CollectivePermute', each of 'pairs' must join two of the ranks {list(ranks)}, with "
-                f"each rank at most "
-                f"once a source and once a target, but got {list(listed)}."
+                f"each rank at most once a source and once a target, but got {list(listed)}."
             )
     return applied(primitives.permute, "CollectivePermute", x, pairs=listed, ranks=ranks)
 

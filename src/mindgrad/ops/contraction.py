@@ -405,9 +405,8 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
         )
     if (a.shape[0], a.shape[left]) != (b.shape[0], b.shape[right]):
         raise ValueError(
-            f"For 'BatchDot', the first axes must have equal sizes, and so must the summed axes, but the "
-            f"shapes are "
-            f"{a.shape} and {b.shape} and the axes {left} and {right}."
+            "For 'BatchDot', the first axes must have equal sizes, and so must the summed axes, but the "
+            f"shapes are {a.shape} and {b.shape} and the axes {left} and {right}."
         )
     y = apply(dot_primitive, a, b, contract=((left,), (right,)), batch=((0,), (0,)))
     return apply(reshape, y, shape=(*y.shape, 1)) if y.ndim == 1 else y

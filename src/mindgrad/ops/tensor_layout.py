@@ -63,9 +63,8 @@ class Layout:
             )
         if len(alias_name) != len(device_matrix):
             raise ValueError(
-                f"For 'Layout', the 'alias_name' must have a name for each axis of the 'device_matrix' "
-                f"{device_matrix}, "
-                f"but got {alias_name}."
+                "For 'Layout', the 'alias_name' must have a name for each axis of the 'device_matrix' "
+                f"{device_matrix}, but got {alias_name}."
             )
         if len({*alias_name}) != len(alias_name) or {"", _WHOLE} & {*alias_name}:
             raise ValueError(
@@ -79,8 +78,7 @@ class Layout:
         if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
             raise ValueError(
                 f"For 'Layout', the 'rank_list' must list all {math.prod(device_matrix)} devices in the "
-                f"order 0, 1, 2, …, "
-                f"in which compiled functions use them, but got {rank_list}."
+                f"order 0, 1, 2, …, in which compiled functions use them, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
         #: for each tensor axis, the names of the mesh axes that divide it. ``None`` before the layout is
@@ -104,8 +102,7 @@ class Layout:
         if not all(isinstance(name, str) for name in names):
             raise TypeError(
                 f"For 'Layout', an axis must be a string, or a tuple of strings, but got {entry!r}. Write "
-                f"'None', in "
-                f"quotes, for an axis that is not divided."
+                "'None', in quotes, for an axis that is not divided."
             )
         for name in names:
             if name not in (*self.alias_name, _WHOLE):

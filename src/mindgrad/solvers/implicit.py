@@ -270,9 +270,8 @@ def argmin(
         )
     if outputs[0].type.dtype.kind == "complex":
         raise TypeError(
-            "For 'argmin', the 'f' must return a real number, because complex numbers are not ordered, but "
-            "got "
-            f"{outputs[0].type.dtype}. Take abs(), or the real part."
+            "For 'argmin', the 'f' must return a real number, because complex numbers are not ordered, "
+            f"but got {outputs[0].type.dtype}. Take abs(), or the real part."
         )
     objective = unknowns.function(objective)
     function = objective.with_graph(_gradient(objective.graph, len(objective.outside)))

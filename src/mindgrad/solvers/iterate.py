@@ -99,8 +99,7 @@ def check_precision(owner: str, label: str, tensors: Values) -> DType:
         names = ", ".join(sorted({str(x.dtype) for x in tensors}))
         raise TypeError(
             f"For '{owner}', the {label} must have floating-point or complex dtypes of the same precision, "
-            f"but "
-            f"got {names}. Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
+            f"but got {names}. Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
         )
     return parts.pop()
 

@@ -33,7 +33,7 @@ def target_parser(name: str, description: str, examples: str) -> argparse.Argume
     parser.add_argument(
         "arguments",
         nargs="*",
-        default=(),  # with a default, the help text shows the arguments as optional
+        default=(),  # marks the arguments as optional in the help text
         help="arguments of the function, as Python expressions; default: the function's defaults and the "
         "script's variables",
     )

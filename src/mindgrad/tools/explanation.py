@@ -24,7 +24,7 @@ __all__ = ["Explanation", "Fired", "LineCost"]
 
 #: maximum number of source lines in the table of costs; one row contains the sum of all further lines
 _MOST_LINES = 12
-#: maximum number of rewrites that the summary names; it gives only the number of further rewrites
+#: maximum number of rewrites that the summary names. If there are more, it gives the number of the others
 _MOST_NAMED = 3
 #: if rewrites increase the number of operations by more than this factor, a note explains why
 _MORE = 1.005

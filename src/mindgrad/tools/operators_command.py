@@ -46,7 +46,8 @@ _KINDS = {
     "general": "differentiated by a forward rule, which reverse mode transposes",
     "control": "control flow, differentiated by the rules of the functions that it runs",
 }
-#: maximum number of public functions in the output; it gives only the number of further functions
+#: maximum number of public functions that the output names. If there are more, it gives the number of the
+#: others
 _SHOWN = 24
 _TAINT = {
     "starts": "derivatives can be infinite; an exact zero times infinity is 0, and any other zero times "

@@ -234,8 +234,8 @@ def _bytes(
         raise Malformed(f"a {message} has no field {number}: this is not a MindSpore checkpoint")
     if wire != BYTES or not isinstance(value, memoryview):
         raise Malformed(
-            f"the {fields[number]} of a {message} is encoded as {wire_name(wire)} instead of bytes: this "
-            "is not a MindSpore checkpoint"
+            f"the {fields[number]} of a {message} is encoded as {wire_name(wire)}, not as a byte string: "
+            "this is not a MindSpore checkpoint"
         )
     return value
 

@@ -139,8 +139,7 @@ def _check_fits(entries: Mapping[str, Any], parameters: Mapping[str, Any], is_st
             if (dtype, shape) != (parameter.dtype, parameter.shape):
                 raise RuntimeError(
                     f"For 'load_distributed_checkpoint', '{name}' is {dtype} of shape {shape} in the "
-                    f"checkpoint, but "
-                    f"{parameter.dtype} of shape {parameter.shape} in the network."
+                    f"checkpoint, but {parameter.dtype} of shape {parameter.shape} in the network."
                 )
         elif is_strict:
             raise RuntimeError(f"For 'load_distributed_checkpoint', '{name}' is not in the checkpoint.")

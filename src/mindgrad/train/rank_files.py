@@ -305,7 +305,7 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
     """Return the arrays in a folder.
 
     The folder is a sharded checkpoint, contains a folder for each rank, or contains files. In a folder of
-    files, the last one is read.
+    files, the last file in the order of names is read.
     """
     if is_set(folder):
         return set_at(folder, caller)

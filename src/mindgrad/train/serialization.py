@@ -144,8 +144,7 @@ def save_checkpoint(
     if enc_key is not None:
         raise ValueError(
             "For 'save_checkpoint', 'enc_key' is not supported: mindgrad does not write encrypted files. "
-            "Leave it "
-            "out, and encrypt the file with a separate tool."
+            "Leave it out, and encrypt the file with a separate tool."
         )
     if not isinstance(async_save, bool) and async_save not in ("process", "thread"):
         raise ValueError(
@@ -257,8 +256,7 @@ def load_checkpoint(
     if dec_key is not None:
         raise ValueError(
             "For 'load_checkpoint', 'dec_key' is not supported: mindgrad does not read encrypted files. "
-            "Load the "
-            "file with MindSpore and save it without a key."
+            "Load the file with MindSpore and save it without a key."
         )
     filtered = _prefixes("filter_prefix", filter_prefix)
     specified = _prefixes("specify_prefix", specify_prefix)
@@ -308,8 +306,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     if format is None and ending is None:
         raise ValueError(
             f"For 'load_checkpoint', '{name}' ends neither with .ckpt nor with .safetensors; specify the "
-            f"format: "
-            f"format='ckpt' or format='safetensors'."
+            "format: format='ckpt' or format='safetensors'."
         )
     try:
         if (format or ending) == "ckpt":

@@ -54,7 +54,7 @@ class ImageTransform:
         return ()
 
     def array(self, image: np.ndarray, *parameters: Any) -> Any:
-        """Transform an array."""
+        """Transform an array, with the result of :meth:`parameters` for the sample."""
         raise NotImplementedError
 
     def pillow(self, image: Any, *parameters: Any) -> Any:
@@ -88,7 +88,7 @@ class ImageTransform:
         return np.asarray(value)
 
     def __call__(self, *images: Any) -> Any:
-        """Return the transformed images."""
+        """Transform one or several images, all with the same parameters."""
         if not images:
             raise TypeError(f"{type(self).__name__} takes an image, but got none")
         values = [self._image(image) for image in images]

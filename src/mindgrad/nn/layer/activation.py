@@ -148,8 +148,7 @@ class PReLU(Cell):
         if slopes.shape != (channel,):
             raise ValueError(
                 f"For 'PReLU', the 'w' must contain {channel} numbers, one for each channel, but its shape "
-                f"is "
-                f"{slopes.shape}."
+                f"is {slopes.shape}."
             )
         self.w = Parameter(Tensor(slopes), name="w")
 

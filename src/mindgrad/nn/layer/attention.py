@@ -159,8 +159,7 @@ class MultiheadAttention(Cell):
         if k.shape[:2] != v.shape[:2] or q.shape[1] != k.shape[1]:
             raise ValueError(
                 f"For '{owner}', the batch sizes must be equal, and key and value must have equal lengths, "
-                f"but "
-                f"the shapes are {', '.join(str(x.shape) for x in inputs)}."
+                f"but the shapes are {', '.join(str(x.shape) for x in inputs)}."
             )
         queries, keys, values = self._projected((q, k, v))
         queries = arithmetic.mul(queries, 1 / _math.sqrt(self.head_dim))

@@ -187,8 +187,7 @@ class BiDense(Cell):
         if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1] or (x.shape[-1], y.shape[-1]) != channels:
             raise ValueError(
                 f"For 'BiDense', the last axes must have the sizes {channels}, and the other axes must "
-                f"match, but "
-                f"the shapes are {x.shape} and {y.shape}."
+                f"match, but the shapes are {x.shape} and {y.shape}."
             )
         return affine.bidense(x, y, self.weight, self.bias)
 

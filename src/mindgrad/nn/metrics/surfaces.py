@@ -100,8 +100,7 @@ class _SurfaceMetric(Metric):
         if predicted.size == 0 or predicted.shape != true.shape:
             raise ValueError(
                 f"For '{owner}.update', predictions and labels must have the same shape and not be empty, "
-                f"but got "
-                f"{predicted.shape} and {true.shape}."
+                f"but got {predicted.shape} and {true.shape}."
             )
         if label not in predicted and label not in true:
             raise ValueError(

@@ -121,10 +121,10 @@ class _ShortAdam(Adam):
 
 
 class AdamOffload(_ShortAdam):
-    """:class:`Adam`, under MindSpore's name for its variant with host state.
+    """Another name of :class:`Adam`, with its arguments up to ``loss_scale``.
 
-    The arguments are the arguments of :class:`Adam` up to ``loss_scale``. The state is on the device of the
-    program.
+    In MindSpore, this optimizer keeps its state on the host. In mindgrad, the state is on the device of the
+    program, as the state of :class:`Adam` is.
 
     {as Adam}
 

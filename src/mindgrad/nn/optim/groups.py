@@ -83,7 +83,7 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
             order = _listed(owner, "order_params", group["order_params"])
             continue
         if "params" not in group:
-            raise KeyError(f"For '{owner}', a group of parameters has no 'params'.")
+            raise KeyError(f"For '{owner}', a group has no 'params', the list of its Parameters.")
         centralized = group.get("grad_centralization", False)
         of_type(centralized, bool, owner, "grad_centralization", "bool")
         for parameter in _listed(owner, "params of a group", group["params"]):
@@ -129,5 +129,5 @@ def _ordered(owner: str, entries: list[Member], order: list[Any]) -> list[Member
             f"of them in {len(order)} entries."
         )
     if len(chosen) != len(entries):
-        raise ValueError(f"For '{owner}', the 'order_params' list a Parameter twice.")
+        raise ValueError(f"For '{owner}', 'order_params' lists a Parameter twice.")
     return chosen

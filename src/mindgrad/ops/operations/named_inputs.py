@@ -68,8 +68,7 @@ def with_named(
         if position is None:
             raise TypeError(
                 f"For '{operator}', the input '{name}' is unknown, or was already passed by position; the "
-                f"inputs are "
-                f"{', '.join(names) or 'not named'}."
+                f"inputs are {', '.join(names) or 'not named'}."
             )
         if position in values:
             raise TypeError(f"For '{operator}', the input '{position}' is given twice.")

@@ -107,9 +107,8 @@ class CheckpointConfig:
         for entry in self.append_info:
             if entry not in ("epoch_num", "step_num") and not isinstance(entry, dict):
                 raise TypeError(
-                    f"For '{owner}', the 'append_info' must contain only 'epoch_num', 'step_num' and dicts, "
-                    f"but got "
-                    f"{entry!r}."
+                    f"For '{owner}', the 'append_info' must contain only 'epoch_num', 'step_num' and "
+                    f"dicts, but got {entry!r}."
                 )
 
     def get_checkpoint_policy(self) -> dict[str, int]:
