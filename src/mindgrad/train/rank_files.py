@@ -330,9 +330,9 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
     names = {file.name for file in files.values()}
     if len(names) > 1 and len({_without(rank, file.stem) for rank, file in files.items()}) > 1:
         raise ValueError(
-            f"For '{caller}', the newest files of the ranks belong to different checkpoints: "
-            f"{', '.join(sorted(names))}. Move files away, so that the newest files of all folders belong "
-            "to one checkpoint."
+            f"For '{caller}', in the order of names, the last files of the ranks belong to different "
+            f"checkpoints: {', '.join(sorted(names))}. Move files away, so that the last files of all "
+            "folders belong to one checkpoint."
         )
     return arrays_of_ranks(files, strategy, caller)
 

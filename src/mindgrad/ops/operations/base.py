@@ -85,8 +85,8 @@ class Operation(Primitive):
         names = list(self.attributes)
         if len(args) > len(names):
             raise TypeError(
-                f"For '{name}', the class has {len(names)} attributes, but {len(args)} arguments were "
-                f"given. Pass inputs in the call: ops.{name}()(x)."
+                f"For '{name}', the class has {len(names)} attributes, but got values for "
+                f"{len(args)}. Pass inputs in the call: ops.{name}()(x)."
             )
         values = dict(zip(names, args, strict=False))
         for key, value in kwargs.items():
