@@ -185,7 +185,9 @@ def test_two_parameters_of_one_name_in_an_optimizer():
     text = r"two Parameters have the name 'p', at positions 0 and 2 of the Parameters: Parameter \(name=p"
     with pytest.raises(RuntimeError, match=text):
         nn.SGD([one, own, other], 0.1)
-    with pytest.raises(RuntimeError, match="the Parameter 'p' is given twice, at positions 0 and 1 of the Parameters"):
+    with pytest.raises(
+        RuntimeError, match="the Parameter 'p' is given twice, at positions 0 and 1 of the Parameters"
+    ):
         nn.Adam([{"params": [one]}, {"params": [one]}], 0.1)
 
     class Shared(nn.Cell):

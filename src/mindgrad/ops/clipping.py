@@ -75,8 +75,8 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
         return type(x)(_clipped(operator, each, low, high) for each in x)
     if low is not None and high is not None:
         return pointwise(piecewise.clip, operator, x, low, high)
-    # Use a selection and not a maximum or minimum, so that the derivative with respect to x is 1 at the
-    # bound, as for ``piecewise.clip``.
+    # Select instead of taking a maximum or minimum: at the bound, the derivative with respect to x is then 1,
+    # as for ``piecewise.clip``.
     row, bound = (primitives.less, low) if high is None else (primitives.greater, high)
     x, bound = promoted(operator, x, bound)
     accepted(piecewise.clip, operator, x, x, x)
