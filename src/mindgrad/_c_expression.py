@@ -78,6 +78,6 @@ def _framework_profiler_step_end() -> None:
     """Accepted for compatibility: JAX's profiler does not need marks of steps."""
 
 
-#: MindSpore's placeholder for a result that is not yet computed. mindgrad never returns it, but programs
+#: In MindSpore, a placeholder for a result that is not yet computed. mindgrad never returns it, but programs
 #: import the name
 _empty_instance = object()

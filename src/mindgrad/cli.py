@@ -29,8 +29,8 @@ from mindgrad.core.base.refusal import trim
 __all__ = ["install", "main"]
 
 _ALIAS = "mindspore"
-#: ``mindspore.__version__`` as programs see it. mindgrad follows version 2.10, but some programs compare
-#: versions as strings or read only five characters. Therefore each number has a single digit.
+#: value of ``mindspore.__version__`` in programs that mindgrad runs. mindgrad follows version 2.10, but some
+#: programs compare versions as strings or read only five characters, so each number must have a single digit.
 _MINDSPORE = "2.9.0"
 
 _USAGE = """usage: mindgrad [run] {script.py | folder | - | -m module | -c code} [args ...]
@@ -90,8 +90,8 @@ class _Command(NamedTuple):
     help: str
 
 
-#: command name -> module with the command, imported when the command runs. The launcher of this module
-#: implements ``run``.
+#: command name -> module that implements the command, imported when the command runs. ``run`` has no module,
+#: because the launcher below implements it.
 _COMMANDS = {
     "run": _Command("", "run a program; option: --debug-nans"),
     "launch": _Command("mindgrad.launch.command", "launch a program in several processes"),
@@ -123,7 +123,7 @@ class _Loader:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # the import system has replaced this spec by the spec of the alias
+        module.__spec__ = self.spec  # the import system has replaced this spec with the spec of the alias
 
 
 class _Finder:
@@ -138,7 +138,7 @@ class _Finder:
             return None
         module = _own_module(PACKAGE + fullname.removeprefix(_ALIAS))
         if module is None:
-            # raise an error: if this finder returned None, the next finder could import an installed
+            # raise an error instead of returning None, which would let the next finder import an installed
             # MindSpore
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *public_modules()):
@@ -210,7 +210,7 @@ def _own_module(name: str) -> ModuleType | None:
         return importlib.import_module(own_name(name) or name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # the module exists; an import inside it failed
+            raise  # the module exists, but an import inside it failed
     parent, _, child = name.rpartition(".")
     # the module may exist only as an attribute of its parent package
     value = getattr(sys.modules.get(parent), child, None)
@@ -387,7 +387,7 @@ def _run_standard_input(arguments: list[str]) -> None:
 def _run_text(source: str, name: str, **names: object) -> None:
     _set_first_path("")
     # Tracebacks and the compiler read the source code from ``linecache``. The file name must not be <string>,
-    # which generated code has, for example methods of dataclasses.
+    # because generated code, such as the methods of dataclasses, has this name.
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     code = compile(source, name, "exec", dont_inherit=True)
     _run(code, __loader__=importlib.machinery.BuiltinImporter, **names)
@@ -398,7 +398,7 @@ def _find(name: str) -> importlib.machinery.ModuleSpec | None:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # a parent package exists; an import inside it failed
+            raise  # the parent package exists, but an import inside it failed
         text = f"Error while finding module specification for {name!r}"
         raise _fail(f"{text} ({type(error).__name__}: {error})", 1) from None
 

@@ -30,7 +30,7 @@ __all__ = [
     "reset_ps_context", "set_auto_parallel_context", "set_context", "set_device", "set_ps_context",
 ]  # fmt: skip
 
-#: MindSpore options that mindgrad only stores for ``get_context``. Most have no effect
+#: options of MindSpore that mindgrad accepts and returns from ``get_context``. Most have no effect
 _ACCEPTED = frozenset([
     "aoe_config", "aoe_tune_mode", "ascend_config", "auto_tune_mode", "compile_cache_path",
     "conv_allow_tf32", "debug_level", "deterministic", "enable_auto_mixed_precision",
@@ -377,8 +377,8 @@ def set_auto_parallel_context(**options: Any) -> None:
 
 def _no_strategies_from_files(name: str) -> ValueError:
     return ValueError(
-        f"For 'set_auto_parallel_context', '{name}' is not supported: write strategies in the program, with "
-        f"'shard'."
+        f"For 'set_auto_parallel_context', '{name}' is not supported. Specify strategies in the program "
+        "with 'shard'."
     )
 
 

@@ -199,7 +199,10 @@ class Profiler:
         stop_trace()
 
     def analyse(self, offline_path: str | None = None, *_: Any, **__: Any) -> None:
-        """Stop recording, if the Profiler is recording. Open the files in TensorBoard."""
+        """Stop recording, if the Profiler is recording.
+
+        The files can then be opened in TensorBoard.
+        """
         if self._is_recording:
             self.stop()
 

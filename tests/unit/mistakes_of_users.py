@@ -197,7 +197,7 @@ class Model(nn.Cell):
 «Model()(x)»
 
 ## Cells: no super().__init__()
-#: call super\\(\\).__init__\\(\\) before
+#: call super\\(\\).__init__\\(\\) in .__init__. before
 class Model(nn.Cell):
     def __init__(self):
         «self.dense» = nn.Dense(3, 2)

@@ -26,7 +26,7 @@ class Request:
         key: a cache key that distinguishes this request from others for the same function.
     """
 
-    #: two gradient functions share their compiled code if these attributes are equal
+    #: names of attributes. Two gradient functions share compiled code if all of these attributes are equal
     compared_by = ("owner", "fn", "positions", "weights", "has_aux")
 
     def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> None:

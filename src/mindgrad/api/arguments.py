@@ -304,8 +304,8 @@ def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool)
         places: ``places.name(index)`` is the name of the leaf, for errors. ``places.is_nested`` is whether
             the argument is a container.
         index: index of the leaf among the leaves of the argument.
-        marked: whether ``mutable`` created the argument. Leaves of such an argument that are not data are
-            constants.
+        marked: whether ``mutable`` created the argument. Leaves of such an argument that have no derivative
+            are constants.
 
     Returns:
         ``Tensor`` or ``Number`` for a leaf that is differentiated, and ``None`` for a constant.

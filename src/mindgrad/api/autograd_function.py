@@ -3,9 +3,9 @@
     y = forward(ctx, x)        reverse: x̄ = backward(ctx, ȳ)
 
 Both methods consist of operators, so ``backward`` can be differentiated too, and derivatives of every order
-exist. In the derivative, an input or output that ``forward`` stored in ``ctx`` is replaced by the symbol of
-that input or output. If ``ctx`` contains any other traced tensor, the derivative runs ``forward`` again to
-recompute it.
+exist. When a derivative is traced, each input or output of ``forward`` that ``ctx`` contains is replaced with
+the traced tensor of this input or output. If ``ctx`` contains any other traced tensor, the derivative runs
+``forward`` again to recompute it.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class AutogradFunction:
     saved_tensors: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
     setup_context: Callable[..., Any] | None = None
-    #: the context object exists only during one call. Assignments to its attributes therefore run while the
-    #: call is traced, not in the compiled function (``frontend.control.builtins``)
+    #: The context object exists only during one call. Therefore, assignments to its attributes run while the
+    #: call is traced, and are not part of the compiled function (``frontend.control.builtins``).
     lives_for_one_call = True
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()

@@ -213,8 +213,8 @@ def _arity(fn: Any, follow: bool) -> Arity:
         fn = held.source
     if isinstance(fn, Compiled):
         fn = fn.function
-    # a function compiled by ``jit`` has the signature of the original function. For a compiled Cell, this is
-    # the signature of ``construct``
+    # a function compiled by ``jit`` has the signature of the original function, and a compiled Cell has the
+    # signature of ``construct``
     follow = follow or is_compiled(fn)
     construct = getattr(uncompiled(fn), "construct", None)
     target = construct if callable(construct) else fn
@@ -232,8 +232,8 @@ def _arity(fn: Any, follow: bool) -> Arity:
 
 def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
     """Return whether the signature of ``fn`` may differ from its code."""
-    # ignore a ``_DerivativeSignature``. ``functools.wraps`` copies it from a gradient function to a wrapper
-    # whose parameters may differ
+    # ignore a ``_DerivativeSignature``: ``functools.wraps`` may have copied it from a gradient function to a
+    # wrapper with different parameters
     own = type(getattr(fn, "__signature__", None)) in (types.NoneType, _DerivativeSignature)
     return not own or (follow and hasattr(fn, "__wrapped__"))
 

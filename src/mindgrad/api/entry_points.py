@@ -31,7 +31,7 @@ def leave() -> None:
     trace = None if error is None else error.__traceback__
     if not isinstance(error, Exception) or trace is None or open_scopes():
         return
-    frame = trace.tb_frame.f_back  # the first entry of a traceback belongs to the handler
+    frame = trace.tb_frame.f_back  # the first entry of a traceback is the function that handles the exception
     while frame is not None:
         if frame.f_code in ENTRY_POINTS:
             return

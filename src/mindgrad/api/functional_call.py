@@ -83,7 +83,8 @@ class _Call:
         if innermost() is not None:
             with _bound(pairs):
                 return self.net(*args, **kwargs)
-        scope = Recorder()  # only replaces Parameters; records no operators, because no tensor belongs to it
+        # this recorder only replaces Parameters. It records no operators, because no tensor belongs to it
+        scope = Recorder()
         with opened(scope):
             with _bound(pairs):
                 result = self.net(*args, **kwargs)
@@ -125,7 +126,8 @@ class _Call:
 def _bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
     """Replace the values of Parameters in a ``with`` block."""
     scope: Any = innermost()
-    bindings = dict(scope.bindings)  # use a plain copy: reads of the scope's own bindings may be recorded
+    # read from a plain copy, because the scope may record reads of its bindings
+    bindings = dict(scope.bindings)
     before = [(id(p), bindings.get(id(p)), scope.written.get(id(p))) for p, _ in pairs]
     scope.bindings.update([(id(p), value) for p, value in pairs])
     try:

@@ -106,10 +106,10 @@ def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]
 class GradOperation:
     """Factory of gradient functions: ``GradOperation(...)(fn, weights)(*inputs)``.
 
-    The gradient is the gradient of the sum of all output elements. With ``sens_param`` the outputs are first
-    multiplied by ``sens``. As in MindSpore, only Tensors and :func:`mutable` containers are differentiated.
-    Other inputs are constants and are left out of the result. If no input remains, the result is ``()``, with
-    a warning. :func:`mindgrad.grad` also differentiates floats and containers.
+    A gradient function differentiates the sum of all output elements. With ``sens_param``, the outputs are
+    multiplied by ``sens`` before the sum. As in MindSpore, only Tensors and :func:`mutable` containers are
+    differentiated. Other inputs are constants and are left out of the result. If no input remains, the result
+    is ``()``, with a warning. :func:`mindgrad.grad` also differentiates floats and containers.
 
     The gradient with respect to an unused input is zero. ``requires_grad`` only selects
     ``trainable_params()`` of a Cell: a Parameter with ``requires_grad=False`` that is an input has its true

@@ -296,7 +296,7 @@ def ggnvp(
     def with_loss(*args: Any, **kwargs: Any) -> Any:
         out = user_calls.run(fn, *args, **kwargs)
         leaves, structure = flatten(out)
-        # detach the inputs of the loss from the model, so that the loss is differentiated separately
+        # stop the gradient between model and loss, so that the loss is differentiated separately
         detached = [apply(stop_gradient, references.read(x)) if isinstance(x, Tensor) else x for x in leaves]
         return (
             out,

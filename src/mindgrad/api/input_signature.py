@@ -105,9 +105,8 @@ class InputSignature:
     def _compare_tensor(self, entry: Tensor, value: Any, which: str) -> None:
         if not isinstance(value, (Tensor, np.ndarray)):
             raise TypeError(
-                f"For 'jit' of {self.name}, {which} must be a Tensor, as 'input_signature' declares, but it "
-                f"is a "
-                f"{type(value).__name__}."
+                f"For 'jit' of {self.name}, {which} must be a Tensor, as 'input_signature' declares, but "
+                f"it is a {type(value).__name__}."
             )
         declared, dtype, shape = entry.type, as_dtype(value.dtype), tuple(value.shape)
         if dtype is not declared.dtype:

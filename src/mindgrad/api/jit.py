@@ -32,7 +32,7 @@ class JitFunction:
     """
 
     compiles = True
-    #: two JitFunctions are equal if these attributes are equal: they wrap the same function
+    #: names of attributes. Two JitFunctions are equal if they wrap the same function
     compared_by = ("__wrapped__",)
 
     def __init__(self, function: Callable[..., Any], signature: InputSignature | None = None) -> None:
@@ -92,7 +92,7 @@ class JitFunction:
 ENTRY_POINTS.add(JitFunction.__call__.__code__)
 
 _PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")
-#: keyword arguments of ``jit`` in various versions of MindSpore. mindgrad accepts them without effect
+#: keyword arguments of ``jit`` in the versions of MindSpore, which mindgrad accepts and ignores
 _OPTIONS = (
     "function", "obj", "mode", "capture_mode", "jit_level", "dynamic", "fullgraph", "backend",
     "disable_format_transform", "exec_order", "ge_options", "infer_boost", "auto_offload", "exc_mode",

@@ -28,8 +28,8 @@ from mindgrad.frontend.programs.array_arguments import with_tensors
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
 
-#: A tangent with at most this many elements is compared with zero in every call. If it is zero, the forward
-#: pass for this tangent is skipped. For a larger tangent, the comparison takes too long.
+#: Every call checks whether a tangent with at most this many elements is zero, and if so, skips the forward
+#: pass for this tangent. The check of a larger tangent would take too long.
 _FEW = 64
 
 

@@ -3,7 +3,7 @@
     laplacian(f)(x) = Σ_d ∂²f/∂x_d²                  second_order(f)(x, a) = Σ_ij a_ij ∂²f/∂x_i ∂x_j
     divergence(f)(x) = Σ_d ∂f_d/∂x_d                 biharmonic(f)(x) = Σ_ij ∂⁴f/∂x_i² ∂x_j²
 
-``x`` has shape ``(…, D)``: the last axis holds the coordinates of a point, the leading axes count the points.
+``x`` has shape ``(…, D)``: the last axis holds the coordinates of a point, the leading axes index the points.
 Each point has a separate value. Second derivatives are summed over the directions while they are computed
 (``transforms.forward_laplacian``). This costs about D + 2 evaluations of the function, without a Hessian.
 """
@@ -291,8 +291,8 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     if isinstance(grad_position, tuple):
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
-    # the inner Laplacian computes all directions together. If it computed groups of directions in a loop, the
-    # outer Laplacian would have to differentiate this loop
+    # compute all directions of the inner Laplacian together. If a loop computed them in groups, the outer
+    # Laplacian would have to differentiate this loop
     inner = _operator(
         "laplacian", fn, grad_position, check_point_values, lambda: summed_directions("unit", True), "whole"
     )
@@ -348,7 +348,7 @@ def _operator(
             leaves, structure = flatten(applied.result(outputs))
             results = []
             for k in range(len(positions)):
-                # an output that is not a tensor is independent of the input and keeps its value
+                # the derivative of an output that is not a tensor is 0, and stays None for None
                 following = iter(derivatives[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
                 filled = [
                     next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves

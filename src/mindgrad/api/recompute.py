@@ -87,8 +87,8 @@ def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, co
             raise TypeError(f"For 'recompute', '{name}' must be a bool, but got {flag!r}.")
     if context_fn is not None:
         raise ValueError(
-            "For 'recompute', 'context_fn' must be None, because the recomputation does not run Python code. "
-            "Do the setup inside the block."
+            "For 'recompute', 'context_fn' must be None, because the recomputation does not run Python "
+            "code. Move the code of 'context_fn' into the block."
         )
 
 

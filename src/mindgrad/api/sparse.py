@@ -36,8 +36,8 @@ from mindgrad.frontend.programs.compiled import Compiled
 
 __all__ = ["sparse_function"]
 
-#: largest number of sparsity patterns that one function caches, one for each set of values of its integer
-#: arguments. The oldest pattern is removed first
+#: Maximum number of sparsity patterns that are cached for one function. There is one pattern for each
+#: combination of values of its integer arguments, and the oldest pattern is removed first.
 _KEPT = 16
 
 

@@ -212,9 +212,9 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
     rows = references.read(rows)
     if rows.shape[1:] != primal.shape or not rows.shape:
         raise ValueError(
-            f"In series, the shape of each element must be the same as the primals. Series {index} has shape "
-            f"{rows.shape}, but must have a leading axis for the orders, followed by the shape of its "
-            f"primal, {primal.shape}."
+            "In series, the shape of each element must be the same as the primals, after a leading axis "
+            f"for the orders. Series {index} has shape {rows.shape}, but the shape of its primal is "
+            f"{primal.shape}."
         )
     if not rows.shape[0]:
         raise ValueError("For 'jet', the 'series' must contain at least one order, but it is empty.")
@@ -223,8 +223,7 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
     if rows.dtype is not primal.dtype:
         raise TypeError(
             f"For 'jet', the dtype of series {index} must be the dtype of its primal, {primal.dtype}, but "
-            "got "
-            f"{rows.dtype}."
+            f"got {rows.dtype}."
         )
     return rows
 
@@ -232,7 +231,7 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
 def _check_order(owner: str, order: Any, least: int) -> None:
     if isinstance(order, bool) or not isinstance(order, int):
         raise TypeError(
-            f"For `{owner}`, the type of order must be int. It is the number of derivatives, but got "
+            f"For `{owner}`, the type of order must be int, the number of derivatives, but got "
             f"{type(order).__name__}."
         )
     if order < least:

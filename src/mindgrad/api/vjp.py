@@ -103,7 +103,8 @@ def vjp(
         if has_aux is not _MISSING or weights is not None:
             raise TypeError(
                 "For 'vjp', 'v' and 'inputs' belong to the form vjp(fn, inputs, v), 'has_aux' and "
-                "'weights' to the form vjp(fn, *inputs, has_aux=False, weights=None): use one of them."
+                "'weights' to the form vjp(fn, *inputs, has_aux=False, weights=None): use only one of "
+                "these forms."
             )
         remaining = list(args)
         if inputs is _MISSING and remaining:
@@ -112,8 +113,8 @@ def vjp(
             v = remaining.pop(0)
         if remaining or v is _MISSING or inputs is _MISSING:
             raise TypeError(
-                "For 'vjp', the form vjp(fn, inputs, v) takes exactly these arguments; put several "
-                "inputs in a tuple: vjp(fn, (x, y), v=v)."
+                "For 'vjp', the form vjp(fn, inputs, v) takes exactly these arguments. Put several inputs "
+                "into a tuple: vjp(fn, (x, y), v=v)."
             )
         return _at_once(fn, inputs, v)
     if has_aux is _MISSING and weights is None and len(args) == 2 and _is_at_once(fn, *args):
@@ -121,7 +122,7 @@ def vjp(
     flag = False if has_aux is _MISSING else has_aux
     check_flag("vjp", "has_aux", flag)
     if not args:
-        raise TypeError("For 'vjp', the inputs are missing: vjp(fn, x) or vjp(fn, x, v=v).")
+        raise TypeError("For 'vjp', the inputs are missing. Write vjp(fn, x) or vjp(fn, x, v=v).")
     return _with_function(fn, args, flag, None if weights is None else Weights("vjp", weights))
 
 

@@ -157,7 +157,7 @@ class Inputs:
         for position in positions:
             x = args[position]
             if is_constant(x) and references.is_compiling():
-                continue  # not part of the result, as in MindSpore
+                continue  # as in MindSpore, the result contains no gradient for a constant input
             if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
                 self.slots.append((position, None, 1))
                 if x.is_parameter:
@@ -392,7 +392,7 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
     if isinstance(scope, DeferredScope):
         recording = None if scope.deferral is None else scope.deferral.recording(scope)
         if recording is None:
-            return  # an earlier call ran its operators one by one
+            return  # the call is deferred. An earlier call with the same operators ran them, and was checked
         scope, inputs = recording
         outputs = [shadow(t) for t in outputs]
     ignored = {inputs[k]._atom: p for k, p in arguments.items() if id(p) in read}
@@ -406,10 +406,10 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
     unused = [p.name for atom, p in ignored.items() if atom not in used]
     if unused:
         warn_user(
-            f"'{owner}' differentiates with respect to an argument that holds the Parameter '{unused[0]}', "
-            f"but the function does not use the argument and reads the Parameter from elsewhere, so the "
-            f"gradient is zero. Pass the Parameters as weights, ms.grad(fn, None, weights)(...), or let the "
-            f"function use the argument: ms.functional_call(net, params, args).",
+            f"'{owner}' differentiates with respect to an argument that contains the Parameter "
+            f"'{unused[0]}', but the function does not use this argument and reads the Parameter from "
+            "elsewhere, so the gradient is zero. Pass the Parameters as weights, ms.grad(fn, None, "
+            "weights)(...), or let the function use the argument: ms.functional_call(net, params, args).",
             ZeroGradientWarning,
         )
 

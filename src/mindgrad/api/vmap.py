@@ -227,8 +227,8 @@ def _mapped(
     chosen += [("the Parameter", place) for _, place in element.assigned]
     program = batched(fuse_derivatives(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     if outermost_program() is None:
-        # Keep this graph alive. The next call with an equal graph then reuses it, and the eager engine
-        # detects that the call repeats
+        # Keep this graph alive, so that the next call with an equal graph reuses it and the eager engine
+        # detects the repeated call.
         program = retained(program)
     following = iter(inline_here(program, operands))
     values = [next(following) if isinstance(y, Tensor) else y for y in results]
@@ -298,7 +298,7 @@ class _Element:
             returned, self.structure = flatten(_traced(self._fn, args, self._kwargs))
             del args
             self.results = [_result(x) if isinstance(x, Tensor) else x for x in returned]
-            del returned  # release the arguments and tensors of the traced function
+            del returned  # release the arguments and the tensors of the traced function
             changed = [(x, dimension, now) for x, dimension, now, was in parameters if now._atom is not was]
             parameters.clear()
             self.assigned = [(x, dimension) for x, dimension, _ in changed]
@@ -342,7 +342,7 @@ def _traced(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any])
         return user_calls.run(fn, *args, **kwargs)
     except CompileError as error:
         if not is_graph_mode() and not hasattr(error, "__notes__"):
-            error.add_note("vmap traces its function as if it were compiled, in PYNATIVE_MODE too.")
+            error.add_note("vmap traces its function as if it were compiled, even in PYNATIVE_MODE.")
         raise
 
 
@@ -375,10 +375,10 @@ def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> Non
     for key, parameter in scope.written.items():
         if key not in known:
             raise RuntimeError(
-                f"For 'vmap', the Parameter '{parameter.name}' is assigned in {describe(fn)}: each element "
-                "would assign a different value. Return the value, and assign it outside vmap; call a layer "
-                "that updates statistics in training mode (BatchNorm) outside vmap, or with "
-                "set_train(False)."
+                f"For 'vmap', the Parameter '{parameter.name}' is assigned in {describe(fn)}: each batch "
+                "element would assign a different value. Return the value, and assign it outside vmap. A "
+                "layer that updates statistics in training, such as BatchNorm, must be called outside "
+                "vmap or with set_train(False)."
             )
 
 
@@ -393,14 +393,14 @@ def _unassigned(fn: Any) -> Iterator[None]:
         labels = [p.label for p, was, surely in level.values() if surely or p.value() is not was]
     if labels:
         raise RuntimeError(
-            f"For 'vmap', {describe(fn)} assigns {labels[0]}. It is traced once for all elements, and each "
-            f"element would assign a different value. Return the value instead."
+            f"For 'vmap', {describe(fn)} assigns {labels[0]}. The function is traced once for all batch "
+            "elements, and each of them would assign a different value. Return the value instead."
         )
     if _rebound_outside(program, before):
         raise RuntimeError(
-            f"For 'vmap', {describe(fn)} assigns to elements of a tensor that was created outside, x[...] = "
-            "...: "
-            f"each element would change it. Copy the tensor inside the function, or return the new elements."
+            f"For 'vmap', {describe(fn)} assigns elements, x[...] = ..., of a tensor that was created "
+            "outside. Each batch element would change this tensor. Copy the tensor inside the function, "
+            "or return the new elements."
         )
 
 

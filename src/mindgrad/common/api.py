@@ -15,8 +15,8 @@ from mindgrad.ops.constant_blocks import _no_grad, is_enabled, set_enabled
 
 __all__ = ["JitConfig", "_no_grad", "jit", "jit_class", "lazy_inline", "ms_function"]
 
-#: MindSpore's cache of compiled Cells, which some programs read or clear. It is always empty; mindgrad has
-#: ``cache_info`` and ``clear_cache``
+#: Cache of compiled Cells in MindSpore, which some programs read or clear. In mindgrad, it is always empty;
+#: use ``cache_info`` and ``clear_cache`` instead
 cells_compile_cache: dict[Any, Any] = {}
 
 _no_inline = no_inline
@@ -34,7 +34,7 @@ class _EagerExecutor:
         return is_enabled()
 
     def set_enable_grad(self, flag: bool) -> None:
-        """Disable or enable derivatives, like the begin and end of ``with _no_grad():``."""
+        """Enable derivatives, or disable them as in a block ``with _no_grad():``."""
         set_enabled(flag)
 
     def grad_flag(self) -> bool:
@@ -45,7 +45,7 @@ class _EagerExecutor:
         """Accept ``flag``, which has no effect."""
 
     def get_mode(self) -> int:
-        """Return the mode of the context."""
+        """Return the execution mode of the context, GRAPH_MODE or PYNATIVE_MODE."""
         return settings.get("mode")
 
 

@@ -1,8 +1,8 @@
 """Random number generators with separate states, and the default generator.
 
-A function with an argument ``generator`` draws from this generator. For example, the random numbers of a data
-pipeline then do not depend on the random numbers of the model. The state is a Parameter, so compiled
-functions advance it, too (``docs/decisions/0005-random-numbers.md``).
+A function with an argument ``generator`` draws from this generator. If a data pipeline, for example, has a
+separate generator, its random numbers do not depend on how many numbers the model draws. The state of a
+generator is a Parameter, so compiled functions also advance it (``docs/decisions/0005-random-numbers.md``).
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class _Default(Generator):
         return self
 
     def __reduce__(self) -> str:
-        # pickle this generator by its name: it is unique in a process, so a copy must be the same object
+        # pickle this generator by its name, because a process has only one: a copy must be the same object
         return "default_generator"
 
 

@@ -66,9 +66,10 @@ def _generator() -> Any:
     """Return NumPy's global generator, and raise an error during compilation."""
     if references.is_compiling():
         refuse(
-            "Random initial values are requested inside a compiled function. They would be drawn once, "
-            "at compile time, and be the same in every call",
-            "Make Parameters and Cells in '__init__', or draw with ops.standard_normal or ops.uniform.",
+            "Random initial values are requested inside a compiled function. They would be drawn once, at "
+            "compile time, and be the same in every call",
+            "Create Parameters and Cells in '__init__', or draw numbers with ops.standard_normal or "
+            "ops.uniform.",
         )
     return np.random
 
@@ -164,7 +165,9 @@ class Identity(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim != 2:
-            raise ValueError(f"For 'Identity', the shape must have two axes, but got {arr.shape}.")
+            raise ValueError(
+                f"For 'Identity', the initialized array must have two axes, but its shape is {arr.shape}."
+            )
         _assignment(arr, np.eye(*arr.shape))
 
 
@@ -197,7 +200,9 @@ class Dirac(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim not in (3, 4, 5):
-            raise ValueError(f"For 'Dirac', the shape must have 3, 4 or 5 axes, but got {arr.shape}.")
+            raise ValueError(
+                f"For 'Dirac', the initialized array must have 3, 4 or 5 axes, but its shape is {arr.shape}."
+            )
         if arr.shape[0] % self.groups:
             raise ValueError(
                 f"For 'Dirac', the 'groups' {self.groups} must divide the number of output channels, but "
@@ -240,7 +245,10 @@ class Orthogonal(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim < 2:
-            raise ValueError(f"For 'Orthogonal', the shape must have at least two axes, but got {arr.shape}.")
+            raise ValueError(
+                "For 'Orthogonal', the initialized array must have at least two axes, but its shape is "
+                f"{arr.shape}."
+            )
         if not arr.size:
             return
         rows, columns = arr.shape[0], math.prod(arr.shape[1:])
@@ -253,7 +261,7 @@ class Orthogonal(Initializer):
 class Sparse(Initializer):
     """Initializer that draws normal random numbers, and sets random elements to zero.
 
-    J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
+    The method is described by J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
 
     Args:
         sparsity (float): fraction of zeros in each column, between 0 and 1. The number of zeros is rounded
@@ -278,7 +286,9 @@ class Sparse(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim != 2:
-            raise ValueError(f"For 'Sparse', the shape must have two axes, but got {arr.shape}.")
+            raise ValueError(
+                f"For 'Sparse', the initialized array must have two axes, but its shape is {arr.shape}."
+            )
         generator = _generator()
         values = generator.normal(0, self.sigma, arr.shape)
         count = math.ceil(self.sparsity * arr.shape[0])

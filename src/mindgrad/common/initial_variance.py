@@ -52,8 +52,8 @@ def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
     return _calculate_fan_in_and_fan_out(shape)[mode == "fan_out"]
 
 
-#: nonlinearity -> gain, the factor of the standard deviation of its weights. For tanh, 5/3 keeps the variance
-#: of normal inputs near 1 over many layers.
+#: nonlinearity -> gain, a factor of the standard deviation of the weights before it. For tanh, 5/3 keeps the
+#: variance of normally distributed inputs near 1 over many layers.
 _GAINS = {
     "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0,
     "conv_transpose1d": 1.0, "conv_transpose2d": 1.0, "conv_transpose3d": 1.0,
@@ -149,8 +149,8 @@ class Normal(Initializer):
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     """Draw standard normal random numbers between ``low`` and ``high`` by rejection."""
     generator = _generator()
-    # limit the sampled range to 40 standard deviations from the maximum of the density; beyond it, the
-    # density is smaller by the factor exp(−800)
+    # limit the sampled range to 40 standard deviations from the maximum of the density. Beyond this range,
+    # the density is smaller by the factor exp(−800)
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
     values = generator.normal(size=shape)
     outside = (values < low) | (values > high)

@@ -21,7 +21,7 @@ from mindgrad.frontend.programs.donation import settled
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
-#: name of a Parameter that was created without ``name``. A Cell replaces it by the name of its attribute
+#: name of a Parameter that was created without ``name``. A Cell replaces it with the name of its attribute
 DEFAULT_NAME = "Parameter"
 #: counter for the names ``Parameter$1``, ``Parameter$2``, …
 _numbers = itertools.count(1)
@@ -70,19 +70,19 @@ class Parameter(Tensor):
 
     is_parameter = True
 
-    #: whether the Parameter exists until the process ends. Compiled functions then need no reference to keep
-    #: it alive
+    #: whether the Parameter exists until the process ends, so that compiled functions need no reference that
+    #: keeps it alive
     is_permanent = False
 
-    #: (number of devices, partition): how the array is divided among devices (``distributed.partition``).
-    #: ``None`` before the first call that divides it
+    #: number of devices, and how the array is divided among them (see ``distributed.partition``). ``None``
+    #: before the first call that divides the array
     layout: tuple[int, Any] | None = None
 
     #: the Parameter from which this one was cloned. The clone is divided among devices in the same way
     origin: Parameter | None = None
 
-    #: attributes that MindSpore's training functions read. These values mean that this process stores the
-    #: whole array, without a cache or parameter server
+    #: attributes that MindSpore's training functions read. Their values mean that this process stores the
+    #: whole array, without a cache or a parameter server
     cache_enable, cache_shape = False, ()
     init_in_server, is_param_ps, sliced = False, False, False
     comm_fusion, parallel_optimizer_comm_recompute, requires_aggr = 1, False, True
@@ -182,7 +182,7 @@ class Parameter(Tensor):
         return self
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Replace the value of the Parameter. Compiled functions read it in the next call.
+        """Replace the value, which compiled functions read at their next call.
 
         Args:
             data (Tensor, numpy.ndarray, list, or number): new value, which is converted to the dtype of the

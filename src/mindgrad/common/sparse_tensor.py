@@ -182,7 +182,9 @@ class COOTensor(_Stored):
         """
         of_type(other, COOTensor, "add", "other")
         if other.shape != self.shape:
-            raise ValueError(f"For 'add', the shapes must be equal, but are {self.shape} and {other.shape}.")
+            raise ValueError(
+                f"For 'add', the shapes must be equal, but they are {self.shape} and {other.shape}."
+            )
         own, count = self.values.astype((self.values[:0].sum() + other.values[:0].sum()).dtype), self.size
         values = own.new_zeros((count + other.size,))
         values[:count], values[count:] = own, other.values

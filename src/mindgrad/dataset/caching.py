@@ -49,8 +49,8 @@ class DatasetCache:
             NotImplementedError: Always.
         """
         raise NotImplementedError(
-            "there is no cache server, so there are no statistics. Keep samples in memory with "
-            "NumpySlicesDataset."
+            "'get_stat' is not supported, because mindgrad has no cache server. To keep samples in "
+            "memory, use NumpySlicesDataset."
         )
 
     def get_cache(self) -> Any:

@@ -96,7 +96,7 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
     numbers[index] += difference
     if any(size < 1 for size in numbers):
         raise ValueError(
-            f"For 'split', the fractions {sizes!r} of {total} samples leave a part without samples; pass "
-            f"larger fractions."
+            f"For 'split', the fractions {sizes!r} of {total} samples leave a part without samples. Pass "
+            "larger fractions."
         )
     return numbers

@@ -22,12 +22,14 @@ __all__ = [
     "set_numa_enable", "set_prefetch_size", "set_seed", "times_seeded",
 ]  # fmt: skip
 
-#: value of MindSpore's ``get_seed`` if no seed is set. It is not used as a seed
+#: return value of ``get_seed`` if no seed is set, as in MindSpore. It is not used as a seed
 _UNSET = 5489
 _MOST = 2**32
 
 _seed: int | None = None
-_set_at = -1  # number of calls of mindgrad.set_seed when _seed was set: the later seed applies
+# number of calls of mindgrad.set_seed when _seed was set; it tells which of the two seeds was set later and
+# applies
+_set_at = -1
 _times = 0
 _ignored: dict[str, Any] = {
     "num_parallel_workers": 1, "prefetch_size": 16, "shared_mem": False, "auto_num_workers": False,
@@ -40,9 +42,9 @@ class Draw(NamedTuple):
 
     #: seed of the dataset. ``None``: each random step draws its own seed, so runs differ
     seed: int | None
-    #: index of this pass over the dataset; 0 for the first pass after the seed was set
+    #: index of this pass, counted from 0 since the seed was set
     number: int = 0
-    #: index of this pass over the dataset; 0 for the first pass of the iterator
+    #: index of this pass, counted from 0 since the iterator was created
     epoch: int = 0
 
     def generator(self, step: RandomStep) -> np.random.Generator:
@@ -62,7 +64,7 @@ class RandomStep:
 
 
 def set_seed(seed: int) -> None:
-    """Set the seed of all datasets; ``mindgrad.set_seed`` sets it, too.
+    """Set the seed of all datasets, which ``mindgrad.set_seed`` also sets.
 
     Raises:
         TypeError: If ``seed`` is not an int.

@@ -72,7 +72,8 @@ def _folder(path: Any, name: str) -> Path:
     folder = Path(path)
     if not folder.is_dir():
         raise ValueError(
-            f"For '{name}', there is no folder '{path}'; put the files there, nothing is downloaded."
+            f"For '{name}', there is no folder '{path}'. mindgrad does not download datasets: create the "
+            "folder, and put the files there."
         )
     return folder
 
@@ -81,8 +82,8 @@ def _files(folder: Path, names: Sequence[str], name: str) -> list[Path]:
     missing = [file for file in names if not (folder / file).is_file()]
     if missing:
         raise ValueError(
-            f"For '{name}', the folder '{folder}' has no file {', '.join(map(repr, missing))}. Nothing is "
-            f"downloaded: put the unpacked files there."
+            f"For '{name}', the folder '{folder}' has no file {', '.join(map(repr, missing))}. mindgrad "
+            "does not download datasets: put the unpacked files there."
         )
     return [folder / file for file in names]
 
@@ -119,7 +120,9 @@ def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
         raise ValueError(f"For '{name}', the file '{file}' is not an IDX file of bytes with {axes} axes.")
     shape = tuple(int(length) for length in np.frombuffer(head, ">u4")[1:])
     if data.size - len(head) != np.prod(shape, dtype=np.int64):
-        raise ValueError(f"For '{name}', the file '{file}' is shorter than its header says: it is truncated.")
+        raise ValueError(
+            f"For '{name}', the file '{file}' is shorter than declared in its header, so it is truncated."
+        )
     return data[len(head) :].reshape(shape)
 
 
@@ -135,10 +138,10 @@ class MnistDataset(_FileDataset):
         ValueError: If a file of the dataset is missing or is not an IDX file.
 
     >>> from mindgrad import dataset as ds
-    >>> ds.MnistDataset("data")
+    >>> ds.MnistDataset("data")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: For 'MnistDataset', there is no folder 'data'; put the files there, nothing is downloaded.
+    ValueError: For 'MnistDataset', there is no folder 'data'. mindgrad does not download datasets: ...
     """
 
     def __init__(
@@ -253,7 +256,7 @@ _EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"
 
 
 class _ImageFiles:
-    """Image files, and arrays of the other columns."""
+    """A source of samples: image files in one column, and arrays in all other columns."""
 
     def __init__(
         self, files: Sequence[Path], arrays: Sequence[np.ndarray], decode: bool, reader: Any

@@ -42,8 +42,8 @@ class DatasetIterator:
         if self._rows is None:
             if 0 <= self._num_epochs <= self._epoch:
                 raise RuntimeError(
-                    f"the dataset was iterated 'num_epochs' = {self._num_epochs} times already. Create a "
-                    f"new iterator, or request more epochs: create_dict_iterator(num_epochs=...)."
+                    f"the dataset has already been iterated 'num_epochs' = {self._num_epochs} times. "
+                    "Create a new iterator, or request more epochs: create_dict_iterator(num_epochs=...)."
                 )
             self._rows = self._begin(self._epoch)
         try:
@@ -58,7 +58,7 @@ class DatasetIterator:
         return self._given([self._value(each) for each in row])
 
     def get_next(self) -> Any:
-        """Return the next sample. At the end of a pass it raises ``StopIteration``."""
+        """Return the next sample, or raise ``StopIteration`` at the end of a pass."""
         return next(self)
 
     def _value(self, array: np.ndarray) -> Any:
@@ -66,7 +66,7 @@ class DatasetIterator:
             return converted(array.item(), self._value)
         if self._output_numpy:
             return np.array(array)
-        # return strings as NumPy arrays, as MindSpore does: Tensors cannot contain strings
+        # as in MindSpore, return strings as NumPy arrays, because Tensors cannot contain strings
         return array if array.dtype.kind in "SU" else Tensor(array)
 
     def _given(self, values: list[Any]) -> Any:

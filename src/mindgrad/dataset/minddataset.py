@@ -100,8 +100,8 @@ class MindDataset(GeneratorDataset):
             )
         if (padded_sample is None) != (num_padded is None):
             raise RuntimeError(
-                "For 'MindDataset', 'padded_sample' and 'num_padded' require each other. Pass both or "
-                "neither."
+                "For 'MindDataset', 'padded_sample' and 'num_padded' must be passed together. Pass both "
+                "or neither."
             )
         number = 0 if num_padded is None else whole_number(num_padded, "MindDataset", "num_padded", 0)
         missing = [name for name in names if padded_sample is not None and name not in padded_sample]

@@ -45,15 +45,15 @@ def from_array(array: np.ndarray, name: str) -> Any:
         array = array[:, :, 0]
     if array.ndim not in (2, 3):
         raise TypeError(
-            f"For '{name}', the image must be of shape (H, W) or (H, W, C), but got {array.shape}."
+            f"For '{name}', the image must be of shape (H, W) or (H, W, C), but its shape is {array.shape}."
         )
     try:
         return image.fromarray(np.ascontiguousarray(array))
     except TypeError:
         raise TypeError(
-            f"For '{name}', an array of {array.dtype} and shape {array.shape} cannot become a Pillow image. "
-            f"Images "
-            "with several channels must be uint8; convert it: (255 * image).astype(np.uint8)."
+            f"For '{name}', an array of {array.dtype} and shape {array.shape} cannot become a Pillow "
+            "image. Images with several channels must be uint8; convert it: (255 * "
+            "image).astype(np.uint8)."
         ) from None
 
 

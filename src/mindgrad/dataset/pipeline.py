@@ -287,14 +287,14 @@ class Dataset(Readable):
 
         def begin(draw: Draw) -> Iterator[Row]:
             for time in itertools.count() if number < 0 else range(number):
-                # each repetition in each pass gets its own number, from which its random numbers are computed
+                # each repetition in each pass has a unique number, which determines its random numbers
                 inner = draw.number * number + time if number > 0 else (draw.number << 32) + time
                 empty = True
                 for row in before(draw._replace(number=inner)):
                     empty = False
                     yield row
                 if empty:
-                    return  # an empty dataset would be repeated forever
+                    return  # end here, because repeating an empty dataset would never yield a row
 
         def size() -> int:
             if number < 0:
@@ -419,7 +419,7 @@ class Dataset(Readable):
                 dataset.
 
         Returns:
-            Dataset: a dataset of the samples of all datasets, one dataset after the other.
+            Dataset: a dataset of the samples of all datasets, one dataset after another.
         """
         all_ = (self, *_several(datasets, "concat"))
         for dataset in all_:
@@ -479,7 +479,7 @@ class Dataset(Readable):
         parts = [order[a:b].tolist() for a, b in itertools.pairwise(ends.tolist())]
         if self._step.subset is not None:
             return [self._step.subset(part) for part in parts]
-        # all passes over all parts use the same random numbers. Otherwise, a random step before ``split``
+        # use the same random numbers in all passes over all parts. Otherwise, a random step before ``split``
         # could move a sample from one part to another in the next pass
         before, pinned = self._step.begin, Draw(seed)
 

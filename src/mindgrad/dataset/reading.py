@@ -36,8 +36,8 @@ class Step:
     repeat_count: int = 1
     #: name that was passed to ``sync_wait`` -> callback that ``sync_update`` calls
     conditions: dict[str, Callable[[Any], Any] | None] = dataclasses.field(default_factory=dict)
-    #: Only for sources of arrays: function that returns the order of the samples in a pass, and all columns
-    #: as arrays. With it, ``batch`` slices these arrays instead of stacking samples
+    #: Only for sources that store arrays: function that returns the order of the samples in a pass, and all
+    #: columns as arrays. ``batch`` slices these arrays, which is faster than stacking samples.
     arrays: Callable[[Draw], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None
     #: only for sources with random access: function that returns the source with some of its samples, for
     #: ``split``
@@ -197,8 +197,9 @@ class Readable:
         """
         if condition_name not in self._step.conditions:
             raise ValueError(
-                f"For 'sync_update', there is no condition {condition_name!r} in {self._step.where}; pass it "
-                f"to sync_wait first: {listed(self._step.conditions) or 'it has none'}."
+                f"For 'sync_update', there is no condition {condition_name!r} in {self._step.where}. Pass "
+                "this name to sync_wait first. The known conditions are: "
+                f"{listed(self._step.conditions) or 'none'}."
             )
         callback = self._step.conditions[condition_name]
         if callback is not None:

@@ -185,8 +185,8 @@ def filtered(
             verdict = verdict.asnumpy()
         if np.size(verdict) != 1:
             raise ValueError(
-                f"{describe()} returned {np.size(verdict)} values; it must return one Boolean: use all() or "
-                "any()."
+                f"{describe()} returned {np.size(verdict)} values, but must return one Boolean. Use all() "
+                "or any()."
             )
         if bool(np.reshape(verdict, ())):
             yield row
@@ -249,9 +249,8 @@ def _size(size: Callable[[BatchInfo], int], info: BatchInfo, where: str) -> int:
     count = called(size, [info], lambda: f"in {where}, 'batch_size' for batch {info.get_batch_num()}")
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
         raise ValueError(
-            f"in {where}, 'batch_size' returned {count!r} for batch {info.get_batch_num()}; it must return "
-            f"an int "
-            f"of at least 1."
+            f"in {where}, 'batch_size' returned {count!r} for batch {info.get_batch_num()}, but must "
+            "return an int of at least 1."
         )
     return int(count)
 

@@ -86,7 +86,7 @@ class SequentialSampler(Sampler):
         self.start_index = _count(start_index, "start_index", "SequentialSampler", 0) or 0
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return consecutive indices from ``start_index``."""
+        """Return consecutive indices from ``start_index``, below ``size``."""
         if self.start_index >= size:
             raise ValueError(
                 f"For 'SequentialSampler', 'start_index' is {self.start_index}, but there are {size} samples."
@@ -115,7 +115,7 @@ class RandomSampler(Sampler):
         self.replacement = replacement
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return random indices."""
+        """Return random indices below ``size``, distinct unless ``replacement`` is set."""
         number = self.count(size)
         if self.replacement:
             return generator.integers(0, size, number) if size else ()
@@ -143,7 +143,7 @@ class SubsetSampler(Sampler):
         self._indices = [_count(each, "indices", type(self).__name__, 0) or 0 for each in listed]
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return the given indices."""
+        """Return the indices that the sampler was created with, at most ``num_samples``."""
         return self._indices[: self.num_samples]
 
     def count(self, size: int) -> int:
@@ -213,7 +213,7 @@ class WeightedRandomSampler(Sampler):
 class DistributedSampler(Sampler):
     """A sampler that reads every ``num_shards``-th sample, starting with ``shard_id``.
 
-    If a shard is too short, it continues with the first samples.
+    If a shard is too short, the sampler continues with the first samples.
 
     Args:
         num_shards (int): number of shards into which the dataset is divided.
@@ -314,7 +314,7 @@ class PKSampler(Sampler):
         return sampler
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return random indices, one class after the other."""
+        """Return random indices, one class after another."""
         groups = self._known()
         if self.shuffle:
             groups = [groups[i] for i in generator.permutation(len(groups))]
@@ -329,8 +329,8 @@ class PKSampler(Sampler):
     def _known(self) -> list[np.ndarray]:
         if self._rows is None:
             raise TypeError(
-                "a PKSampler needs the classes of all samples, which only datasets of images with labels "
-                "have before they are read; use WeightedRandomSampler."
+                "a PKSampler must know the classes of all samples before they are read, which only "
+                "datasets of labeled images provide. Use WeightedRandomSampler."
             )
         return self._rows
 

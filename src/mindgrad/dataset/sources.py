@@ -143,9 +143,9 @@ class GeneratorDataset(Dataset):
             return
         if sampler is not None or num_shards is not None or shard_id is not None:
             raise ValueError(
-                f"For '{kind}', 'sampler', 'num_shards' and 'shard_id' need a source with '__getitem__' and "
-                f"'__len__', but {_described(source)} does not have both. Leave these arguments out, or "
-                f"define both methods."
+                f"For '{kind}', 'sampler', 'num_shards' and 'shard_id' require a source with '__getitem__' "
+                f"and '__len__', but {_described(source)} does not have both. Leave these arguments out, "
+                "or define both methods."
             )
         opened = _opener(source, kind)
         begin = lambda draw: self._iterated(opened, number, bool(shuffle), draw)
@@ -237,8 +237,7 @@ class GeneratorDataset(Dataset):
                 if array.dtype != dtype:
                     raise TypeError(
                         f"{describe()} returned {array.dtype} for '{name}', but 'column_types' declares "
-                        f"{dtype}; "
-                        f"convert it in the source, or change 'column_types'."
+                        f"{dtype}; convert it in the source, or change 'column_types'."
                     )
         return row
 

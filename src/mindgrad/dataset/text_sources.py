@@ -135,7 +135,10 @@ class CSVDataset(_LinesDataset):
             if column_names is None:
                 head, lines = (lines[0] if lines else []), lines[1:]
                 if names is not None and head != names:
-                    raise RuntimeError(f"For 'CSVDataset', the file '{file}' has different columns, {head}.")
+                    raise RuntimeError(
+                        f"For 'CSVDataset', the columns of the file '{file}' are {head}, which differ from "
+                        "the columns of the previous file."
+                    )
                 names = head
             defaults = [""] * len(names or ()) if column_defaults is None else list(column_defaults)
             if len(defaults) != len(names or ()):
@@ -209,8 +212,7 @@ class CLUEDataset(_LinesDataset):
         if task not in _CLUE or usage not in ("train", "eval", "test"):
             raise ValueError(
                 f"For 'CLUEDataset', 'task' must be one of {', '.join(_CLUE)} and 'usage' train, eval or "
-                f"test, but "
-                f"got {task!r} and {usage!r}."
+                f"test, but got {task!r} and {usage!r}."
             )
         names = [name for name in _CLUE[task] if usage != "test" or not name.startswith("label")]
         rows = []

@@ -79,7 +79,7 @@ class _Records:
                 if len(head) < 12 or struct.unpack("<I", head[8:])[0] != masked_checksum(head[:8]):
                     raise RuntimeError(
                         f"For 'TFRecordDataset', the file '{self.file}' has no record at byte {at}: it is "
-                        "damaged, not a TFRecord file, or compressed; for a compressed file, pass "
+                        "damaged, not a TFRecord file, or compressed. For a compressed file, pass "
                         "compression_type='GZIP' or 'ZLIB'."
                     )
                 (length,) = struct.unpack("<Q", head[:8])
@@ -166,8 +166,8 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
             array = np.frombuffer(b"".join(values), np.dtype(kind))
         elif any(value.endswith(b"\0") for value in values):
             raise RuntimeError(
-                f"the feature '{column['name']}' has bytes that end with zeros, which NumPy strings drop: "
-                f"pass a schema in which its type is uint8"
+                f"the feature '{column['name']}' contains bytes that end with zeros, which NumPy strings "
+                "would drop. Pass a schema in which the type of the feature is uint8"
             )
         else:
             array = np.array(values, np.bytes_)

@@ -19,7 +19,7 @@ def note_workers(count: Any) -> None:
     if isinstance(count, int) and count > 1 and not _warned:
         _warned.append(True)
         warn_user(
-            f"num_parallel_workers={count} has no effect: the thread that reads the dataset creates its "
-            f"samples, in order. If that is slow, do the work once, before training, or for a whole batch in "
-            f"batch(per_batch_map=...). Leave the argument out to silence this warning."
+            f"num_parallel_workers={count} has no effect: one thread, which reads the dataset, creates all "
+            "samples in order. If this is slow, prepare the samples once before training, or process "
+            "whole batches in batch(per_batch_map=...). Leave the argument out to silence this warning."
         )

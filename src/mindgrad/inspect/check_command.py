@@ -44,9 +44,11 @@ def main(arguments: Sequence[str]) -> int:
         "--mode", action="append", choices=("forward", "reverse"), help="check only this mode; default: both"
     )
     parser.add_argument("--tolerance", type=float, help="allowed relative error")
-    parser.add_argument("--plot", metavar="FILE", help="draw the error over the step size")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="plot the error against the step size, and save the plot to this file"
+    )
     options = parser.parse_args(arguments)
-    if options.plot:  # before the check, which may take long
+    if options.plot:  # check this before the derivatives are checked, which may take long
         check_picture("check", options.plot)
     fn, values, _ = target_of(options, parser)
     modes = tuple(options.mode or ("forward", "reverse"))

@@ -1,4 +1,4 @@
-"""``check_finite``: assertion that a tensor has neither NaN nor infinity."""
+"""``check_finite``: assertion that a tensor contains neither NaN nor infinity."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ from mindgrad.inspect.verdicts import Slopes, Verdicts
 __all__ = ["check_grad"]
 
 _MODES = ("forward", "reverse")
-#: if the complex-step slope differs from the central difference by more than this fraction of the largest
-#: slope, ``fn`` counts as not analytic, and the central difference is used
+#: maximum difference between the complex-step slope and the central difference, as a fraction of the largest
+#: slope. Above it, ``fn`` counts as not analytic, and the central difference is used
 _ANALYTIC = 1e-5
 
 
@@ -159,8 +159,8 @@ class _Slopes(NamedTuple):
 
     Attributes:
         central: slopes by central differences.
-        exact: slopes by the complex step, or NaN.
-        unit: magnitude of the argument. Steps are fractions of it.
+        exact: slopes by the complex-step method; NaN if it does not apply.
+        unit: magnitude of the argument, to which the step sizes are relative.
     """
 
     central: Differences
@@ -199,8 +199,9 @@ class _Check:
             )
         if not np.array_equal(self.base, self._values(self.arrays)):
             raise ValueError(
-                "For 'check_grad', the function returns different results when it is called again. Fix its "
-                "random numbers, or turn off dropout with set_train(False)."
+                "For 'check_grad', the function must return the same results when it is called again, but "
+                "it does not. Fix the seed of its random numbers, or turn off dropout with "
+                "set_train(False)."
             )
         coarsest = max(
             [_epsilon(leaf.tensor.dtype) for leaf in function.variables]
@@ -259,8 +260,8 @@ class _Check:
                 rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))
             if "reverse" in self.modes:
                 gradients = np.stack([gradient[index].ravel() for gradient in pulled])
-                # the tangents are rows of an identity matrix, so skip the product: zero times an infinite
-                # slope would be NaN
+                # if every entry is checked, the tangents are the rows of an identity matrix. Skip the product
+                # with it, because zero times an infinite slope would be NaN
                 matrix = gradients.T if is_every_entry else tangents.reshape(len(tangents), -1) @ gradients.T
                 rows.append(self._compare(leaf, "reverse", matrix, slopes, is_every_entry))
         return rows
@@ -311,7 +312,8 @@ class _Check:
         """
         nothing = np.full(len(slope), np.nan)
         if self.order > 1 or self.dtype is None:
-            return nothing  # the gradient of a complex function is not analytic, and the step needs float64
+            # the complex step needs float64, and the gradient of a complex function is not analytic
+            return nothing
         try:
             exact = complex_step(along, unit)
         except Exception:  # any error means that an operator does not support complex numbers

@@ -67,8 +67,8 @@ class CheckedFunction:
         number: unique number of this object. The compile cache compares checked functions by this number.
     """
 
-    #: for the compile cache: two checked functions are equal only if these attributes are equal. Each has its
-    #: own ``number``, so they never are
+    #: names of attributes that the compile cache compares. The ``number`` of each checked function is unique,
+    #: so no two of them are equal, and none uses code that was compiled for another
     compared_by = ("number",)
 
     def __init__(

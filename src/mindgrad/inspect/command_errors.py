@@ -16,7 +16,7 @@ from mindgrad.core.base.refusal import keeps_own_frames, trim
 
 __all__ = ["shown_errors"]
 
-#: errors that mean a mistake of the user. All other errors count as bugs of mindgrad
+#: errors that count as mistakes of the user. All other errors count as bugs of mindgrad
 _EXPECTED = (TypeError, ValueError, NotImplementedError, OSError)
 
 

@@ -27,13 +27,15 @@ def target_parser(name: str, description: str, examples: str) -> argparse.Argume
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("function", metavar="script.py:function", help="the file and a name in it")
+    parser.add_argument(
+        "function", metavar="script.py:function", help="the script, and the name of a function or Cell in it"
+    )
     parser.add_argument(
         "arguments",
         nargs="*",
-        default=(),  # with a default, the help text shows the arguments as optional
-        help="arguments of the function, as Python expressions; default: its defaults and the script's "
-        "variables",
+        default=(),  # marks the arguments as optional in the help text
+        help="arguments of the function, as Python expressions; default: the function's defaults and the "
+        "script's variables",
     )
     return parser
 

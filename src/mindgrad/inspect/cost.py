@@ -63,6 +63,7 @@ def bytes_of(equation: Equation) -> int:
     """Return the bytes that one run of an equation reads and writes."""
     if equation.primitive.work.is_free:
         return 0
-    # a splat constant, which repeats one value, is part of the compiled code and is not read from memory
+    # do not count splat constants: an array that repeats one value is part of the compiled code, and is not
+    # read from memory
     read = [x for x in equation.inputs if type(x) is Variable or not x.is_splat]
     return sum(x.type.size * x.type.dtype.itemsize for x in [*dict.fromkeys(read), *equation.outputs])

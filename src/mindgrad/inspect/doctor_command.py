@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
     """
     parser = argparse.ArgumentParser(
         "mindgrad doctor",
-        description="Check versions, devices, the compile cache and settings, and say what to do.",
+        description="Check versions, devices, the compile cache and settings, and show how to fix problems.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -32,12 +32,13 @@ from mindgrad.inspect.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
 
-#: maximum number of rows of a figure. In larger ones, equations are merged into blocks, functions, or files
+#: maximum number of rows of a figure. If there are more, rows are merged: one row for each block of lines,
+#: function, or file
 _MOST_ROWS = 40
 #: maximum number of characters in a box; longer lists of operators and result types are shortened
 _COLUMNS = 104
 
-#: name of the broadcast operator, which occurs in most arithmetic. A box lists it only if its line has no
+#: name of the broadcast operator. Because most arithmetic contains it, a box lists it only if its line has no
 #: other operator
 _UNSAID = broadcast_in_dim.name
 

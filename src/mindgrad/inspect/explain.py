@@ -24,7 +24,7 @@ from mindgrad.inspect.traced_program import TracedProgram
 __all__ = ["Explanation", "Fired", "explain"]
 
 
-#: held while rewrites are turned off, because this option applies to the whole process
+#: lock that is held while rewrites are turned off, because this option applies to all threads of the process
 _lock = threading.Lock()
 
 
@@ -103,7 +103,7 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
 
     name = getattr(fn, "__name__", None) or type(fn).__name__
     explained.__name__ = explained.__qualname__ = f"explain_of_{name}"
-    explained.__doc__ = f"The explanation of {name!r} for arguments."
+    explained.__doc__ = f"Explain how the compiler optimizes {name!r} for these arguments."
     return explained
 
 

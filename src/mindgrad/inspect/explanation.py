@@ -22,9 +22,9 @@ from mindgrad.inspect.profile import Compilation
 
 __all__ = ["Explanation", "Fired", "LineCost"]
 
-#: maximum number of source lines in the table of costs; further lines are summed in one row
+#: maximum number of source lines in the table of costs; one row contains the sum of all further lines
 _MOST_LINES = 12
-#: maximum number of rewrites that the summary names; further rewrites are counted
+#: maximum number of rewrites that the summary names. If there are more, it gives the number of the others
 _MOST_NAMED = 3
 #: if rewrites increase the number of operations by more than this factor, a note explains why
 _MORE = 1.005
@@ -34,7 +34,7 @@ _PER_COORDINATE = (
     "above with respect to one coordinate, and for Laplacians."
 )
 _OTHER_REASON = (
-    "More operations are expected if a rewrite replaces slow operations, such as divisions, by a larger "
+    "More operations are expected if a rewrite replaces slow operations, such as divisions, with a larger "
     "number of fast ones."
 )
 

@@ -19,17 +19,18 @@ import numpy as np
 __all__ = ["Differences", "complex_step", "differences", "power_of_two"]
 
 _STEPS = 11
-#: assumed rounding error of one evaluation, in units in the last place
+#: assumed rounding error of one evaluation of the function, in units in the last place (ulp)
 _ROUNDING = 4.0
-#: A point counts as nondifferentiable if the difference of the two one-sided slopes does not fall below this
-#: fraction when the step is decreased. At a smooth point, it falls to about 1/4.
+#: A point counts as nondifferentiable if the difference of the two one-sided slopes remains above this
+#: fraction of its value when the step is decreased to 1/4. At a smooth point, the difference falls to about
+#: 1/4.
 _STAYS = 0.8
-#: a difference of slopes, or a jump, is reported only if it exceeds this multiple of the rounding error
+#: a difference of slopes or a jump is reported only if it exceeds this multiple of the rounding error
 _VISIBLE = 50.0
-#: The function has a jump if the central difference grows by more than this factor when the step is
-#: decreased. At a jump, it grows by the factor 4.
+#: The function has a jump if the central difference grows by more than this factor when the step is decreased
+#: to 1/4. At a jump, the factor is 4.
 _GROWS = 3.5
-#: number of smallest steps whose slopes are compared with the best slope
+#: number of steps, the smallest ones, whose slopes are compared with the best slope
 _TAIL = 3
 
 
@@ -145,8 +146,8 @@ def _chosen(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _corners(left: np.ndarray, right: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """Find the smallest step that shows a nondifferentiable point.
 
-    The one-sided slopes differ there by more than rounding. The result has the index of the step for each
-    element, or −1 if the slopes approach each other.
+    At this step, the one-sided slopes differ by more than rounding errors. The result contains the index of
+    the step for each element, or −1 if the slopes approach each other.
     """
     jump = np.abs(right - left)
     is_visible = np.isfinite(jump) & (jump > _VISIBLE * rounding)

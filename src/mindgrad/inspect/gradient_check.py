@@ -23,9 +23,9 @@ _HEADER = (
     "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
     "error", "step", "by",
 )  # fmt: skip
-#: line style of each mode in a plot; both lines stay visible if they coincide
+#: line style of each mode in a plot, such that both lines are visible if they coincide
 _MARKERS = {"forward": "o-", "reverse": "x--"}
-#: columns that a narrow terminal omits, the least important first
+#: columns that are omitted on a narrow terminal, in the order in which they are omitted
 _OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
 #: column -> its explanation below the table
@@ -161,10 +161,11 @@ class GradientCheck:
         return list(dict.fromkeys(f"{row.argument}: {row.remark}" for row in self.rows if row.remark))
 
     def plot(self, path: Any) -> None:
-        """Plot the error of the worst entry of each row over the step size.
+        """Plot the error of the worst entry of each row against the step size.
 
         The error of a correct derivative decreases with the square of the step, down to the rounding error of
-        the derivative or of the difference. The error of a wrong derivative stays constant far above.
+        the derivative or of the difference. The error of a wrong derivative is constant and far above the
+        rounding error.
 
         Args:
             path: name of the image file. Its suffix selects the format: ``.png``, ``.svg``, or ``.pdf``.
@@ -195,7 +196,7 @@ class GradientCheck:
                 row.steps[is_drawn], errors, _MARKERS[row.mode], markersize=9, fillstyle="none",
                 label=f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}",
             )  # fmt: skip
-        if levels:  # rounding errors are also plotted, because wrong derivatives are far above them
+        if levels:  # also plot the rounding errors: the error of a wrong derivative is far above them
             axes.set_ylim(min(levels) / 4, 4 * max(levels))
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",

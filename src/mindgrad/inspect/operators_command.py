@@ -46,7 +46,8 @@ _KINDS = {
     "general": "differentiated by a forward rule, which reverse mode transposes",
     "control": "control flow, differentiated by the rules of the functions that it runs",
 }
-#: maximum number of public functions in the output; further ones are counted
+#: maximum number of public functions that the output names. If there are more, it gives the number of the
+#: others
 _SHOWN = 24
 _TAINT = {
     "starts": "derivatives can be infinite; an exact zero times infinity is 0, and any other zero times "
@@ -143,10 +144,11 @@ def nearest_operators(name: str) -> list[str]:
     spellings: dict[str, str] = {}
     for full in [*REGISTRY, *public]:
         spellings.setdefault(full.rpartition(".")[2].lower(), full)
-    # difflib finds 'floor' for 'foo', so leave out names whose length differs much from the misspelled name
+    # leave out names whose length differs much from the misspelled name, because difflib finds 'floor' for
+    # 'foo'
     similar = [key for key in spellings if abs(len(key) - len(short)) <= max(1, len(short) // 4)]
     near = difflib.get_close_matches(short, similar, 3, 0.75)
-    if not near:  # an abbreviation, or a longer word for the operator
+    if not near:  # the name may be an abbreviation of an operator's name, or vice versa
         begins = [key for key in spellings if len(key) > 2 and short.startswith(key)]
         continues = [key for key in spellings if len(short) > 2 and key.startswith(short)]
         near = [*sorted(begins, key=len, reverse=True), *sorted(continues, key=len)][:3]
@@ -244,7 +246,11 @@ def _element_types(primitive: Primitive) -> str:
 def _batching(primitive: Primitive) -> str:
     if primitive.batch is not None:
         return "a separate rule"
-    return "native (an extra leading axis)" if primitive.axes else "none: vmap runs the elements one by one"
+    return (
+        "native (an extra leading axis)"
+        if primitive.axes
+        else "no batching rule: vmap runs the operator once per element"
+    )
 
 
 @functools.lru_cache(maxsize=1)

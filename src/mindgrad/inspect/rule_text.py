@@ -25,7 +25,7 @@ from mindgrad.core.primitives.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
-#: precedence of Python's binary operators, which decides where parentheses are needed
+#: precedence of Python's binary operators, from which the need for parentheses follows
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
@@ -88,7 +88,7 @@ def _pulled(
     primitive: Primitive, group: Sequence[int], xs: Sequence[Any], y: Any, ct: Any, parameters: dict[str, Any]
 ) -> Sequence[Any]:
     """Compute the cotangents of the operands in ``group``, and ``None`` for others."""
-    # elementwise operator: tangent and cotangent are multiplied by the same factor
+    # elementwise operator: its forward and reverse rules multiply by the same factor
     if primitive.transpose is None:
         assert primitive.jvp is not None
         slopes = [
@@ -115,7 +115,8 @@ def _calls(primitive: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], li
             with suppress(TypeError, ValueError):
                 out = primitive.type_rule(*types, **parameters)
                 calls.append((types, parameters, list(out) if primitive.multiple else [out]))
-        # choose the call with the largest operands, because one-element matrices hide most of the rule
+        # choose the call with the largest operands, because a rule for one-element matrices shows little of
+        # the general rule
         if calls:
             yield max(calls, key=lambda call: sum(math.prod(type.shape) for type in call[0]))
 

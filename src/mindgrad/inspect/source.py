@@ -34,9 +34,9 @@ _TARGETS: dict[str, Callable[[], Any]] = {
     "mindspore": MindsporeTarget,
 }
 
-#: value of ``emit`` -> library that the emitted program uses
+#: value of the argument ``emit`` -> name of the library that the emitted program uses
 _LIBRARIES = {"numpy": "NumPy", "jax": "JAX", "mindspore": "MindSpore"}
-#: accepted values of ``emit``
+#: accepted values of the argument ``emit``
 LANGUAGES = tuple(_TARGETS)
 
 

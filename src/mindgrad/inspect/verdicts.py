@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["Slopes", "Verdicts"]
 
-#: the verdict is "unclear" if the uncertainty of a slope exceeds this fraction of the largest slope
+#: maximum uncertainty of a slope, as a fraction of the largest slope; above it, the verdict is "unclear"
 _UNCERTAIN = 0.05
 #: allowed rounding error of a derivative, in units of machine epsilon · |result| / |argument|
 _FLOOR = 64.0

@@ -214,7 +214,7 @@ def frac(input: Any) -> Tensor:
 def gather(input: Any, dim: int, index: Any) -> Tensor:
     """Gather one element per index along an axis."""
 def gcd(input: Any, other: Any) -> Tensor:
-    """Compute the greatest common divisor of integers; it is |n| for 0 and n."""
+    """Compute the greatest common divisor of integers; for 0 and n, it is |n|."""
 def imag(input: Any) -> Tensor:
     """Return the imaginary part of a tensor; it is 0 for a real tensor."""
 def index_select(input: Any, dim: int, index: Any) -> Tensor:

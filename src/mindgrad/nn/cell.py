@@ -33,8 +33,8 @@ from mindgrad.ops.sharded_function import Sharded, shard
 __all__ = ["Cell", "HookHandle"]
 
 
-#: assigning one of these attributes, as ``set_train`` does, does not discard compiled code, because the
-#: compile cache has an entry for each of their values
+#: Attributes whose assignment does not discard compiled code: ``set_train``, for example, assigns
+#: ``training``. The compile cache has a separate entry for each combination of their values.
 _FLAGS = ("training", "requires_grad")
 
 
@@ -72,7 +72,7 @@ class Cell(Compatible):
     _eager: EagerCalls
     _recomputes = False
 
-    #: compute dtype that ``to_float`` has set
+    #: compute dtype that ``to_float`` has set; ``None`` without ``to_float``
     _to_float: DType | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -127,8 +127,8 @@ class Cell(Compatible):
         if "_params" not in attributes:
             if isinstance(value, (Parameter, Cell, ParameterTuple)):
                 raise AttributeError(
-                    f"For '{type(self).__name__}', call super().__init__() before assigning '{name}', which "
-                    f"holds Parameters."
+                    f"For '{type(self).__name__}', call super().__init__() in '__init__' before you assign "
+                    f"'{name}', which contains Parameters."
                 )
             # before super().__init__(), a Cell can have only plain attributes
             object.__setattr__(self, name, value)

@@ -220,8 +220,7 @@ class CellDict(Cell):
         if not key or "." in key or (key not in self._cells and hasattr(self, key)):
             raise KeyError(
                 "For 'CellDict', a name must not be empty, contain a dot, or be the name of an attribute, "
-                "but got "
-                f"{key!r}."
+                f"but got {key!r}."
             )
         prefix = _prefix_of(self)
         self.insert_child_to_cell(key, cell)

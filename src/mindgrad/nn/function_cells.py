@@ -60,7 +60,7 @@ class FunctionCell(Cell):
         least, most = self._counts
         if not least <= len(inputs) <= most:
             raise TypeError(
-                f"For '{type(self).__name__}', the inputs are: {', '.join(self._inputs)}; but got "
+                f"For '{type(self).__name__}', the inputs must be {', '.join(self._inputs)}, but got "
                 f"{len(inputs)} inputs."
             )
         if self._keywords is None:

@@ -156,8 +156,8 @@ class ForwardValueAndGrad(Cell):
         self.weights = Weights(owner, weights) if get_by_list else None
 
     def construct(self, *inputs: Any) -> Any:
-        # create this function in each call, not in ``__init__``, because a copy of this Cell has another
-        # network with other weights
+        # create the gradient function in each call, not in ``__init__``: a copy of this Cell has its own
+        # network and weights, but would share the function
         gradient = by_operation(
             "ForwardValueAndGrad", self.network, self.get_all, self.weights, self.sens_param, with_value=True
         )

@@ -12,7 +12,7 @@ __all__ = ["no_init_parameters"]
 def no_init_parameters() -> Iterator[None]:
     """Do nothing: a context manager, accepted for compatibility.
 
-    It is accepted for compatibility: the Parameters are initialized nevertheless.
+    In MindSpore, Parameters that are created in the block are not initialized. In mindgrad, they are.
 
     Returns:
         Iterator: a context manager, which returns ``None`` on entry.

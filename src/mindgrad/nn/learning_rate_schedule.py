@@ -121,8 +121,9 @@ class ExponentialDecayLR(_Decay):
 class NaturalExpDecayLR(_Decay):
     """Natural exponential decay: learning_rate · e^(−decay_rate · step).
 
-    With ``is_stair``, step is rounded down to a multiple of ``decay_steps``. Otherwise ``decay_steps`` has no
-    effect, as in MindSpore's code (its documentation divides by it).
+    With ``is_stair``, step is rounded down to a multiple of ``decay_steps``. Otherwise, ``decay_steps`` has
+    no effect, as in MindSpore. In the formula of MindSpore's documentation, step is divided by
+    ``decay_steps``.
 
     Args:
         decay_rate (float): exponential decay rate per step, positive.

@@ -16,7 +16,7 @@ __all__ = ["IncompatibleKeys", "StateDict"]
 
 
 class IncompatibleKeys(NamedTuple):
-    """Names missing in a state dict, and names that exist only in the state dict."""
+    """Names that a state dict lacks, and names that only the state dict contains."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -63,9 +63,8 @@ class StateDict:
             )
         if tensor is not None and (not isinstance(tensor, Tensor) or tensor.is_parameter):
             raise TypeError(
-                f"For 'register_buffer', the 'tensor' must be None, or a Tensor that is not a Parameter, "
-                f"but got "
-                f"{type(tensor).__name__}."
+                "For 'register_buffer', the 'tensor' must be None, or a Tensor that is not a Parameter, "
+                f"but got {type(tensor).__name__}."
             )
         object.__setattr__(self, "_buffers", {**self._buffer_names(), name: persistent})
         setattr(self, name, tensor)

@@ -243,7 +243,7 @@ def floor_divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
 def fmod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def gcd(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Compute the greatest common divisor of integers; it is |n| for 0 and n."""
+    """Compute the greatest common divisor of integers; for 0 and n, it is |n|."""
 def greater(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x > y; false if an element is NaN."""
 def greater_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
@@ -277,7 +277,7 @@ def isneginf(x: Any, dtype: Any = None) -> Tensor:
 def isposinf(x: Any, dtype: Any = None) -> Tensor:
     """Check whether elements are +∞."""
 def lcm(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Compute the least common multiple of integers; it is 0 for 0 and n."""
+    """Compute the least common multiple of integers; for 0 and n, it is 0."""
 def less(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x < y; false if an element is NaN."""
 def less_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
@@ -307,13 +307,13 @@ def matrix_power(a: Any, n: int) -> Tensor:
 def max(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the largest element along axes; tied elements share the derivative."""
 def maximum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Return the larger of two elements, or NaN; ties share the derivative."""
+    """Return the elementwise maximum, or NaN; equal elements share the derivative."""
 def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Average the elements along axes."""
 def min(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """Return the smallest element along axes; tied elements share the derivative."""
 def minimum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Return the smaller of two elements, or NaN; ties share the derivative."""
+    """Return the elementwise minimum, or NaN; equal elements share the derivative."""
 def mod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:

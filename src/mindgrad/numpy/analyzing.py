@@ -140,7 +140,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
 
     Args:
         ary (Tensor or array_like): tensor of any shape, which is flattened.
-        to_end, to_begin (Tensor, array_like, or None): numbers to append after and before the differences.
+        to_end, to_begin (Tensor, array_like, or None): numbers to add after and before the differences.
 
     Returns:
         1-D tensor of the differences.
@@ -179,7 +179,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     steps = list(varargs) or [1.0]
     steps = steps * len(axes) if len(steps) == 1 else steps
     if len(steps) != len(axes):
-        raise ValueError(f"For 'gradient', pass one distance or {len(axes)}, but got {len(steps)}.")
+        raise ValueError(
+            f"For 'gradient', pass one distance or {len(axes)} distances, one for each axis, but got "
+            f"{len(steps)}."
+        )
     gradients = []
     for dim, step in zip(axes, steps, strict=True):
         count = x.shape[dim]
@@ -275,9 +278,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     places, values = floating(xp, "interp"), floating(fp, "interp")
     if places.ndim != 1 or places.shape != values.shape:
         raise ValueError(
-            f"For 'interp', 'xp' and 'fp' must be vectors of the same length, but got the shapes "
-            f"{places.shape} "
-            f"and {values.shape}."
+            "For 'interp', 'xp' and 'fp' must be vectors of the same length, but got the shapes "
+            f"{places.shape} and {values.shape}."
         )
     count = places.size
     if count == 1:
@@ -348,7 +350,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     x, y = _pair(a, v, "convolve")
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
         raise ValueError(
-            f"For 'convolve', the inputs must be nonempty vectors, but got {x.shape} and {y.shape}."
+            f"For 'convolve', the inputs must be nonempty vectors, but their shapes are {x.shape} and "
+            f"{y.shape}."
         )
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"For 'convolve', the 'mode' must be 'full', 'same' or 'valid', but got {mode!r}.")

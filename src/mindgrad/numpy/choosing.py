@@ -118,7 +118,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     conditions, choices = tensors(condlist, "select"), tensors(choicelist, "select")
     if len(conditions) != len(choices) or not conditions:
         raise ValueError(
-            f"For 'select', pass one choice for each condition, but got {len(choices)} and {len(conditions)}."
+            f"For 'select', pass one choice for each condition, but got {len(choices)} choices and "
+            f"{len(conditions)} conditions."
         )
     result: Any = default
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):

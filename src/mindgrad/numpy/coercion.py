@@ -13,9 +13,9 @@ from mindgrad.ops.operands import cast, inexact, operand, promoted
 
 __all__ = ["common", "converted", "count", "element_type", "floating", "tensor", "tensors", "truth"]
 
-#: Python and NumPy numbers with 64 bits are converted to these dtypes; tensors keep their dtype
+#: 64-bit dtype of a Python number or NumPy array -> dtype to which it is converted. Tensors keep their dtype
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
-#: dtype that each Python type means as the argument ``dtype``; NumPy would use 64 bits
+#: value of the argument ``dtype`` that is a Python type -> dtype with 32 bits, where NumPy would use 64 bits
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 

@@ -204,8 +204,8 @@ def histogramdd(
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, sizes, ends, strict=True)]
     if weights is None:
         weights = creation.ones((points.shape[0],), float32)
-    # build hits[point, bin of axis 0, bin of axis 1, …] axis by axis: the weight of the point in its bin, and
-    # 0 in all other bins
+    # build hits[point, bin of axis 0, bin of axis 1, …] axis by axis: it contains the weight of each point in
+    # the bin of this point, and 0 in all other bins
     hits = layout.ravel(floating(weights, "histogramdd"))
     for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
         own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))

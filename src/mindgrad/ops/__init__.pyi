@@ -1114,7 +1114,7 @@ def bool_eq(x: Any, y: Any) -> _bool:
 def bool_not(x: Any) -> _bool:
     """Check whether an operand is false."""
 def bool_or(x: Any, y: Any) -> Any:
-    """Check whether an operand is true."""
+    """Check whether at least one operand is true."""
 def cbrt(input: Any) -> Tensor:
     """Compute the real cube root; its derivative is 1 / (3 ∛x²)."""
 def ceil(input: Any) -> Tensor:
@@ -1304,9 +1304,9 @@ def floor_mod(input: Any, other: Any) -> Tensor:
 def fmod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Any = None) -> Any:
-    """Return the largest element of ``output_size`` windows at random positions."""
+    """Return the largest element of each of several windows at random positions."""
 def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Any = None) -> Any:
-    """Return the largest element of ``output_size`` windows at random positions."""
+    """Return the largest element of each of several windows at random positions."""
 def ge(input: Any, other: Any) -> Tensor:
     """Check elementwise whether x ≥ y; false if an element is NaN."""
 def ger(input: Any, vec2: Any) -> Tensor:
@@ -1346,11 +1346,11 @@ def in_dict(key: Any, mapping: Any) -> _bool:
 def invert(input: Any) -> Tensor:
     """Compute the bitwise NOT of integers: −1 − x for signed integers."""
 def irfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """Compute real numbers from the first half of their spectrum over one axis."""
+    """Compute a real signal from one half of its spectrum over one axis."""
 def irfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """Compute real numbers from the first half of their spectrum over two axes."""
+    """Compute a real signal from one half of its spectrum over two axes."""
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """Compute real numbers from the first half of their spectrum over several axes."""
+    """Compute a real signal from one half of its spectrum over several axes."""
 def is_(x: Any, y: Any) -> _bool:
     """Check whether both operands are the same object."""
 def is_not(x: Any, y: Any) -> _bool:
@@ -1408,9 +1408,9 @@ def max_unpool2d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, pad
 def max_unpool3d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
     """Invert `max_pool3d`: put maxima at their indices, and 0 elsewhere."""
 def maximum(input: Any, other: Any) -> Tensor:
-    """Return the larger of two elements, or NaN; ties share the derivative."""
+    """Return the elementwise maximum, or NaN; equal elements share the derivative."""
 def minimum(input: Any, other: Any) -> Tensor:
-    """Return the smaller of two elements, or NaN; ties share the derivative."""
+    """Return the elementwise minimum, or NaN; equal elements share the derivative."""
 def mod(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def mul(input: Any, other: Any) -> Tensor:
@@ -1454,11 +1454,11 @@ def relu6(input: Any) -> Tensor:
 def remainder(input: Any, other: Any) -> Tensor:
     """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def rfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """Compute half the Fourier transform of real numbers over one axis."""
+    """Compute the nonnegative half of a real signal's spectrum over one axis."""
 def rfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """Compute half the Fourier transform of real numbers over two axes."""
+    """Compute the nonnegative half of a real signal's spectrum over two axes."""
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """Compute half the Fourier transform of real numbers over several axes."""
+    """Compute the nonnegative half of a real signal's spectrum over several axes."""
 def rint(input: Any) -> Tensor:
     """Round to the nearest integer, ties to even; the derivative is 0."""
 def row_stack(tensors: Any = ..., *, inputs: Any = ...) -> Tensor:

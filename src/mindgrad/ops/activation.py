@@ -27,8 +27,8 @@ __all__ = [
     "softmin", "softplus", "softsign", "swish", "tanhshrink",
 ]  # fmt: skip
 
-#: ``gelu`` in float16 clips x to ±6 in the argument of the sigmoid. There, the sigmoid is 0 or 1 anyway, but
-#: x³ would overflow for |x| > 40
+#: ``gelu`` in float16 clips x to ±6 in the argument of the sigmoid, because x³ would overflow for |x| > 40.
+#: The result does not change: for |x| > 6, the sigmoid is 0 or 1 after rounding
 _FLOAT16_BOUND = 6.0
 
 sigmoid = unary_function(
@@ -237,13 +237,13 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     """
     x = real_operand(input, "GeLU")
     if approximate == "none":
-        # 0.5 x (1 + erf(x / √2)) has cancellation for x < 0
+        # do not compute 0.5 x (1 + erf(x / √2)), which loses digits by cancellation for x < 0
         return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))
     if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
-    # sigmoid(2 z) is equal to (1 + tanh z) / 2, which has cancellation for negative z
+    # compute sigmoid(2 z) instead of (1 + tanh z) / 2, which loses digits by cancellation for negative z
     near = x
-    if x.dtype is float16:  # x³ would overflow for |x| > 40; the sigmoid is 0 or 1 there
+    if x.dtype is float16:  # prevent an overflow of x³
         near = pointwise(piecewise.clip, "GeLU", x, -_FLOAT16_BOUND, _FLOAT16_BOUND)
     z = mul(near, add(mul(mul(near, near), 0.044715), 1.0))
     return mul(x, sigmoid(mul(z, 2 * _math.sqrt(2 / _math.pi))))

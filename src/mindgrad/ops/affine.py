@@ -243,8 +243,8 @@ def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
         )
     if factor.ndim != 3 or factor.shape[1:] != (x.shape[-1], y.shape[-1]):
         raise ValueError(
-            f"For 'BiDense', the 'weight' must have the shape (k, {x.shape[-1]}, {y.shape[-1]}), but got "
-            f"{factor.shape}."
+            f"For 'BiDense', the 'weight' must have the shape (k, {x.shape[-1]}, {y.shape[-1]}), but its "
+            f"shape is {factor.shape}."
         )
     product = einsum("...i,oij,...j->...o", x, factor, y)
     return product if bias is None else arithmetic.add(product, bias)

@@ -85,7 +85,7 @@ def ctc_loss(
     x = real_operand(log_probs, "CTCLoss")
     if x.ndim != 3:
         raise ValueError(
-            f"For 'CTCLoss', the 'log_probs' must have the shape (t, n, c), but it is {x.shape}."
+            f"For 'CTCLoss', the 'log_probs' must have the shape (t, n, c), but their shape is {x.shape}."
         )
     times, batch, classes = x.shape
     blank = whole_number(blank, "CTCLoss", "blank", least=0)
@@ -206,7 +206,7 @@ def _lengths(lengths: Any, name: str, batch: int, most: int) -> Tensor:
         raise TypeError(f"For 'CTCLoss', the '{name}' must be integers, but the dtype is {values_.dtype}.")
     if values_.shape != (batch,):
         raise ValueError(
-            f"For 'CTCLoss', the '{name}' must have the shape ({batch},), but it is {values_.shape}."
+            f"For 'CTCLoss', the '{name}' must have the shape ({batch},), but their shape is {values_.shape}."
         )
     values = known(values_)
     if values is not None and values.size and (values.min() < 0 or values.max() > most):
@@ -225,9 +225,9 @@ def _labels(targets: Any, target_lengths: Any, batch: int) -> Tensor:
     lengths = known(operand(target_lengths, "CTCLoss"))
     if labels.ndim != 1 or lengths is None or lengths.sum() != labels.shape[0]:
         raise ValueError(
-            f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s), or, if the lengths are known "
-            f"at compile time, (the "
-            f"sum of the 'target_lengths',), but it is {labels.shape}."
+            f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s) or, if the 'target_lengths' "
+            "are known at compile time, the shape (sum of the 'target_lengths',), but their shape is "
+            f"{labels.shape}."
         )
     most = int(lengths.max()) if lengths.size else 0
     starts = np.cumsum(lengths) - lengths

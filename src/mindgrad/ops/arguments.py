@@ -48,8 +48,8 @@ def refuse_unknown(value: Any, operator: str, name: str) -> None:
     if isinstance(value, Tensor) and value._array is None:
         refuse(
             f"For '{operator}', '{name}' is a tensor whose value is not known at compile time. Sizes, "
-            "axes, and bounds must be known then",
-            "Pass it to the function as a Python int. Each new value is compiled once.",
+            "axes, and bounds must be known when the function is compiled",
+            "Pass it to the function as a Python int. The function is then compiled once for each value.",
         )
 
 
@@ -106,13 +106,13 @@ def axis_in_range(axis: Any, rank: int, operator: str, name: str = "axis") -> in
     """Convert one axis to a nonnegative number, as :func:`axes_in_order` does."""
     number = whole_number(axis, operator, name)
     if not -rank <= number < rank:
-        bounds = f"in range [{-rank}, {rank})" if rank else "left out: the input has no axes"
+        bounds = f"in range [{-rank}, {rank})" if rank else "omitted, because the input has no axes"
         raise ValueError(f"For '{operator}', the '{name}' must be {bounds}, but got {number}.")
     return number % rank
 
 
 def filled_shape(x: TensorType, shape: tuple[int, ...], operator: str) -> tuple[int, ...]:
-    """Replace −1 in ``shape`` by the size that matches the elements of ``x``.
+    """Replace −1 in ``shape`` with the size that matches the elements of ``x``.
 
     Raises:
         ValueError: If there is no such size, or ``shape`` does not match the number of elements.

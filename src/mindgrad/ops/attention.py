@@ -36,16 +36,16 @@ __all__ = ["flash_attention_score"]
 
 _NAME = "FlashAttentionScore"
 _ALL = 2147483647
-#: maps each ``input_layout`` to the permutation to (batch, heads, positions, elements). The letter H stands
-#: for an axis with heads and elements together, which ``_in_heads`` splits before the permutation.
+#: ``input_layout`` -> permutation of its axes to (batch, heads, positions, elements). In layouts with the
+#: letter H, one axis contains both heads and elements, and ``_in_heads`` splits it before the permutation.
 _ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
 #: unsupported argument -> end of the error message, with the reason and an alternative
 _REFUSED = {
     "drop_mask": "is a bit mask for another device. Omit it: 'keep_prob' drops weights",
     "padding_mask": "is not implemented in MindSpore either. Omit it",
-    "prefix": "belongs to compressed masks. Pass a whole 'attn_mask' and sparse_mode=0",
-    "actual_seq_qlen": "belongs to the layout 'TND'. Pass a padded batch and an 'attn_mask'",
-    "actual_seq_kvlen": "belongs to the layout 'TND'. Pass a padded batch and an 'attn_mask'",
+    "prefix": "belongs to compressed masks, which are not supported. Pass an 'attn_mask' and sparse_mode=0",
+    "actual_seq_qlen": "needs the layout 'TND', which is not supported. Pass a padded batch and 'attn_mask'",
+    "actual_seq_kvlen": "needs the layout 'TND', which is not supported. Pass a padded batch and 'attn_mask'",
 }
 
 
@@ -62,8 +62,8 @@ def _in_heads(x: Any, name: str, heads: int, layout: str) -> Tensor:
     if layout.endswith("H"):
         if not heads or tensor.shape[2] % heads:
             raise ValueError(
-                f"For '{_NAME}', the last axis of '{name}' must be divided among {heads} heads, but its "
-                f"shape is {tensor.shape}."
+                f"For '{_NAME}', the size of the last axis of '{name}' must be divisible by the number of "
+                f"heads, {heads}, but the shape is {tensor.shape}."
             )
         tensor = reshape(tensor, (*tensor.shape[:2], heads, tensor.shape[2] // heads))
     return permute(tensor, _ORDERS[layout])
@@ -99,8 +99,8 @@ def _scores(
         )
     if sparse_mode not in range(5):
         raise ValueError(
-            f"For '{_NAME}', the 'sparse_mode' must be 0 to 4, but got {sparse_mode!r}. Pass a whole "
-            f"'attn_mask' instead."
+            f"For '{_NAME}', the 'sparse_mode' must be from 0 to 4, but got {sparse_mode!r}. For other "
+            "masks, pass a complete 'attn_mask'."
         )
     heads = whole_number(head_num, _NAME, "head_num", 1)
     q = _in_heads(query, "query", heads, input_layout)
@@ -110,8 +110,8 @@ def _scores(
     fits = k.shape[:3] == v.shape[:3] and (k.shape[0], k.shape[3]) == (q.shape[0], width)
     if not fits or q.shape[1] != heads or not k.shape[1] or heads % k.shape[1]:
         raise ValueError(
-            f"For '{_NAME}', the keys and values do not match queries with {heads} heads: as (batch, heads, "
-            f"positions, elements), the shapes are {q.shape}, {k.shape} and {v.shape}."
+            f"For '{_NAME}', the shapes of query, key, and value do not match for {heads} heads. In the "
+            f"order (batch, heads, positions, elements), they are {q.shape}, {k.shape} and {v.shape}."
         )
     (batch, _, queries, _), (_, shared, keys, _) = q.shape, k.shape
     q, k = promoted(_NAME, q, k, broadcast=False)
@@ -135,10 +135,13 @@ def _scores(
 
 
 def _mixed(scores: Tensor, v: Tensor, kind: Any, keep_prob: Any, input_layout: str) -> Tensor:
-    """Average the values with the softmax of the scores, in the layout of the queries."""
+    """Average ``v`` with the softmax of ``scores`` as weights.
+
+    The result has the layout of the queries.
+    """
     keep = probability(_NAME, "keep_prob", keep_prob, open_below=True)
     seen = amax(scores, -1, keepdims=True) > -math.inf  # type: ignore[operator]
-    # the softmax would be NaN if all keys are masked
+    # if all keys of a query are masked, all its scores are −∞ and their softmax would be NaN; use weights 0
     shares = where(seen, softmax(where(seen, scores, 0)), 0)
     shares = cast(dropout(shares, 1 - keep), kind)
     y = matmul(shares, expand_dims(cast(v, kind), 2))

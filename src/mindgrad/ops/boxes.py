@@ -30,7 +30,7 @@ def _boxes(boxes: Any, operator: str, name: str, columns: int = 4) -> Tensor:
     x = real_operand(boxes, operator)
     if x.ndim != 2 or x.shape[1] != columns:
         raise ValueError(
-            f"For '{operator}', the '{name}' must have the shape (n, {columns}), but it is {x.shape}."
+            f"For '{operator}', the '{name}' must have the shape (n, {columns}), but its shape is {x.shape}."
         )
     return x
 
@@ -111,7 +111,7 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
     image = real_operand(img_metas, "CheckValid")
     if image.shape != (3,):
         raise ValueError(
-            f"For 'CheckValid', the 'img_metas' must have the shape (3,), but it is {image.shape}."
+            f"For 'CheckValid', the 'img_metas' must have the shape (3,), but their shape is {image.shape}."
         )
     height, width, ratio = _columns(image)
     return (x1 >= 0) & (y1 >= 0) & (x2 <= width * ratio - 1) & (y2 <= height * ratio - 1)
@@ -351,7 +351,7 @@ def roi_align(
     x: Any = real_operand(features, owner)
     if x.ndim != 4:
         raise ValueError(
-            f"For '{owner}', the 'features' must have the shape (n, c, h, w), but it is {x.shape}."
+            f"For '{owner}', the 'features' must have the shape (n, c, h, w), but their shape is {x.shape}."
         )
     bins = [
         whole_number(n, owner, name, 1)
@@ -360,8 +360,8 @@ def roi_align(
     count = whole_number(sample_num, owner, "sample_num")
     if count < 1:
         raise ValueError(
-            f"For '{owner}', the 'sample_num' must be at least 1, but got {count}. The sizes of the boxes, "
-            f"from which MindSpore chooses it, are unknown at compile time."
+            f"For '{owner}', the 'sample_num' must be at least 1, but got {count}. MindSpore derives a "
+            "smaller 'sample_num' from the sizes of the boxes, but these are unknown at compile time."
         )
     if roi_end_mode not in (0, 1):
         raise ValueError(f"For '{owner}', the 'roi_end_mode' must be 0 or 1, but got {roi_end_mode!r}.")
@@ -435,7 +435,9 @@ def crop_and_resize(
     owner = "CropAndResize"
     x: Any = cast(real_operand(image, owner), float32)
     if x.ndim != 4:
-        raise ValueError(f"For '{owner}', the 'image' must have the shape (n, h, w, c), but it is {x.shape}.")
+        raise ValueError(
+            f"For '{owner}', the 'image' must have the shape (n, h, w, c), but its shape is {x.shape}."
+        )
     if method not in ("bilinear", "nearest", "bilinear_v2"):
         raise ValueError(
             f"For '{owner}', the 'method' must be 'bilinear', 'bilinear_v2' or 'nearest', but got {method!r}."

@@ -50,7 +50,10 @@ def _sampled(
     size = whole_number(range_max, operator, "range_max", 1)
     per_example = whole_number(num_true, operator, "num_true", 1)
     if x.ndim not in (1, 2) or (x.ndim == 2 and x.shape[1] != per_example):
-        raise ValueError(f"For '{operator}', the shape must be (n, {num_true}), but is {x.shape}.")
+        raise ValueError(
+            f"For '{operator}', the classes must have the shape (n, {num_true}), but their shape is "
+            f"{x.shape}."
+        )
     distinct = flag(unique, operator, "unique")
     if distinct and count > size:
         raise ValueError(

@@ -92,7 +92,7 @@ def _nll(
         )
     weights = _class_weights(operator, weight, x, classes)
     counts = comparison.not_equal(t, whole_number(ignore, operator, "ignore_index"))
-    advice = f"If it marks samples to ignore, pass it as ignore_index (now {ignore})."
+    advice = f"If this label marks samples to ignore, pass it as ignore_index, which is {ignore} now."
     safe = class_labels(choose(counts, t, 0), classes, operator, advice)
     of_class = chosen(x, safe, axis)
     shares = cast(counts, x.dtype)
@@ -217,8 +217,9 @@ def cross_entropy(
         return cast(_nll(operator, logs, t, weight, ignore_index, reduction, smoothing)[0], logits.dtype)
     if t.shape != x.shape:
         raise ValueError(
-            f"For '{operator}', a target of probabilities must have the shape of the input, {x.shape}, but "
-            f"its shape is {t.shape}. A target of classes must contain integers."
+            f"For '{operator}', a target that contains probabilities must have the shape of the input, "
+            f"{x.shape}, but its shape is {t.shape}. A target that contains classes must have an integer "
+            "dtype."
         )
     p = cast(t, x.dtype)
     if smoothing:
@@ -280,7 +281,8 @@ def sparse_softmax_cross_entropy(
         )
     logs, classes = log_softmax(x, 1), x.shape[1]
     refuse_labels(t, 0, classes, operator)
-    # multiply by a one-hot mask instead of gathering the scores of the classes: its derivative is faster
+    # multiply by a one-hot mask instead of gathering the scores of the target classes, because the derivative
+    # of the product is faster
     marks = cast(one_hot(t, classes, 1.0, 0.0), x.dtype)
     loss = arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, marks), 1))
     is_outside = None

@@ -18,12 +18,12 @@ __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum
 
 maximum = binary_function(
     __name__, "maximum", piecewise.maximum,
-    "Return the larger of two elements, or NaN; ties share the derivative.",
+    "Return the elementwise maximum, or NaN; equal elements share the derivative.",
     "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum Tensor mint numpy",
 )  # fmt: skip
 minimum = binary_function(
     __name__, "minimum", piecewise.minimum,
-    "Return the smaller of two elements, or NaN; ties share the derivative.",
+    "Return the elementwise minimum, or NaN; equal elements share the derivative.",
     "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum Tensor mint numpy",
 )  # fmt: skip
 

@@ -242,8 +242,8 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
     total, length = reduced(x, op, group, operator), x.shape[0] // len(ranks)
     if length * len(ranks) != x.shape[0]:
         raise ValueError(
-            f"For '{operator}', the first axis of the input of shape {x.shape} must divide into {len(ranks)} "
-            f"equal parts, one for each rank."
+            f"For '{operator}', the first axis of the input of shape {x.shape} must be divisible into "
+            f"{len(ranks)} equal parts, one for each rank."
         )
     start = ranks.index(get_rank()) * length
     return total[start : start + length]
@@ -378,8 +378,7 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
         if len(set(side)) != len(side) or not set(side) <= set(ranks):
             raise ValueError(
                 f"For 'CollectivePermute', each of 'pairs' must join two of the ranks {list(ranks)}, with "
-                f"each rank at most "
-                f"once a source and once a target, but got {list(listed)}."
+                f"each rank at most once a source and once a target, but got {list(listed)}."
             )
     return applied(primitives.permute, "CollectivePermute", x, pairs=listed, ranks=ranks)
 
@@ -421,7 +420,7 @@ def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """
     own, other = get_rank(), partner(process, "dest_rank", group, "Send")
     x = operand(tensor, "Send")
-    # This process receives zeros. Their sum with x depends on the message, so that reverse mode
+    # This process receives zeros. Add them to x, so that the result depends on the message and reverse mode
     # differentiates the message.
     return x + apply(primitives.permute, x, pairs=((own, other),), ranks=_both(own, other))
 
@@ -446,8 +445,8 @@ def received(
     own, other = get_rank(), partner(process, "src_rank", group, "Receive")
     element, sizes = as_dtype(dtype), tuple(shape)
     if before is not None and before.size and before.dtype.kind == element.kind != "bool":
-        # No process receives this empty operand. Because of it, the message depends on ``before``, so that
-        # reverse mode with respect to the inputs of ``before`` differentiates the message.
+        # This operand is empty, and no process receives it. It makes the message depend on ``before``, so
+        # that reverse mode with respect to the inputs of ``before`` also differentiates the message.
         empty = broadcast_to(cast(before.reshape(-1)[0], element), sizes)
     else:
         empty = full_tensor(0, element, sizes)

@@ -43,7 +43,7 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
     tensors = promoted(operator, *xs, broadcast=False)
     if tensors[0].type.dtype is bool_:
         raise TypeError(
-            f"For '{operator}', the operands must be numbers, but got Bool. Convert them first: "
+            f"For '{operator}', the operands must be numeric, but their dtype is Bool. Convert them first: "
             "x.astype(mindspore.float32)."
         )
     return tensors
@@ -103,8 +103,8 @@ def matrix_product(
     if inner[0] != inner[1]:
         raise ValueError(
             f"For '{operator}', the summed axes must have equal sizes, but with transpose_a = "
-            f"{transpose_a} and transpose_b = {transpose_b} the shapes {a.shape} and {b.shape} have "
-            f"{inner[0]} and {inner[1]}."
+            f"{transpose_a} and transpose_b = {transpose_b} in the shapes {a.shape} and {b.shape} these "
+            f"sizes are {inner[0]} and {inner[1]}."
         )
     return _transposed_plan(operator, a.shape, b.shape, transpose_a, transpose_b)((a, b), apply)
 
@@ -360,8 +360,8 @@ def _contracted(operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], righ
     sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
     if sizes[0] != sizes[1]:
         raise ValueError(
-            f"For '{operator}', the axes that are summed must have equal sizes, but for the shapes "
-            f"{a.shape} and {b.shape} they have {sizes[0]} and {sizes[1]}."
+            f"For '{operator}', the summed axes must have equal sizes, but in the shapes {a.shape} and "
+            f"{b.shape} these sizes are {sizes[0]} and {sizes[1]}."
         )
     return apply(dot_primitive, a, b, contract=(left, right), batch=((), ()))
 
@@ -400,12 +400,13 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
         raise ValueError(f"For 'BatchDot', the 'axes' must be an int or a pair of ints, but got {axes}.")
     left, right = (normalize_axis(i, x.ndim, "BatchDot") for i, x in zip(pair, (a, b), strict=True))
     if 0 in (left, right):
-        raise ValueError(f"For 'BatchDot', the first axis is the batch and cannot be summed: axes {axes}.")
+        raise ValueError(
+            f"For 'BatchDot', the first axis is the batch axis and cannot be summed, but got axes={axes}."
+        )
     if (a.shape[0], a.shape[left]) != (b.shape[0], b.shape[right]):
         raise ValueError(
-            f"For 'BatchDot', the first axes must have equal sizes, and so must the summed axes, but the "
-            f"shapes are "
-            f"{a.shape} and {b.shape} and the axes {left} and {right}."
+            "For 'BatchDot', the first axes must have equal sizes, and so must the summed axes, but the "
+            f"shapes are {a.shape} and {b.shape} and the axes {left} and {right}."
         )
     y = apply(dot_primitive, a, b, contract=((left,), (right,)), batch=((0,), (0,)))
     return apply(reshape, y, shape=(*y.shape, 1)) if y.ndim == 1 else y

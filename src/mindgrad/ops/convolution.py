@@ -36,7 +36,8 @@ def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Siz
         numbers = numbers[2:]
     if len(numbers) not in (1, axes):
         raise ValueError(
-            f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(numbers)}: {value}."
+            f"For '{operator}', the '{name}' must be one int or {axes} ints, but got {len(numbers)} ints: "
+            f"{value}."
         )
     return numbers * axes if len(numbers) == 1 else numbers
 
@@ -69,8 +70,8 @@ def margins(
             return tuple(zip(numbers[::2], numbers[1::2], strict=True))
         if len(numbers) not in (1, axes):
             raise ValueError(
-                f"For '{operator}', the '{padding_name}' must be one int, {axes} or {2 * axes}, but got "
-                f"{len(numbers)}: {padding}."
+                f"For '{operator}', the '{padding_name}' must be one int, {axes} ints or {2 * axes} ints, "
+                f"but got {len(numbers)} ints: {padding}."
             )
         numbers = numbers * axes if len(numbers) == 1 else numbers
         return tuple((n, n) for n in numbers)
@@ -81,7 +82,7 @@ def margins(
     if any(numbers):
         raise ValueError(
             f"For '{operator}', the '{padding_name}' must be 0 unless 'pad_mode' is 'pad', but it is "
-            f"{padding} and 'pad_mode' {mode!r}."
+            f"{padding} and 'pad_mode' is {mode!r}."
         )
     if mode == "valid":
         return ((0, 0),) * axes
@@ -237,8 +238,9 @@ def input_of_convolution(
     """
     if w.ndim != y.ndim or w.shape[0] != y.shape[1] or w.shape[0] % groups:
         raise ValueError(
-            f"For '{operator}', the first size of the 'weight' must be the number of channels of the input "
-            f"and a multiple of 'groups', but the shapes are {w.shape} and {y.shape}; 'groups' is {groups}."
+            f"For '{operator}', the first size of the 'weight' must equal the number of channels of the "
+            f"input and be a multiple of 'groups'. The shapes of weight and input are {w.shape} and "
+            f"{y.shape}, and 'groups' is {groups}."
         )
     axes = tuple(range(2, w.ndim))
     outputs, channels, *kernel = w.shape
@@ -329,8 +331,8 @@ def _transposed(
         )
     if any(extra >= max(s, d) for extra, s, d in zip(more, strides, steps, strict=True)):
         raise ValueError(
-            f"For '{operator}', the 'output_padding' must be smaller than stride or dilation, but got "
-            f"{more}, {strides} and {steps}."
+            f"For '{operator}', the 'output_padding' must be smaller than the stride or the dilation along "
+            f"each axis, but it is {more}, the stride {strides} and the dilation {steps}."
         )
     sizes = tuple(n + extra for n, extra in zip(sizes, more, strict=True))
     y = input_of_convolution(

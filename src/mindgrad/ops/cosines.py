@@ -121,7 +121,9 @@ def _several(operator: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, tra
     if lengths is None:
         lengths = [x.shape[axis_] for axis_ in places]
     if len(lengths) != len(places):
-        raise ValueError(f"For '{operator}', pass one length for each axis, but got {s} and {axes}.")
+        raise ValueError(
+            f"For '{operator}', pass one length for each axis, but got the lengths {s} and the axes {axes}."
+        )
     for axis_, length in zip(places, lengths, strict=True):
         x = _along(operator, x, axis_, length, transform)
     return x

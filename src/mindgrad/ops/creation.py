@@ -37,7 +37,8 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
             )
     except (OverflowError, TypeError, ValueError):
         raise TypeError(f"For '{operator}', the number {number!r} does not fit the dtype {dtype}.") from None
-    made = tensor_type(dtype, shape)  # before ``broadcast_to``: raises an error if the shape is too large
+    # call this before ``broadcast_to``, because it raises an error if the shape is too large
+    made = tensor_type(dtype, shape)
     return make_tensor(np.broadcast_to(element, shape), made)
 
 

@@ -265,8 +265,8 @@ def _extreme_so_far(primitive: Primitive, operator: str, x: Any, axis: Any) -> t
     axis = _axis(axis, x, operator)
     accepted(primitive, operator, x, axis=axis, reverse=False)
     places = apply(primitive, x, axis=axis, reverse=False)
-    # The lookup along ``axis`` treats all other axes as batch axes, which must be the first axes of the
-    # indices
+    # the lookup along ``axis`` treats all other axes as batch axes, and requires that these are the first
+    # axes of the indices
     others = tuple(i for i in range(x.ndim) if i != axis)
     order = (*others, axis)
     lined = _arranged(places, order)

@@ -62,7 +62,9 @@ def matrix_diag(
     values = operand(x, operator)
     low, high = _limits(k, operator)
     if values.ndim < 1 + (low != high):
-        raise ValueError(f"For '{operator}', 'x' must have {1 + (low != high)} axes, but got {values.shape}.")
+        raise ValueError(
+            f"For '{operator}', 'x' must have {1 + (low != high)} axes, but its shape is {values.shape}."
+        )
     longest = values.shape[-1]
     rows, columns = [whole_number(_number(n), operator, "the sizes") for n in (num_rows, num_cols)]
     least = (longest - min(high, 0), longest + max(low, 0))
@@ -144,7 +146,7 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
 
 
 def _replaced(matrix: Tensor, values: Tensor, limits: tuple[int, int], align: str, operator: str) -> Tensor:
-    """Replace diagonals of ``matrix`` by ``values``."""
+    """Replace diagonals of ``matrix`` with ``values``."""
     low, high = limits
     rows, columns, inside = _places(matrix.shape[-2:], limits, align, operator)
     shape = (*matrix.shape[:-2], *(inside.shape if low != high else inside.shape[1:]))

@@ -26,7 +26,7 @@ def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
 @public("Gcd numpy", "mint.gcd(input, other)")
 @also_named(input="x1", other="x2")
 def gcd(x1: Any, x2: Any) -> Tensor:
-    """Compute the greatest common divisor of integers; it is |n| for 0 and n.
+    """Compute the greatest common divisor of integers; for 0 and n, it is |n|.
 
     Args:
         x1, x2 (Tensor): integer tensors whose shapes broadcast.
@@ -45,8 +45,8 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     first, second = known(x), known(y)
     if first is not None and second is not None:
         return make_tensor(np.gcd(first, second))
-    # item size in bytes -> maximum number of steps of Euclid's algorithm for integers of this size, which
-    # consecutive Fibonacci numbers need
+    # size of the integers in bytes -> maximum number of steps of Euclid's algorithm for such integers. The
+    # worst case are two consecutive Fibonacci numbers
     rounds = {1: 12, 2: 24, 4: 47, 8: 93}[x.itemsize]
     x, y = rounding.abs(x), rounding.abs(y)
     for _ in range(rounds):
@@ -59,7 +59,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
 @public("Lcm numpy")
 @also_named(input="x1", other="x2")
 def lcm(x1: Any, x2: Any) -> Tensor:
-    """Compute the least common multiple of integers; it is 0 for 0 and n.
+    """Compute the least common multiple of integers; for 0 and n, it is 0.
 
     Args:
         x1, x2 (Tensor): integer tensors whose shapes broadcast.

@@ -22,7 +22,7 @@ from mindgrad.frontend.programs.donation import settled
 
 __all__ = ["dlpack", "dlpack_device", "from_dlpack"]
 
-#: first version of DLPack that can mark an exported array as read-only
+#: first version of the DLPack protocol in which an exported array can be marked as read-only
 _READ_ONLY_KNOWN = (1, 0)
 _WHAT = "DLPack, through which other libraries read a tensor's values,"
 

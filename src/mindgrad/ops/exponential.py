@@ -26,7 +26,7 @@ from mindgrad.ops.registry import public
 __all__ = ["matrix_exp"]
 
 _RADIUS = 5.371920351148152
-#: coefficients of the numerator of the [13/13] Padé approximant, divided by the first one
+#: coefficients of the numerator of the [13/13] Padé approximant of exp, divided by the first coefficient
 _COEFFICIENTS = [
     c / 64764752532480000
     for c in (
@@ -34,8 +34,8 @@ _COEFFICIENTS = [
         10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1,
     )
 ]  # fmt: skip
-#: number of squarings if the norm of the matrix is unknown at compile time. It is sufficient for norms up to
-#: 3.5e5
+#: number of times that the exponential is squared if the norm of the matrix is unknown at compile time. It
+#: suffices for norms up to 3.5e5
 _MOST = 16
 
 

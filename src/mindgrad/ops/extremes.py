@@ -121,7 +121,7 @@ def _extreme(
 
 
 def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
-    """Replace the elements of ``x`` that ``where`` excludes by ``initial``."""
+    """Replace the elements of ``x`` that ``where`` excludes with ``initial``."""
     if initial is not None and (isinstance(initial, bool) or not isinstance(initial, (int, float))):
         raise TypeError(
             f"For '{operator}', the 'initial' must be a number, but got {type(initial).__name__}."
@@ -251,8 +251,8 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the index of the largest element along an axis.
 
-    If several elements are equal, it is the first of their indices. If there are NaN, it is the index of the
-    first NaN.
+    If several elements are the largest, the result is the first of their indices. If there are NaN, it is
+    the index of the first NaN.
 
     Args:
         input (Tensor or number): real values of any shape.
@@ -284,8 +284,8 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return the index of the smallest element along an axis.
 
-    If several elements are equal, it is the first of their indices. If there are NaN, it is the index of the
-    first NaN.
+    If several elements are the smallest, the result is the first of their indices. If there are NaN, it is
+    the index of the first NaN.
 
     Returns:
         int32 tensor without the reduced axis. (:func:`argmax` returns int64, as in MindSpore.)

@@ -359,7 +359,7 @@ def _pinv_value(a: Tensor, atol: float, rtol: float) -> Tensor:
 
 
 def _finite_or(is_used: Tensor, x: Tensor) -> Tensor:
-    """Replace infinite and NaN elements by zeros, except in matrices that are used."""
+    """Replace infinite and NaN elements with zeros in matrices that are not used."""
     spread = apply(broadcast_in_dim, is_used, shape=x.shape, dims=tuple(range(x.ndim - 2)))
     return choose(apply(logical_or, spread, apply(isfinite, x)), x, 0.0)
 

@@ -42,7 +42,7 @@ def _stopped(leaf: Any) -> Any:
     if not isinstance(leaf, Tensor):
         return leaf
     x = operand(leaf, "StopGradient")
-    if x._array is not None:  # eager mode: share the array, but not the recorded operators
+    if x._array is not None:  # eager mode: the new tensor shares the array, but has no recorded operators
         deferral = current_deferral()
         return make_tensor(x._array, x.type) if deferral is None else deferral.detached(x)
     return apply(row, x)

@@ -37,7 +37,7 @@ __all__ = [
     "own_example", "parameters_of", "read",
 ]  # fmt: skip
 
-#: groups of argument names that mean the same
+#: groups of argument names with the same meaning
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (

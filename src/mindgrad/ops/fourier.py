@@ -72,7 +72,7 @@ def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: st
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    # the inverse FFT primitive divides by ``count``. This is the additional factor for ``norm``
+    # factor for ``norm`` in addition to the inverse FFT primitive, which already divides by ``count``
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
         factor = float(count)
@@ -103,10 +103,13 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
     if s is None:
         lengths[-1] = 2 * (x.shape[last] - 1)
         if not lengths[-1]:
-            raise ValueError(f"For '{operator}', the length of the signal is 0 for one frequency. Pass n=1.")
+            raise ValueError(
+                f"For '{operator}', one frequency means a signal of length 0 by default. Pass the length: "
+                "n=1."
+            )
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    # transform the other axes first: for real signals, the last axis contains half of the spectrum
+    # transform the last axis at the end, because it contains only half of the spectrum of the real signal
     if axes[:-1]:
         x = apply(primitives.fft, x, axes=axes[:-1], inverse=True)
     signal = apply(primitives.irfft, x, axis=last, length=lengths[-1])
@@ -127,8 +130,8 @@ _WORDS = {
 }
 _DOC = """{what} over {axes}.
 
-    y_k = Σ_j x_j exp({sign}2πi jk / n){divided}. float16 is computed in float32. The result is complex128 for
-    float64, and complex64 otherwise.
+    y_k = Σ_j x_j exp({sign}2πi jk / n){divided}. float16 inputs are computed in float32. The result is
+    complex128 for float64, and complex64 otherwise.
 
     Args:
         input (Tensor): {kind} tensor.
@@ -178,9 +181,9 @@ def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
         "Compute the discrete Fourier transform" if not inverse else "Compute the inverse Fourier transform"
     )
     if kind == "rfft":
-        meaning = "Compute half the Fourier transform of real numbers"
+        meaning = "Compute the nonnegative half of a real signal's spectrum"
     if kind == "irfft":
-        meaning = "Compute real numbers from the first half of their spectrum"
+        meaning = "Compute a real signal from one half of its spectrum"
     shape = (2, {"rfft": 3}.get(kind, 4))
     axes, length = _WORDS[suffix]
     transform.__name__ = transform.__qualname__ = name

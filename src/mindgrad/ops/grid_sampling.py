@@ -57,8 +57,8 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     rank = len(shape) - 2
     if rank not in (2, 3) or maps.shape != (shape[0], rank, rank + 1):
         raise ValueError(
-            f"For 'AffineGrid', the 'theta' must have the shape (n, 2, 3) for the size (n, c, h, w), or "
-            f"(n, 3, 4) for (n, c, d, h, w), but got {maps.shape} for {shape}."
+            "For 'AffineGrid', the 'theta' must have the shape (n, 2, 3) for the size (n, c, h, w), or "
+            f"(n, 3, 4) for (n, c, d, h, w), but its shape is {maps.shape} for the size {shape}."
         )
     steps = [np.linspace(-1, 1, n) if n > 1 else np.zeros(1) for n in shape[2:]]
     if not align_corners:
@@ -126,8 +126,8 @@ def grid_sample(
         or places.shape[0] != x.shape[0]
     ):
         raise ValueError(
-            f"For 'GridSample', the shapes must be (n, c, h, w) and (n, h', w', 2), or (n, c, d, h, w) and "
-            f"(n, d', h', w', 3), but they are {x.shape} and {places.shape}."
+            "For 'GridSample', the shapes of input and grid must be (n, c, h, w) and (n, h', w', 2), or "
+            f"(n, c, d, h, w) and (n, d', h', w', 3), but they are {x.shape} and {places.shape}."
         )
     if mode not in ("bilinear", "nearest"):
         raise ValueError(f"For 'GridSample', the 'mode' must be 'bilinear' or 'nearest', but got {mode!r}.")

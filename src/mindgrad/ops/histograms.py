@@ -18,14 +18,15 @@ __all__ = ["histc"]
 def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
     """Count elements in ``bins`` intervals of equal width from ``min`` to ``max``.
 
-    Interval i counts x with floor((x − min) · bins / (max − min)) = i, and the last one also x = max.
+    An element x is counted in interval floor((x − min) · bins / (max − min)), and x = max in the last one.
     Elements outside [``min``, ``max``] and NaN are not counted. The derivative of the counts is 0.
 
     Args:
         input (Tensor): real tensor of any shape.
         bins (int): number of intervals, positive.
         min, max (int or float): bounds of the histogram. If they are equal, the smallest and the largest
-            element of ``input`` are used. If these are equal too, the bounds are moved by one outwards.
+            element of ``input`` are used. If these are equal too, ``min`` is lowered by 1 and ``max`` raised
+            by 1.
 
     Returns:
         Tensor of shape (bins,) with the number of elements in each interval, and with the dtype of ``input``.

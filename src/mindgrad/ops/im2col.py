@@ -49,7 +49,7 @@ def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) ->
 
 
 def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, count: int) -> Tensor:
-    """Replace ``axis`` by two axes: the position in a window, and the window."""
+    """Replace ``axis`` with two axes: the position in a window, and the window."""
     parts = []
     for k in range(kernel):
         start = k * dilation
@@ -134,7 +134,9 @@ def _spread(operator: str, input: Any, kernel: Any, dilation: Any, padding: Any,
     """
     x = operand(input, operator)
     if x.ndim != 4:
-        raise ValueError(f"For '{operator}', the input must have the shape (n, c, h, w), not {x.shape}.")
+        raise ValueError(
+            f"For '{operator}', the input must have the shape (n, c, h, w), but its shape is {x.shape}."
+        )
     top, bottom, left, right = _margins(padding, operator)
     high, wide = _pair(kernel, operator, "kernel_size", 1)
     apart, steps = _pair(dilation, operator, "dilation", 1), _pair(stride, operator, "stride", 1)
@@ -223,8 +225,8 @@ def fold(
     cols = _count("Fold", width, wide, apart[1], steps[1])
     if x.ndim != 3 or x.shape[1] % (high * wide) or x.shape[2] != rows * cols:
         raise ValueError(
-            f"For 'Fold', the input must have the shape (n, c · {high * wide}, {rows * cols}), but it is "
-            f"{x.shape}."
+            f"For 'Fold', the input must have the shape (n, c · {high * wide}, {rows * cols}), but its "
+            f"shape is {x.shape}."
         )
     x = reshape(x, (x.shape[0], x.shape[1] // (high * wide), high, wide, rows, cols))
     x = reordered(x, (0, 1, 2, 4, 3, 5))

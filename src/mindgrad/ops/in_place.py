@@ -126,17 +126,23 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
         _drawn_exponential,
         "exponentially distributed numbers: ``exponential_(lambd=1, *, generator=None)``",
     ),
-    "fill_": (_filled, "one number everywhere"),
-    "fill_diagonal_": (matrix_bands.fill_diagonal, "x with a number on its diagonal: :meth:`fill_diagonal`"),
+    "fill_": (_filled, "a constant"),
+    "fill_diagonal_": (
+        matrix_bands.fill_diagonal,
+        "the result of :meth:`fill_diagonal`",
+    ),
     "floor_": (rounding.floor, "x rounded down"),
     "floor_divide_": (arithmetic.floor_divide, "x / other rounded down"),
-    "index_add_": (tensor_members.index_add, "x with parts added: :meth:`index_add`"),
-    "index_fill_": (scattering.index_fill, "a number at indices of an axis: :meth:`index_fill`"),
+    "index_add_": (tensor_members.index_add, "the result of :meth:`index_add`"),
+    "index_fill_": (
+        scattering.index_fill,
+        "the result of :meth:`index_fill`",
+    ),
     "log_": (math.log, "log x"),
-    "masked_fill_": (indexing.masked_fill, "a number where a mask is true"),
+    "masked_fill_": (indexing.masked_fill, "the result of :meth:`masked_fill`"),
     "masked_scatter_": (
         scattering.masked_scatter,
-        "elements of another tensor where a mask is true",
+        "the result of :meth:`masked_scatter`",
     ),
     "mul_": (arithmetic.mul, "x · other"),
     "neg_": (arithmetic.neg, "−x"),
@@ -150,8 +156,8 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
     "relu_": (rectifiers.relu, "max(x, 0)"),
     "remainder_": (arithmetic.remainder, "x − y · floor(x / y)"),
     "round_": (rounding.round, "x rounded"),
-    "scatter_": (scattering.scatter, "x with elements written: :meth:`scatter`"),
-    "scatter_add_": (overloads.scatter_add, "x with elements added: :meth:`scatter_add`"),
+    "scatter_": (scattering.scatter, "the result of :meth:`scatter`"),
+    "scatter_add_": (overloads.scatter_add, "the result of :meth:`scatter_add`"),
     "sigmoid_": (activation.sigmoid, "1 / (1 + exp(−x))"),
     "sign_": (rounding.sign, "the sign of x"),
     "sin_": (math.sin, "sin x"),
@@ -236,24 +242,24 @@ def _example(name: str) -> str:
 
 
 def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[..., Tensor]:
-    """Create a method, or function of a tensor, that rebinds the tensor to its result."""
+    """Create an in-place version of ``function``, which updates its first argument."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return replaced(self, name, function, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"""Replace the tensor, in place, by {meaning}.
+    method.__doc__ = f"""Replace the tensor, in place, with {meaning}.
 
     The shape and the dtype do not change.
 
     Args:
-        *args, **kwargs (object): arguments of the function.
+        *args, **kwargs (object): further arguments of the function.
 
     Returns:
         The tensor itself.
 
     Raises:
-        TypeError: If the result has a dtype of a higher kind.
+        TypeError: If the tensor's dtype cannot represent the result, such as floats in an integer tensor.
         ValueError: If the result has a different shape.
 {_example(name)}    """
     return method

@@ -121,7 +121,7 @@ def _array(value: Any, function: str) -> Any:
 
 
 def _arrays(value: Any, function: str) -> Any:
-    """Replace all tensors in a nested structure by arrays."""
+    """Replace all tensors in a nested structure with arrays."""
     if isinstance(value, (tuple, list)):
         return type(value)(_arrays(each, function) for each in value)
     if isinstance(value, dict):

@@ -154,7 +154,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
 def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
     """Compute the negative log-likelihood of Poisson distributions.
 
-    It is λ − t log(λ + eps) for λ = ``input``, or exp(x) − t x for x = ``input`` if ``log_input``.
+    The loss is λ − t log(λ + eps) for λ = ``input``, or exp(x) − t x for x = ``input`` if ``log_input``.
 
     With ``full``, Stirling's formula for log t! is added for t > 1: t log t − t + log(2πt) / 2.
 
@@ -231,9 +231,8 @@ def gaussian_nll_loss(
     shape = broadcast_shapes(operator, mean.shape, t.shape)
     if broadcast_shapes(operator, shape, v.shape) != shape:
         raise ValueError(
-            f"For '{operator}', the 'var' must have the shape of the input, with a last axis of size 1 or "
-            f"without "
-            f"the last axis, but the shapes are {var.shape} and {mean.shape}."
+            f"For '{operator}', the 'var' must have the shape of the input, and its last axis may have "
+            f"size 1 or be missing, but the shapes of 'var' and input are {var.shape} and {mean.shape}."
         )
     v = clipping.maximum(broadcast_to(v, shape), eps)
     squared = math.square(arithmetic.sub(broadcast_to(mean, shape), broadcast_to(t, shape)))

@@ -445,8 +445,8 @@ def cosine_embedding_loss(
     t = real_operand(target, operator)
     if x.ndim < 2 or t.shape != x.shape[:1]:
         raise ValueError(
-            f"For '{operator}', the inputs must have at least two axes and the 'target' the shape of the "
-            f"first, but the shapes are {x.shape} and {t.shape}."
+            f"For '{operator}', the inputs must have at least two axes, and the 'target' must have one "
+            f"element for each sample, but the shapes of inputs and target are {x.shape} and {t.shape}."
         )
     axes = tuple(range(1, x.ndim))
 

@@ -51,8 +51,8 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     fits = offset >= 0 and all(n in (1, m) for n, m in zip(x.shape, filled[max(offset, 0) :], strict=True))
     if not fits or -1 in filled:
         raise ValueError(
-            f"For 'BroadcastTo', an input of shape {x.shape} cannot be broadcast to the shape "
-            f"{target}: from the right, each of its sizes must be 1 or the size in the new shape."
+            f"For 'BroadcastTo', an input of shape {x.shape} cannot be broadcast to the shape {target}: "
+            "counted from the right, each size of the input must be 1 or the size in the new shape."
         )
     return broadcast(x, filled)
 

@@ -1,4 +1,4 @@
-"""``nextafter``, the neighbor of a floating-point number."""
+"""``nextafter``: the next floating-point number toward a given value."""
 
 from __future__ import annotations
 

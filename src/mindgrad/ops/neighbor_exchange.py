@@ -79,7 +79,7 @@ def checked_neighbors(value: Any, ranks: Sequence[int], operator: str, name: str
     listed = list(sizes(value, operator, name, least=0))
     if len(set(listed)) < len(listed) or not set(listed) <= set(ranks):
         raise ValueError(
-            f"For '{operator}', the '{name}' must be different ranks of the group's {list(ranks)}, but got "
+            f"For '{operator}', the '{name}' must be different ranks of the group {list(ranks)}, but got "
             f"{listed}."
         )
     return listed
@@ -185,7 +185,9 @@ def exchanged_halos(
     operator, ranks = "NeighborExchangeV2", get_process_group_ranks(group)
     x = operand(tensor, operator)
     if x.ndim != 4:
-        raise ValueError(f"For '{operator}', the input must have the shape (N, C, H, W), but has {x.shape}.")
+        raise ValueError(
+            f"For '{operator}', the input must have the shape (N, C, H, W), but its shape is {x.shape}."
+        )
     if max(send_lengths[:2]) > x.shape[2] or max(send_lengths[2:]) > x.shape[3]:
         raise ValueError(
             f"For '{operator}', the input of shape {x.shape} is smaller than the borders "

@@ -204,13 +204,14 @@ def layer_norm(
     original = real_operand(input, operator)
     if not shape or original.shape[-len(shape) :] != shape:
         raise ValueError(
-            f"For '{operator}', the 'normalized_shape' must match the last axes of the input, but it is "
-            f"{shape} and the input has the shape {original.shape}."
+            f"For '{operator}', the 'normalized_shape' must equal the sizes of the last axes of the input, "
+            f"but it is {shape} and the input has the shape {original.shape}."
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and operand(parameter, operator).shape != shape:
             raise ValueError(
-                f"For '{operator}', the '{name}' must have the shape {shape}, but it is {parameter.shape}."
+                f"For '{operator}', the '{name}' must have the shape {shape}, but its shape is "
+                f"{parameter.shape}."
             )
     x = widened(original)
     axes = tuple(range(x.ndim - len(shape), x.ndim))
@@ -244,8 +245,8 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     count = weight.ndim
     if not count or original.shape[-count:] != weight.shape:
         raise ValueError(
-            f"For 'RmsNorm', the shape of 'gamma' must match the last axes of the input, but it is "
-            f"{weight.shape} and the input has the shape {original.shape}."
+            "For 'RmsNorm', the shape of 'gamma' must equal the sizes of the last axes of the input, but "
+            f"it is {weight.shape} and the input has the shape {original.shape}."
         )
     wide = widened(original)
     squares = mean_of(math.square(wide), tuple(range(wide.ndim - count, wide.ndim)), True)
@@ -328,7 +329,7 @@ def lrn(
     radius = whole_number(depth_radius, "LRN", "depth_radius", 0)
     if original.ndim != 4:
         raise ValueError(
-            f"For 'LRN', the input must have the shape (n, c, h, w), but it is {original.shape}."
+            f"For 'LRN', the input must have the shape (n, c, h, w), but its shape is {original.shape}."
         )
     if norm_region != "ACROSS_CHANNELS":
         raise ValueError(f"For 'LRN', the 'norm_region' must be 'ACROSS_CHANNELS', but got {norm_region!r}.")

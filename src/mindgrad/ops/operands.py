@@ -59,8 +59,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             return _as_tensor(x, like)
         if not x.is_parameter:
             return x
-        # return a new object: if a function returns its operand unchanged, a later assignment to the
-        # Parameter must not change this result
+        # Return a new object. A function may return its operand unchanged, and a later assignment to the
+        # Parameter must not change the value that the function has returned.
         value = _read(x)
         return as_it_is(value) if value is x else value
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
@@ -363,5 +363,6 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
 
 def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:
     """Create a tensor whose elements all equal ``number``."""
-    made = tensor_type(dtype, shape)  # before ``make_tensor``: raises an error if the shape is too large
+    # call this before ``make_tensor``, because it raises an error if the shape is too large
+    made = tensor_type(dtype, shape)
     return make_tensor(np.full(shape, number, dtype.numpy), made)

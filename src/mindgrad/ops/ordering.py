@@ -285,8 +285,8 @@ def searchsorted(
     """
     if side not in (None, "left", "right") or (side == "left" and right):
         raise ValueError(
-            f"For 'SearchSorted', the 'side' must be 'left' or 'right' and agree with 'right', but got "
-            f"{side!r} and {right}."
+            "For 'SearchSorted', the 'side' must be 'left' or 'right' and must not contradict the "
+            f"argument 'right', but got side={side!r} and right={right}."
         )
     if sorter is not None:
         sorted_sequence = gather_elements(sorted_sequence, -1, sorter)
@@ -344,7 +344,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     weight = make_tensor(np.ones(x.shape, np.float32)) if weights is None else operand(weights, "Bincount")
     if weight.shape != x.shape:
         raise ValueError(
-            f"For 'Bincount', the 'weights' must have the shape {x.shape} of the input, but got "
+            f"For 'Bincount', the 'weights' must have the shape {x.shape} of the input, but their shape is "
             f"{weight.shape}."
         )
     hits = values[:, None] == np.arange(size)

@@ -88,8 +88,8 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
             ((name, value),) = named.items() if len(named) == 1 else [("", None)]
             if numbers or name not in names:
                 raise TypeError(
-                    f"{method.__name__}() takes numbers, or by keyword {' or '.join(names)} alone, but got "
-                    f"{', '.join(named)}."
+                    f"{method.__name__}() takes numbers by position, or only the keyword "
+                    f"{' or '.join(names)}, but got {', '.join(named)}."
                 )
             return method(self, value)
         return method(self, *numbers)
@@ -108,7 +108,8 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
 
     Since MindSpore 2.6, ``x.repeat(2, 1)`` is ``x.tile((2, 1))``. Older releases call
     :func:`mindgrad.ops.repeat_interleave`, with an axis as the second argument. If tiling is impossible,
-    mindgrad repeats elements as the older releases: with ``axis`` as a keyword, with fewer numbers than axes,
+    mindgrad repeats elements as the older releases do: with ``axis`` as a keyword, with fewer numbers than
+        axes,
     or with an axis that is 0 or negative. If both meanings are possible and differ, it prints a warning.
 
     Args:
@@ -145,8 +146,8 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
         shown = ", ".join(map(repr, repeats))
         warn_user(
             f"x.repeat({shown}) of a tensor of shape {self.shape} means x.tile({tuple(numbers)}), as in "
-            f"MindSpore 2.6 and later. Before, it repeated elements: x.repeat_interleave({shown}). "
-            "Write the one that you need."
+            "MindSpore 2.6 and later. Earlier versions repeated elements, like "
+            f"x.repeat_interleave({shown}). To avoid this warning, call the method that you need."
         )
     return repeating.tile(self, tuple(numbers))
 

@@ -64,8 +64,8 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     margins = sizes(padding, "Pad", "padding")
     if len(margins) % 2 or len(margins) > 2 * x.ndim:
         raise ValueError(
-            f"For 'Pad', the 'padding' must contain a pair of numbers for at most each of the {x.ndim} "
-            f"axes of the input, but got {padding}."
+            "For 'Pad', the 'padding' must contain pairs of numbers, at most one pair for each of the "
+            f"{x.ndim} axes of the input, but got {padding}."
         )
     count = len(margins) // 2
     pairs = [(0, 0)] * (x.ndim - count)
@@ -74,7 +74,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
 
 
 def _refuse_pairs(padding: Sequence[Any]) -> None:
-    """Raise an error for pairs of NumPy, and show the flat tuple."""
+    """Raise an error for pairs as in NumPy, and show the equivalent flat tuple."""
     fix = "(before_last, after_last, before_second_to_last, ...)"
     if all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in padding):
         fix = repr(tuple(size for pair in reversed(padding) for size in pair))
@@ -173,7 +173,7 @@ def _along_axis(x: Tensor, axis: int, before: int, behind: int, kind: str, mode:
         return slice_axis(x, axis, -before, count + behind)
     places, added = np.arange(count), (max(before, 0), max(behind, 0))
     window = slice(max(-before, 0), max(before, 0) + count + max(behind, 0) - max(-behind, 0))
-    if kind == "wrap":  # repeat the elements that remain after negative widths periodically
+    if kind == "wrap":  # negative widths remove elements; repeat the remaining elements periodically
         places = np.pad(places[max(-before, 0) : count - max(-behind, 0)], added, mode="wrap")
     else:
         places = np.pad(places, added, mode=kind)[window]  # type: ignore[call-overload]

@@ -32,8 +32,8 @@ from mindgrad.ops.reduction import sum as sum_of
 
 __all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 
-# windows of at most this length along an axis are pooled by a chain of elementwise operators, longer ones by
-# one reduction
+# maximum length of a window that is pooled by a chain of elementwise operators. Longer windows are pooled by
+# a reduction
 _CHAIN = 8
 
 
@@ -237,7 +237,7 @@ def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
     targets = targets * axes if len(targets) == 1 else targets
     if len(targets) != axes:
         raise ValueError(
-            f"For '{operator}', the 'output_size' must be one int or {axes}, but got {output_size}."
+            f"For '{operator}', the 'output_size' must be one int or {axes} ints, but got {output_size}."
         )
     return tuple(
         n if m is None else whole_number(m, operator, "output_size", 1)

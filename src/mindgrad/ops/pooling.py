@@ -24,7 +24,7 @@ _MAX = """Return the largest element of each window over {words}.
 
     Args:
         x (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
-        kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
+        kernel_size (int or tuple of int): size of a window: one int for all axes, or one for each axis.
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
         padding (int or tuple of int): number of −∞ elements to add around the input, at most half
@@ -34,11 +34,11 @@ _MAX = """Return the largest element of each window over {words}.
         ceil_mode (bool): whether the last window may extend past the edge.
 
     Returns:
-        Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
+        Tensor of the maxima. With ``return_indices``, a tuple of this tensor and the int64 tensor of indices.
 
     Raises:
         TypeError: If ``x`` is complex or not a tensor, or an argument has the wrong type.
-        ValueError: If ``x`` does not have these axes, an argument is out of range, or no window fits.
+        ValueError: If ``x`` has a different number of axes, an argument is out of range, or no window fits.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.max_pool{axes}d(ops.arange(8).astype("float32").reshape({shape}), 2).flatten())
@@ -49,7 +49,7 @@ _AVG = """Average the elements of each window over {words}.
 
     Args:
         input_x (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
-        kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
+        kernel_size (int or tuple of int): size of a window: one int for all axes, or one for each axis.
         stride (int or tuple of int): step between neighboring windows.
         padding (int or tuple of int): number of zeros to add around the input, at most half a
             window.
@@ -63,7 +63,8 @@ _AVG = """Average the elements of each window over {words}.
 
     Raises:
         TypeError: If ``input_x`` is complex or not a tensor, or an argument has the wrong type.
-        ValueError: If ``input_x`` does not have these axes, an argument is out of range, or no window fits.
+        ValueError: If ``input_x`` has a different number of axes, an argument is out of range, or no window
+            fits.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange(8).astype("float32").reshape({shape})
@@ -78,14 +79,14 @@ _ADAPTIVE = """Return the {what} of each of ``output_size`` windows over {words}
     Args:
         input (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
         output_size (int, tuple of int, or None): number of windows, one for all axes or one for
-            each. ``None`` means the number of elements.{more}
+            each. ``None`` means one window for each element.{more}
 
     Returns:
         Tensor of the {whats}{also}.
 
     Raises:
         TypeError: If ``input`` is complex or not a tensor, or a size is not an int.
-        ValueError: If ``input`` does not have these axes, or a size is not positive.
+        ValueError: If ``input`` has a different number of axes, or a size is not positive.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange({count}).astype("float32").reshape({shape})
@@ -163,7 +164,7 @@ def _adaptive_max(axes: int, count: int, shape: Any, prints: str) -> Callable[..
 
     return _named(
         function, f"adaptive_max_pool{axes}d", _ADAPTIVE, what="largest element", whats="maxima",
-        more=_INDICES, also="; with ``return_indices`` a tuple of it and an int64 tensor",
+        more=_INDICES, also=". With ``return_indices``, a tuple of this tensor and their int64 indices",
         kind="max", count=count, shape=shape, prints=prints,
     )  # fmt: skip
 

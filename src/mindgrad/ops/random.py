@@ -424,8 +424,7 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
     if broadcast_shapes("Bernoulli", like.shape, share.shape) != like.shape:
         raise ValueError(
             f"For 'Bernoulli', the shape of 'p' must broadcast to the shape of 'input', {like.shape}, but "
-            "got "
-            f"{share.shape}."
+            f"got {share.shape}."
         )
     dtype = promote(float32, share.dtype)
     drawn = fractions("Bernoulli", like.shape, dtype, seeds)

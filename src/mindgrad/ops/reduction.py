@@ -65,7 +65,7 @@ def reduced(
         return x.reduced(
             primitive, axes, lambda values: reduced(primitive, operator, values, axes, keep, name)
         )
-    if axis is None or type(axis) is int:  # inlines ``_resolved`` for the common case
+    if axis is None or type(axis) is int:  # the next lines inline ``_resolved``
         reduction = _reduction(primitive, operator, x._type or x.type, axis, keep, name)
     else:
         reduction = _resolved(primitive, operator, x, axis, keep, name)

@@ -26,7 +26,7 @@ from mindgrad._base.shared_docs import document
 
 __all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
 
-#: path of operator classes in forms
+#: value of ``Form.path`` for operator classes
 CLASSES = "ops.operations"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -50,7 +50,7 @@ class Form(NamedTuple):
     example: str = ""
 
 
-#: functions and their forms, in the order of declaration
+#: each function and the texts of its forms, in the order of declaration
 _DECLARED: list[tuple[Callable[..., Any], tuple[str, ...]]] = []
 _LINES: dict[Callable[..., Any], tuple[str, ...]] = {}
 _FORMS: dict[str, dict[str, Form]] = {}
@@ -111,7 +111,7 @@ def _install_further(path: str) -> None:
 _ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
 
 
-#: path in forms -> module that documents the name. Other modules only export it
+#: ``Form.path`` -> module that documents the names with this path. Other modules only export the names
 _OWNERS = {
     "": "mindgrad.ops",
     "Tensor": "mindgrad.Tensor",

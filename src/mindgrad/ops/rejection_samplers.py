@@ -37,8 +37,7 @@ def _constant(operator: str, alpha: Tensor) -> Tensor:
     if alpha.is_traced and (alpha._array is not None or alpha._scope is not scopes[0]):
         warn_user(
             f"For '{operator}', the random numbers have no derivative with respect to 'alpha': it is "
-            f"treated as a "
-            "constant. If this is intended, pass stop_gradient(alpha)."
+            "treated as a constant. If this is intended, pass stop_gradient(alpha)."
         )
     return stop_gradient(alpha)
 

@@ -1,4 +1,4 @@
-"""Resize sequences, images and volumes: each axis is resampled on its own.
+"""Resize sequences, images and volumes: each axis is resampled separately.
 
 Resizing is linear in the image. Let an axis of n elements become an axis of m elements. Counted from 0, new
 element i is located at this position among the old elements:
@@ -109,7 +109,7 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
     if len(numbers) != len(old):
         raise ValueError(
             f"For '{operator}', '{'scale_factor' if size is None else 'size'}' must be one number or "
-            f"{len(old)}, but got {len(numbers)}."
+            f"{len(old)} numbers, but got {len(numbers)}."
         )
     if size is not None:
         return tuple(whole_number(n, operator, "size", 1) for n in numbers)
@@ -170,7 +170,8 @@ def interpolate(
     if x.ndim - 2 not in _AXES[mode]:
         wanted = " or ".join(str(n + 2) for n in _AXES[mode])
         raise ValueError(
-            f"For '{operator}' in mode '{mode}', the input must have {wanted} axes, but got {x.shape}."
+            f"For '{operator}' in mode '{mode}', the input must have {wanted} axes, but its shape is "
+            f"{x.shape}."
         )
     sizes = new_sizes(operator, x.shape[2:], size, scale_factor)
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
@@ -195,7 +196,7 @@ def resized_image(
     x = real_operand(input, operator)
     if x.ndim != 4:
         raise ValueError(
-            f"For '{operator}', the input must have the shape (n, c, h, w), but it is {x.shape}."
+            f"For '{operator}', the input must have the shape (n, c, h, w), but its shape is {x.shape}."
         )
     aligned = flag(align_corners, operator, "align_corners")
     halves = flag(half_pixel_centers, operator, "half_pixel_centers")

@@ -146,7 +146,7 @@ isfinite = unary_function(
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """Replace NaN and infinities by numbers; replaced elements have derivative 0.
+    """Replace NaN and infinities with numbers; replaced elements have derivative 0.
 
     Args:
         input (Tensor or number): floating-point values of any shape.

@@ -51,8 +51,9 @@ def fold(primitive: Primitive, operator: str, x: Tensor, indices: Tensor, update
         return _by_known_rounds(primitive, x, values.reshape(-1, count), updates)
     if not references.is_compiling():
         raise RuntimeError(
-            f"For '{operator}', the indices must be known, but vmap maps over an axis of them. Compile the "
-            "function, jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."
+            f"For '{operator}', the values of the indices must be known when the function runs, but vmap "
+            "maps over one of their axes. Compile the mapped function, jit(vmap(f)), or use "
+            "tensor_scatter_add or tensor_scatter_update."
         )
     if not size:
         return x
@@ -108,7 +109,7 @@ def _by_loop(primitive: Primitive, x: Tensor, columns: Sequence[Tensor], updates
 
 
 def _flat_indices(columns: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
-    """Flat indices of elements; the number of all elements for indices out of range."""
+    """Return flat indices: the number of elements, for an index out of range."""
     flat, is_inside = columns[0], comparison.logical_and(*_bounds(columns[0], sizes[0]))
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         flat = arithmetic.add(arithmetic.mul(flat, size), column)

@@ -166,7 +166,7 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMax Tensor.scatter_max")
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Replace elements at multi-dimensional indices by their maximum with updates.
+    """Set elements at multi-dimensional indices to their maximum with updates.
 
     {as tensor_scatter_update}
 
@@ -180,7 +180,7 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMin Tensor.scatter_min")
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Replace elements at multi-dimensional indices by their minimum with updates.
+    """Set elements at multi-dimensional indices to their minimum with updates.
 
     {as tensor_scatter_update}
 
@@ -386,10 +386,9 @@ def index_add(
     wanted = (*target.shape[:dim], index.size, *target.shape[dim + 1 :])
     if index.ndim != 1 or new.shape != wanted:
         raise ValueError(
-            f"For '{operator}', the 'indices' must have one axis, and 'y' the shape of 'x' except for as "
-            f"many "
-            f"slices along axis {dim} as there are indices, but got the shapes {index.shape}, {new.shape} "
-            f"and {target.shape}."
+            f"For '{operator}', the 'indices' must have one axis, and 'y' must have the shape of 'x', "
+            f"except that its size along axis {dim} must be the number of indices. The shapes of "
+            f"'indices', 'y' and 'x' are {index.shape}, {new.shape} and {target.shape}."
         )
     if new.dtype is not target.dtype:
         raise TypeError(
@@ -521,8 +520,8 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     values = known(where)
     if values is None:
         raise RuntimeError(
-            "For 'MaskedScatter', how many elements are used depends on the mask, which is not known at "
-            "compile time. Use ops.where(mask, source, x), or PYNATIVE_MODE."
+            "For 'MaskedScatter', the number of elements that are used depends on the mask, which is not "
+            "known at compile time. Use ops.where(mask, source, x), or PYNATIVE_MODE."
         )
     count = int(values.sum())
     if new.size < count:

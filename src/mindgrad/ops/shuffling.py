@@ -21,8 +21,8 @@ __all__ = [
 def _divided(size: int, by: int, operator: str, subject: str, shape: tuple[int, ...]) -> int:
     if size % by:
         raise ValueError(
-            f"For '{operator}', the {subject} must be divisible by {by}, but there are {size}: the shape "
-            f"is {shape}."
+            f"For '{operator}', the number of {subject} must be divisible by {by}, but it is {size}: the "
+            f"shape is {shape}."
         )
     return size // by
 
@@ -245,7 +245,7 @@ def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
     operator = "BatchToSpaceND"
     x, blocks, pairs = _space(operator, input_x, block_shape, crops)
     count, lead = len(blocks), x.ndim - len(blocks)
-    n = _divided(x.shape[0], math.prod(blocks), operator, "members of the batch", x.shape)
+    n = _divided(x.shape[0], math.prod(blocks), operator, "elements of the batch", x.shape)
     front, sizes = (n, *x.shape[1:lead]), x.shape[lead:]
     x = layout.reshape(x, (*blocks, *front, *sizes))
     order = list(range(count, count + lead))

@@ -114,8 +114,8 @@ def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     counts = sizes(size, "DynamicSlice", "size", least=0)
     if len(counts) != x.ndim or any(n > m for n, m in zip(counts, x.shape, strict=True)):
         raise ValueError(
-            f"For 'DynamicSlice', the 'size' must have one entry per axis, none larger than the input of "
-            f"shape {x.shape}, but got {size}."
+            f"For 'DynamicSlice', the 'size' must have one entry per axis of the input of shape {x.shape}, "
+            f"and no entry may exceed the size of its axis, but got {size}."
         )
     return apply(slicing.dynamic_slice, x, *_starts(x, begin, "DynamicSlice"), sizes=counts)
 

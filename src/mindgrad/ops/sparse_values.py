@@ -195,8 +195,7 @@ def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
     if not 0 < tensor.ndim <= rank:
         raise ValueError(
             f"For '{operator}', the dense tensor must have 1 to {rank} axes, as many as the sparse tensor, "
-            f"but has "
-            f"{tensor.ndim}."
+            f"but has {tensor.ndim}."
         )
     columns = [
         places[:, axis] if size > 1 else creation.zeros((places.shape[0],), places.dtype)  # type: ignore[index]

@@ -76,7 +76,9 @@ def stft(
     """
     signal = inexact(operand(x, "STFT"))
     if signal.ndim not in (1, 2):
-        raise ValueError(f"For 'STFT', the 'x' must have the shape (t,) or (n, t), but it is {signal.shape}.")
+        raise ValueError(
+            f"For 'STFT', the 'x' must have the shape (t,) or (n, t), but its shape is {signal.shape}."
+        )
     length = whole_number(n_fft, "STFT", "n_fft", 1)
     hop = length // 4 if hop_length is None else hop_length
     hop = whole_number(hop, "STFT", "hop_length", 1)
@@ -129,6 +131,8 @@ def _mode(pad_mode: Any) -> str:
 def _window(window: Any, width: int, length: int) -> Tensor:
     taper = inexact(operand(Tensor(window) if isinstance(window, np.ndarray) else window, "STFT"))
     if taper.shape != (width,):
-        raise ValueError(f"For 'STFT', the 'window' must have the shape ({width},), but it is {taper.shape}.")
+        raise ValueError(
+            f"For 'STFT', the 'window' must have the shape ({width},), but its shape is {taper.shape}."
+        )
     before = (length - width) // 2
     return padded(taper, [(before, length - width - before)], "constant")

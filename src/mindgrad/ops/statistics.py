@@ -466,7 +466,9 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     [0.6 0.8]
     """
     if use_norm is not None:
-        raise ValueError("For 'ClipByGlobalNorm', the 'use_norm' must be None.")
+        raise ValueError(
+            "For 'ClipByGlobalNorm', the 'use_norm' must be None, because the norm is always the global norm."
+        )
     bound = _order("ClipByGlobalNorm", clip_norm)
     return tuple(_scaled(x, _total_norm("ClipByGlobalNorm", x, 2.0), bound))
 

@@ -371,8 +371,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     offset = self.ndim - len(target)
     if offset < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[offset:], strict=True)):
         raise ValueError(
-            f"For 'SumToSize', a tensor of shape {self.shape} cannot be summed to the shape {target}: from "
-            "the right, each size must be 1 or the size of the tensor."
+            f"For 'SumToSize', a tensor of shape {self.shape} cannot be summed to the shape {target}: "
+            "counted from the right, each size of this shape must be 1 or the size of the tensor."
         )
     axes = [k for k in range(self.ndim) if k < offset or target[k - offset] != self.shape[k]]
     found = reduction.sum(self, tuple(axes), True) if axes else self

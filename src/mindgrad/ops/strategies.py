@@ -37,8 +37,7 @@ def check_strategies(owner: str, argument: str, strategies: Any) -> None:
     if not isinstance(strategies, tuple):
         raise TypeError(
             f"For '{owner}', the '{argument}' must be a tuple with a tuple of ints or a Layout for each "
-            f"tensor, but got "
-            f"{strategies!r}."
+            f"tensor, but got {strategies!r}."
         )
     for strategy in strategies:
         if strategy is None or isinstance(strategy, Layout):
@@ -46,8 +45,7 @@ def check_strategies(owner: str, argument: str, strategies: Any) -> None:
         if not isinstance(strategy, tuple) or not all(type(count) is int for count in strategy):
             raise TypeError(
                 f"For '{owner}', the '{argument}' must contain tuples of ints or Layouts, one for each "
-                f"tensor, but got "
-                f"{strategy!r} in {strategies!r}."
+                f"tensor, but got {strategy!r} in {strategies!r}."
             )
         if min(strategy, default=1) < 1:
             raise ValueError(f"For '{owner}', each number of slices must be positive, but got {strategy}.")
@@ -110,9 +108,8 @@ def layouts_of(
                 if axes is None:
                     raise ValueError(
                         f"For '{owner}', the strategies {tuple(strategies)} need more devices than are "
-                        f"available: the product of the numbers of slices must divide the number of "
-                        f"devices, "
-                        f"{devices}."
+                        "available: the product of the numbers of slices must divide the number of "
+                        f"devices, {devices}."
                     )
                 by_letter[letter] = axes
     return [
@@ -144,8 +141,7 @@ def _check_shape(owner: str, name: str, strategy: Any, shape: Sequence[int], dev
         if size % count:
             raise ValueError(
                 f"For '{owner}', the strategy {strategy} divides axis {axis} of {name} of shape "
-                f"{tuple(shape)} into "
-                f"{count} slices, but {size} is not divisible by {count}."
+                f"{tuple(shape)} into {count} slices, but {size} is not divisible by {count}."
             )
 
 

@@ -63,9 +63,8 @@ class Layout:
             )
         if len(alias_name) != len(device_matrix):
             raise ValueError(
-                f"For 'Layout', the 'alias_name' must have a name for each axis of the 'device_matrix' "
-                f"{device_matrix}, "
-                f"but got {alias_name}."
+                "For 'Layout', the 'alias_name' must have a name for each axis of the 'device_matrix' "
+                f"{device_matrix}, but got {alias_name}."
             )
         if len({*alias_name}) != len(alias_name) or {"", _WHOLE} & {*alias_name}:
             raise ValueError(
@@ -73,15 +72,13 @@ class Layout:
             )
         if "interleaved_parallel" in alias_name:
             raise ValueError(
-                "For 'Layout', 'interleaved_parallel' is not supported: XLA overlaps communication by "
-                "itself. Leave the "
-                "axis out."
+                "For 'Layout', 'interleaved_parallel' is not supported, because XLA overlaps "
+                "communication and computation by itself. Leave the axis out."
             )
         if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
             raise ValueError(
                 f"For 'Layout', the 'rank_list' must list all {math.prod(device_matrix)} devices in the "
-                f"order 0, 1, 2, …, "
-                f"in which compiled functions use them, but got {rank_list}."
+                f"order 0, 1, 2, …, in which compiled functions use them, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
         #: for each tensor axis, the names of the mesh axes that divide it. ``None`` before the layout is
@@ -105,8 +102,7 @@ class Layout:
         if not all(isinstance(name, str) for name in names):
             raise TypeError(
                 f"For 'Layout', an axis must be a string, or a tuple of strings, but got {entry!r}. Write "
-                f"'None', in "
-                f"quotes, for an axis that is not divided."
+                "'None', in quotes, for an axis that is not divided."
             )
         for name in names:
             if name not in (*self.alias_name, _WHOLE):
@@ -138,7 +134,7 @@ class Layout:
     def to_dict(self) -> dict[str, Any]:
         """Return the layout in MindSpore's format.
 
-        It counts mesh axes from the last one; −1 means that an axis is not divided.
+        The format counts mesh axes from the last axis; −1 means that an axis is not divided.
         """
         last = len(self.alias_name) - 1
         numbers = [tuple(last - self.alias_name.index(name) for name in names) for names in self._of_tensor()]

@@ -306,7 +306,7 @@ def _joined(x: str, y: str) -> str:
 
 
 bool_and = _relation("bool_and", "Check whether both operands are true.", _and, "True, False", "False")
-bool_or = _relation("bool_or", "Check whether an operand is true.", _or, "True, False", "True")
+bool_or = _relation("bool_or", "Check whether at least one operand is true.", _or, "True, False", "True")
 bool_not = _relation("bool_not", "Check whether an operand is false.", _not, "True", "False")
 bool_eq = _relation(
     "bool_eq",

@@ -173,8 +173,8 @@ def _check_pairs(facts: Sequence[Any], ranks: Sequence[int], operator: str, name
     for i, (sent, _, kind) in enumerate(facts):
         if kind != facts[0][2]:
             raise ValueError(
-                f"For '{operator}', the tensors must have the same dtype, and the same shape after the first "
-                f"axis, but are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
+                f"For '{operator}', the tensors must have the same dtype, and the same shape after the "
+                f"first axis, but they are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
             )
         for j, (_, received, _) in enumerate(facts):
             if sent[j] != received[i]:

@@ -51,8 +51,8 @@ def _unpooled_sizes(
     sizes = tuple(whole_number(n, operator, "output_size", 1) for n in output_size[-axes:])
     if any(abs(n - m) > s for n, m, s in zip(sizes, usual, steps, strict=True)):
         raise ValueError(
-            f"For '{operator}', each 'output_size' must be within one stride of {tuple(usual)}, but got "
-            f"{sizes}."
+            f"For '{operator}', the 'output_size' may differ by at most one stride per axis from "
+            f"{tuple(usual)}, but got {sizes}."
         )
     return sizes
 
@@ -68,7 +68,7 @@ _UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 
             ``None`` means ``kernel_size``.
         padding (int or tuple of int): padding of the pooling to invert.
         output_size (tuple of int or None): sizes of the pooled axes of the result, or its whole shape.
-            ``None`` means the smallest sizes from which the pooling computes windows of this number.
+            ``None`` means the smallest sizes for which the pooling has as many windows as ``x`` has maxima.
 
     Returns:
         Tensor with the dtype of ``x``: the maxima at their indices, and 0 elsewhere.
@@ -176,7 +176,7 @@ lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
 # --- fractional pooling: windows at random positions -------------------------------------------------------
 
-_FRACTIONAL = """Return the largest element of ``output_size`` windows at random positions.
+_FRACTIONAL = """Return the largest element of each of several windows at random positions.
 
     A random number u is drawn for each axis. If an axis of n elements has m windows of k elements, window i
     begins at ⌊(i + u) a⌋ − ⌊u a⌋ with a = (n − k) / (m − 1), and the last window begins at n − k (B. Graham,
@@ -187,19 +187,19 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
         kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
         output_size (int, tuple of int, or None): number of windows.
         output_ratio (float, tuple of float, or None): number of windows divided by the number of
-            elements, as an alternative.
+            elements of the axis, an alternative to ``output_size``.
         return_indices (bool): whether to also return the index of each maximum in the pooled
             axes.
         _random_samples (Tensor or None): u, between 0 and 1, of shape (n, c, {axes}). ``None``
             draws them.
 
     Returns:
-        Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
+        Tensor of the maxima. With ``return_indices``, a tuple of this tensor and the int64 tensor of indices.
 
     Raises:
         TypeError: If ``input`` is not a tensor, or an argument has the wrong type.
-        ValueError: If ``input`` does not have these axes, windows do not fit, or neither ``output_size`` nor
-            ``output_ratio`` is given.
+        ValueError: If ``input`` has a different number of axes, windows do not fit, or neither
+            ``output_size`` nor ``output_ratio`` is given.
 
     >>> from mindgrad import ops
     >>> ops.fractional_max_pool{axes}d(ops.ones({shape}), 2, output_size=3).shape
@@ -208,7 +208,7 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
 
 
 def _starts(u: Any, size: int, kernel: int, count: int) -> Tensor:
-    """Starts of the windows of one axis, of shape (n, c, count)."""
+    """Return the starts of the windows of one axis, of shape (n, c, count)."""
     if count == 1:
         return cast(arithmetic.add(arithmetic.mul(u.expand_dims(-1), 0.0), float(size - kernel)), int64)
     step = (size - kernel) / (count - 1)
@@ -233,12 +233,12 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         x = operand(input, operator)
         if x.ndim not in (axes + 1, axes + 2):
             raise ValueError(
-                f"For '{operator}', the input must have {axes + 2} axes, not the shape {x.shape}."
+                f"For '{operator}', the input must have {axes + 2} axes, but its shape is {x.shape}."
             )
         sizes, first = x.shape[-axes:], x.shape[:-axes]
         kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
         if output_size is None and output_ratio is None:
-            raise ValueError(f"For '{operator}', pass either 'output_size' or 'output_ratio'.")
+            raise ValueError(f"For '{operator}', 'output_size' or 'output_ratio' must be given.")
         if output_size is None:
             ratios = one_or_more(output_ratio)
             ratios = ratios * axes if len(ratios) == 1 else ratios

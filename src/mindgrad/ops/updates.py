@@ -343,7 +343,7 @@ def proximal_adagrad(
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g)
     rate = lr / math.sqrt(accum)
-    if indices is not None:  # lr / √accum is infinite for rows without a nonzero gradient so far
+    if indices is not None:  # in rows whose gradients have all been zero, accum is 0
         rate = choose(accum > 0, rate, 0.0)  # type: ignore[operator]
     return assign(var, _shrunk(var - rate * g, rate * l1) / (1 + rate * l2)), accum
 

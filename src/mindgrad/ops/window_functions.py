@@ -24,7 +24,7 @@ def _window(
 ) -> Tensor:
     """Evaluate ``shape`` at equidistant points from −1 to 1.
 
-    A periodic window is a window with one more element, without its last element.
+    A periodic window of n elements is the window of n + 1 elements without the last element.
     """
     count = whole_number(length, name, "window_length", least=0)
     if count < 2:

@@ -199,7 +199,10 @@ def eigh(
     for name, value in flags.items():
         flag(value, "eigh", name)
     if isinstance(a, Tensor) and a.dtype.itemsize < 4 and a.dtype.is_float:
-        raise TypeError(f"For 'eigh', the matrix must have float32 or higher precision, but is {a.dtype}.")
+        raise TypeError(
+            "For 'eigh', the matrix must have the dtype float32 or a dtype of higher precision, but its "
+            f"dtype is {a.dtype}."
+        )
     if isinstance(a, Tensor) and (a.ndim != 2 or a.shape[0] != a.shape[1]):
         raise ValueError(
             f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}. "
@@ -311,7 +314,8 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None)
         )
     if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise ValueError(
-            f"For 'lstsq', the shapes must be (m, n), and (m,) or (m, k), but are {a.shape} and {b.shape}."
+            f"For 'lstsq', the shapes must be (m, n), and (m,) or (m, k), but they are {a.shape} and "
+            f"{b.shape}."
         )
     smallest = float(np.finfo(a.dtype.numpy).eps) if rcond is None else rcond
     x = matmul(factorization.pinv(a, rtol=smallest), b)

@@ -55,7 +55,9 @@ def linear_sum_assignment(
     if not isinstance(maximize, bool):
         raise TypeError(f"For 'LinearSumAssignment', the 'maximize' must be a bool, but got {maximize!r}.")
     if cost.ndim != 2:
-        raise ValueError(f"For 'LinearSumAssignment', the costs must be a matrix, not of shape {cost.shape}.")
+        raise ValueError(
+            f"For 'LinearSumAssignment', the costs must be a matrix, but their shape is {cost.shape}."
+        )
     limit = operand(cost.shape[1] if dimension_limit is None else dimension_limit, "LinearSumAssignment")
     if limit.ndim or limit.dtype.kind not in ("int", "uint"):
         raise TypeError(

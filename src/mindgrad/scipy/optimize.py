@@ -75,7 +75,8 @@ class _Function:
         slopes = np.asarray(gradient.asnumpy() if isinstance(gradient, Tensor) else gradient, np.float64)
         if slopes.shape != x.shape:
             raise ValueError(
-                f"For 'minimize', the gradient must have the shape {x.shape} of 'x0', but got {slopes.shape}."
+                f"For 'minimize', the gradient must have the shape {x.shape} of 'x0', but its shape is "
+                f"{slopes.shape}."
             )
         self.gradient = slopes
         return float(value.asnumpy().reshape(())), slopes
@@ -140,7 +141,7 @@ def minimize(
     is_limited = method.lower() != "bfgs"
     norm, gtol = settings["norm"], settings["gtol"]
     options = {"maxiter": settings["maxiter"], "gtol": gtol}
-    if is_limited:  # SciPy's L-BFGS-B stops only by the maximum norm
+    if is_limited:  # SciPy's L-BFGS-B can only test the maximum norm; ``after_step`` tests other norms
         options |= {"gtol": gtol if norm == np.inf else 0.0, "ftol": 0.0, "maxfun": np.inf}
         options |= {"maxcor": settings["history_size"], "maxls": settings["line_search_maxiter"]}
     else:

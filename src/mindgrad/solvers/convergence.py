@@ -21,10 +21,10 @@ def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> No
     steps, error = info.iterations.host_array().item(), info.error.host_array().item()
     ending = f"it took maxiter={steps} steps" if steps >= maxiter else f"it stopped after {steps} steps"
     warn_user(
-        f"'{owner}' did not converge: {ending}. The next step would change an element by {error:.3g}; the "
-        f"tolerance is {tol:.3g} * (1 + max|x|). The result does not solve the equation, so its derivative "
-        "is meaningless. Start at another point, or increase maxiter or tol. "
-        f"With has_aux=True the result is (x, info) with info.converged, and there is no warning.",
+        f"'{owner}' did not converge: {ending}. The next step would change an element by {error:.3g}, but "
+        f"the tolerance is {tol:.3g} * (1 + max|x|). The result does not solve the equation, so its "
+        "derivative is meaningless. Start at another point, or increase maxiter or tol. With has_aux=True "
+        "the result is (x, info) with info.converged, and there is no warning.",
         topic=f"{owner} did not converge",
     )
 

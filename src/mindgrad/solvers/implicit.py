@@ -185,7 +185,9 @@ def fixed_point(
         start, structure = flatten(x)
         values, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
         if shape != structure or [y.type for y in values] != [y.type for y in start]:
-            return unflatten(shape, values)  # `Function` raises an error that explains the difference
+            return unflatten(
+                shape, values
+            )  # for a different structure, `Function` raises an error that explains the difference
         return unflatten(structure, [y - x for y, x in zip(values, start, strict=True)])
 
     function, unknowns, start, structure = _equation(owner, residual, initial_guess, ())
@@ -263,14 +265,13 @@ def argmin(
     outputs = objective.graph.outputs
     if len(outputs) != 1 or outputs[0].type.size != 1:
         raise ValueError(
-            f"For 'argmin', the 'f' must return one Tensor of one element, the value to minimize, but "
-            f"got {', '.join(f'shape {y.shape}' for y in outputs)}. Take the sum or the mean."
+            "For 'argmin', 'f' must return one Tensor of one element, the value to minimize, but got "
+            f"{', '.join(f'shape {y.shape}' for y in outputs)}. Take the sum or the mean."
         )
     if outputs[0].type.dtype.kind == "complex":
         raise TypeError(
-            "For 'argmin', the 'f' must return a real number, because complex numbers are not ordered, but "
-            "got "
-            f"{outputs[0].type.dtype}. Take abs(), or the real part."
+            "For 'argmin', the 'f' must return a real number, because complex numbers are not ordered, "
+            f"but got {outputs[0].type.dtype}. Take abs(), or the real part."
         )
     objective = unknowns.function(objective)
     function = objective.with_graph(_gradient(objective.graph, len(objective.outside)))
@@ -409,8 +410,8 @@ def _solver(
     how = "auto" if how is None else how
     if not callable(how) and how not in NAMES:
         raise ValueError(
-            f"For '{owner}', the linear systems are solved by a function (matvec, b) -> x or by one of "
-            f"{', '.join(map(repr, NAMES))}, but got {how!r}."
+            f"For '{owner}', the solver of the linear systems must be a function (matvec, b) -> x or one "
+            f"of {', '.join(map(repr, NAMES))}, but got {how!r}."
         )
     return LinearSolver(how, unknowns, structure, tol, most, owner)
 

@@ -23,8 +23,8 @@ from mindgrad.frontend.mode import is_graph_mode
 
 __all__ = ["Function", "Value", "Values", "as_tensors", "check_precision", "chosen", "held", "repeat"]
 
-#: type annotation for Tensors. It is ``Any``, because mypy does not see the arithmetic operators that ``ops``
-#: adds to Tensor
+#: type annotation for Tensors. It is ``Any``, because mypy does not know the arithmetic operators that
+#: ``ops`` adds to Tensor
 Value = Any
 Values = list[Any]
 _TYPE_OF_PARTS = {complex64: float32, complex128: float64}
@@ -99,8 +99,7 @@ def check_precision(owner: str, label: str, tensors: Values) -> DType:
         names = ", ".join(sorted({str(x.dtype) for x in tensors}))
         raise TypeError(
             f"For '{owner}', the {label} must have floating-point or complex dtypes of the same precision, "
-            f"but "
-            f"got {names}. Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
+            f"but got {names}. Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
         )
     return parts.pop()
 
@@ -138,8 +137,9 @@ class Function:
                 tensors, self.structure = as_tensors(owner, f"result of the '{label}'", result)
                 if effect_log.innermost() or innermost().written:  # type: ignore[union-attr]
                     raise RuntimeError(
-                        f"For '{owner}', the '{label}' assigns an attribute, variable or Parameter: the "
-                        "solver decides how often it runs. Return the value instead."
+                        f"For '{owner}', the '{label}' assigns an attribute, a variable or a Parameter, "
+                        "which is not supported, because the solver decides how often the function runs. "
+                        "Return the value instead."
                     )
             if expected is not None:
                 _check_result(owner, label, self.structure, [y.type for y in tensors], *expected)
@@ -176,7 +176,7 @@ def _run(owner: str, fn: Callable[..., Any], argument: Any) -> Any:
         return user_calls.run(fn, argument)
     except Exception as error:
         if not is_graph_mode() and not hasattr(error, "__notes__"):
-            error.add_note(f"{owner} traces its functions as if they were compiled, in PYNATIVE_MODE too.")
+            error.add_note(f"{owner} traces its functions as if they were compiled, even in PYNATIVE_MODE.")
         raise
 
 
@@ -205,11 +205,11 @@ def _check_result(
     for k, (type, expected_type) in enumerate(zip(types, expected, strict=True)):
         if type.shape != expected_type.shape:
             raise ValueError(
-                f"For '{owner}', the '{label}' must return tensors of the shapes of its argument, but "
+                f"For '{owner}', the '{label}' must return tensors with the shapes of its argument, but "
                 f"tensor {k} has the shape {type.shape} instead of {expected_type.shape}."
             )
         if type.dtype is not expected_type.dtype:
             raise TypeError(
-                f"For '{owner}', the '{label}' must return tensors of the types of its argument, but "
+                f"For '{owner}', the '{label}' must return tensors with the dtypes of its argument, but "
                 f"tensor {k} is {type.dtype} instead of {expected_type.dtype}."
             )

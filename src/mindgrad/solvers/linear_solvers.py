@@ -34,7 +34,7 @@ from mindgrad.solvers.real_parts import Unknowns
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
 NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
-#: for at most this many unknowns, the solver "auto" computes and factorizes a dense matrix
+#: maximum number of unknowns for which the solver "auto" builds and factorizes a dense matrix
 _DENSE = 1000
 
 Product = Callable[[Values], Values]
@@ -246,7 +246,7 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
     bound = tol * norm(bs)
 
     def continues(iterations: Any, rho: Any, *vectors: Any) -> Any:
-        # after a breakdown of BiCGSTAB, rho is zero or NaN. Then ``rho.abs() > 0`` is false and ends the loop
+        # if BiCGSTAB breaks down, rho becomes zero or NaN. Then ``rho.abs() > 0`` is false, and the loop ends
         return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (iterations < maxiter)
 
     def step(iterations: Any, rho: Any, *vectors: Any) -> tuple:

@@ -486,7 +486,7 @@ def _adjoint(
 
 
 def _of_outside(gradients: Sequence[Value], outside: Sequence[Value]) -> Values:
-    """Return the gradients of all outside tensors; integer tensors have zeros."""
+    """Return one gradient for each tensor in ``outside``, zeros for integer tensors."""
     following = iter(gradients)
     return [from_real(next(following), p.dtype) if p.dtype.is_inexact else p * 0 for p in outside]
 

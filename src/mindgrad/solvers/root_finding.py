@@ -17,13 +17,13 @@ from mindgrad.solvers.linear_solvers import LinearSolver, dot
 
 __all__ = ["SolverInfo", "iterated", "minimized", "newton"]
 
-#: the line search halves the step until a step is accepted. It fails if the step is smaller than this
-#: fraction of the full step
+#: smallest step that the line search tries, as a fraction of the full step. The line search halves the step
+#: until it is accepted, and fails below this limit
 _HALVINGS = 2.0**-20
 #: Armijo's condition: the step must decrease the objective by at least this fraction of the decrease that the
 #: slope predicts
 _DECREASE = 1e-4
-#: the line search tolerates an increase of the objective by this many rounding errors
+#: increase of the objective, in rounding errors, up to which the line search still accepts a step
 _ROUNDINGS = 8
 #: a short Newton step is accepted if it multiplies the squared norm of the gradient by at most this factor
 _FLATTER = 0.25
@@ -120,7 +120,7 @@ def minimized(
         is_local = is_down & _is_small(_largest(step), xs, precision ** (1 / 3))
 
         def is_enough(t: Value, after: Value, square_after: Value) -> Value:
-            # the objective may change by less than its rounding error in a short step, so compare gradients,
+            # in a short step, the objective may change by less than its rounding error, so compare gradients
             # too
             is_flatter = is_local & (square_after <= _FLATTER * square)
             return (after <= now - _DECREASE * t * slope + rounding) | is_flatter

@@ -36,7 +36,8 @@ _STAGES: tuple[tuple[float, ...], ...] = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-#: weights e_i of the slopes in the error estimate: the solution of order 5 minus the solution of order 4
+#: weights e_i of the slopes in the error estimate, which is the solution of order 5 minus the solution of
+#: order 4
 _ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 #: weights of the slopes in the last coefficient of the dense output, the interpolation between two steps
 _DENSE = (

@@ -47,7 +47,7 @@ def _make_directory(path: str, arg_name: str = "path") -> str:
 def _to_tensor(elem: Any, scaling_sens: Any = None) -> Any:
     """Convert arrays, and a loss scale ``scaling_sens``, to Tensors.
 
-    A single Tensor is returned bare, several as a tuple.
+    Several Tensors are returned as a tuple, and a single Tensor without a tuple.
 
     >>> import numpy as np
     >>> from mindgrad.train._utils import _to_tensor

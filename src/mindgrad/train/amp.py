@@ -149,7 +149,7 @@ def custom_mixed_precision(
     black_list: list[Any] | None = None,
     dtype: Any = float16,
 ) -> Any:
-    """Convert the Cells of a list, or all Cells except a list, to mixed precision.
+    """Convert the listed Cells, or all Cells except listed ones, to mixed precision.
 
     Args:
         network (Cell): network to convert, which is changed in place.
@@ -315,7 +315,7 @@ def _warn_of_scale(optimizer: Any, scale: float) -> None:
     divided = getattr(optimizer, "loss_scale", scale)
     if divided != scale:
         warn_user(
-            f"the loss is multiplied by {scale}, but the optimizer divides gradients by {divided}: create "
+            f"The loss is multiplied by {scale}, but the optimizer divides gradients by {divided}. Create "
             f"the optimizer with loss_scale={scale}, or use FixedLossScaleManager({scale}, "
-            f"drop_overflow_update=True)."
+            "drop_overflow_update=True)."
         )

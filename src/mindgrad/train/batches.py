@@ -45,8 +45,9 @@ class Batches:
             )
         if passes != 1 and iter(dataset) is dataset:
             raise ValueError(
-                f"{self._where} is a generator or iterator, which yields its batches once, but they are "
-                f"needed more often. Pass a list, or a class whose __iter__ starts from the beginning."
+                f"{self._where} is a generator or iterator, which yields its batches only once, but "
+                "several passes over the batches are needed. Pass a list, or a class whose __iter__ "
+                "starts from the beginning."
             )
         self.size = len(dataset) if isinstance(dataset, Sized) else 0
         self._source = dataset

@@ -90,10 +90,11 @@ def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> n
         return value
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError(
-            f"For 'save_checkpoint', the number '{name}' in '{argument}' does not fit Int64; save it as text."
+            f"For 'save_checkpoint', the number '{name}' in '{argument}' does not fit Int64. Save it as a "
+            "string."
         )
     if isinstance(value, types):
-        # convert a number by ``Tensor``, which chooses the same dtype as MindSpore
+        # convert a number with ``Tensor``, which chooses the same dtype as MindSpore
         return (value if isinstance(value, Tensor) else Tensor(value)).host_array()
     raise TypeError(
         f"For 'save_checkpoint', '{name}' in '{argument}' must be "

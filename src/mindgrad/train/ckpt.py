@@ -54,7 +54,7 @@ _CHECKSUM = b"crc_num"
 _CHECKSUM_LENGTH = 10
 #: maps the first bytes of a file in another format to a description for the error message
 _FOREIGN = {
-    b"\x80": "a pickle, which could run any program when it is loaded; it was not opened",
+    b"\x80": "a pickle, which was not opened, because loading it could run any program",
     b"PK": "a zip archive, perhaps a PyTorch or NumPy file; save its arrays with save_checkpoint",
     b"\x89HDF": "an HDF5 file; save its arrays with save_checkpoint",
     b"\x93NUMPY": "a NumPy file; load it with numpy.load",
@@ -234,8 +234,8 @@ def _bytes(
         raise Malformed(f"a {message} has no field {number}: this is not a MindSpore checkpoint")
     if wire != BYTES or not isinstance(value, memoryview):
         raise Malformed(
-            f"the {fields[number]} of a {message} is {wire_name(wire)} instead of bytes: this is not a "
-            "MindSpore checkpoint"
+            f"the {fields[number]} of a {message} is encoded as {wire_name(wire)}, not as a byte string: "
+            "this is not a MindSpore checkpoint"
         )
     return value
 

@@ -24,13 +24,13 @@ from mindgrad.train.sliced_arrays import SlicedArrays
 __all__ = ["load_distributed_checkpoint"]
 
 _CALLER = "load_distributed_checkpoint"
-#: further arguments of MindSpore's ``load_distributed_checkpoint`` -> default values
+#: arguments that only MindSpore's ``load_distributed_checkpoint`` supports -> their default values
 _DEFAULTS = {
     "dec_key": None, "dec_mode": "AES-GCM", "format": "ckpt", "unified_safetensors_dir": None,
     "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,
     "max_process_num": 64, "return_param_dict": False,
 }  # fmt: skip
-#: arguments without effect: the file names determine the format, and one process reads all files
+#: arguments that are ignored, because the file names determine the format and one process reads all files
 _WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
 _ADVICE = {
     "dec_key": "encrypted files are not supported; save the file without a key",
@@ -50,20 +50,22 @@ def load_distributed_checkpoint(
     strict_load: bool = False,
     **options: Any,
 ) -> None:
-    """Load a checkpoint of several devices, on any number of devices.
+    """Load a checkpoint that several devices wrote.
 
-    Each process reads the slices that it needs.
+    The number of devices that load the checkpoint may be different. Each process reads the slices that it
+    needs.
 
     Args:
         network (Cell): network that receives the values. Parameters with a layout are read in slices, other
             Parameters as a whole.
         checkpoint_filenames (str or list of str, optional): the folder that
             ``save_checkpoint(..., integrated_save=False)`` wrote, or a list with the file of each rank, in
-            order. Default: ``None``.
+            the order of the ranks. Required. Default: ``None``.
         predict_strategy (None, optional): must be ``None``; the layouts of the Parameters are used.
             Default: ``None``.
-        train_strategy_filename (str, optional): strategy file, which describes the partition of the rank
-            files, from ``set_auto_parallel_context(strategy_ckpt_save_file=...)``. Default: ``None``.
+        train_strategy_filename (str, optional): file that
+            ``set_auto_parallel_context(strategy_ckpt_save_file=...)`` wrote. It describes how the arrays are
+            divided among the rank files. Default: ``None``.
         strict_load (bool, optional): whether to raise an error if the checkpoint lacks a Parameter of
             ``network``. ``False``: such Parameters do not change. Default: ``False``.
         **options (Any): MindSpore's other options, which must have their defaults; ``dec_mode``, ``format``,
@@ -77,7 +79,7 @@ def load_distributed_checkpoint(
         ValueError: If a file is missing or damaged, there are several files and no strategy file, or an
             unsupported option is set.
         RuntimeError: If a Parameter differs from the checkpoint in shape or dtype or, with ``strict_load``,
-            is missing there. No Parameter changes then.
+            is missing in the checkpoint. In this case, no Parameter changes.
 
     >>> import mindgrad as ms, tempfile
     >>> from mindgrad.train.sharded_checkpoint import write_set
@@ -137,8 +139,7 @@ def _check_fits(entries: Mapping[str, Any], parameters: Mapping[str, Any], is_st
             if (dtype, shape) != (parameter.dtype, parameter.shape):
                 raise RuntimeError(
                     f"For 'load_distributed_checkpoint', '{name}' is {dtype} of shape {shape} in the "
-                    f"checkpoint, but "
-                    f"{parameter.dtype} of shape {parameter.shape} in the network."
+                    f"checkpoint, but {parameter.dtype} of shape {parameter.shape} in the network."
                 )
         elif is_strict:
             raise RuntimeError(f"For 'load_distributed_checkpoint', '{name}' is not in the checkpoint.")

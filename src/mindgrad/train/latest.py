@@ -35,8 +35,8 @@ def latest_checkpoint(directory: str | os.PathLike[str], prefix: str = "") -> st
 
     Returns:
         str or None: path of a ``.ckpt`` or ``.safetensors`` file, or of the folder of a sharded checkpoint,
-        for :func:`load_checkpoint`. ``None`` if there is none. If several have the same time, the last one by
-        name, where numbers count as numbers.
+        for :func:`load_checkpoint`. ``None`` if there is no checkpoint. If several checkpoints have the
+        same time, the result is the last one by name; numbers in names are compared as numbers.
 
     >>> import mindgrad as ms, os, tempfile
     >>> from mindgrad.train import latest_checkpoint

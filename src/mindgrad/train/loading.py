@@ -12,7 +12,7 @@ from mindgrad.nn.cell import Cell
 __all__ = ["load_param_into_net"]
 
 _MOST_NAMES = 20  # maximum number of names in an error message
-#: part of a Parameter name in MindSpore 2.0 and 2.1 -> its part in later versions, for transformer layers
+#: part of the Parameter names of transformer layers in MindSpore 2.0 and 2.1 -> the part in later versions
 _FORMER_NAMES = {".linear1.": ".dense1.", ".linear2.": ".dense2."}
 
 
@@ -148,7 +148,7 @@ def _convertible(value: Tensor, parameter: Parameter) -> bool:
 
 
 def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    # Adam's powers of β have shape () or (1,), depending on the version, so accept both
+    # Adam stores powers of β, whose shape is () or (1,), depending on the version of MindSpore: accept both
     if shape == () and expected == (1,):
         return True
     return shape[: len(expected)] == expected and all(size == 1 for size in shape[len(expected) :])
@@ -178,7 +178,7 @@ def _all_that_is_wrong(net: Cell, wrong: list[str], missing: list[str], unused: 
         *_listed("shapes or dtypes differ", wrong),
         *_listed("not in the checkpoint", [f"'{name}'" for name in missing]),
         *_listed("not in the net", [f"'{name}'" for name in unused]),
-        "  Instead: build the net as it was when it was saved, or leave entries out with choice_func of "
+        "  Build the net as it was when it was saved, or exclude entries with the argument choice_func of "
         "load_checkpoint.",
     ]
     return "\n".join(lines)

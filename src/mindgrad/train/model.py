@@ -92,7 +92,7 @@ class Model:
             )
         if eval_indexes is not None and len(eval_indexes) != 3:
             raise ValueError(
-                "For 'Model', the 'eval_indexes' must be three indices: of the loss, the prediction "
+                "For 'Model', the 'eval_indexes' must be the three indices of the loss, the prediction "
                 f"and the label, but got {list(eval_indexes)}."
             )
         self._network = network
@@ -243,7 +243,7 @@ class Model:
         if sinks and sink_size != -1:
             length = positive_int(owner, "sink_size", sink_size)
         if self._optimizer is None and self._loss_fn is not None:
-            raise ValueError(f"For '{owner}', there is a loss but no optimizer: nothing would be trained.")
+            raise ValueError(f"For '{owner}', Model has a loss but no optimizer. Pass it an 'optimizer'.")
         passes = -1 if length > 0 else epochs - first
         batches = Batches(owner, "train_dataset", dataset, passes)
         listed = Callbacks(callbacks)

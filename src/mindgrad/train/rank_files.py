@@ -238,7 +238,7 @@ def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File)
             raise ValueError(
                 f"For '{caller}', '{file}' has "
                 + (f"another layout of '{differing[0]}'" if differing else f"{other.devices} devices")
-                + " than the files before it; strategy files of one program belong together."
+                + " than the files before it. All strategy files must come from the same program."
             )
         merged = Strategy(merged.devices, {**merged.parameters, **other.parameters})
     write_strategy(dst_strategy_file, merged)
@@ -305,7 +305,7 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
     """Return the arrays in a folder.
 
     The folder is a sharded checkpoint, contains a folder for each rank, or contains files. In a folder of
-    files, the last one is read.
+    files, the last file in the order of names is read.
     """
     if is_set(folder):
         return set_at(folder, caller)
@@ -323,16 +323,16 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
         file = _last_file(folders[rank]) if rank in folders else None
         if file is None:
             raise ValueError(
-                f"For '{caller}', there is no file for rank {rank}: no '{folder / f'rank_{rank}'}' with "
-                f"files "
-                f"that end with {' or '.join(_ENDINGS)}."
+                f"For '{caller}', there is no file for rank {rank}: expected a folder "
+                f"'{folder / f'rank_{rank}'}' with files that end with {' or '.join(_ENDINGS)}."
             )
         files[rank] = file
     names = {file.name for file in files.values()}
     if len(names) > 1 and len({_without(rank, file.stem) for rank, file in files.items()}) > 1:
         raise ValueError(
-            f"For '{caller}', the last files of the ranks belong to different checkpoints: "
-            f"{', '.join(sorted(names))}. Keep the files of one checkpoint in the folders."
+            f"For '{caller}', in the order of names, the last files of the ranks belong to different "
+            f"checkpoints: {', '.join(sorted(names))}. Move files away, so that the last files of all "
+            "folders belong to one checkpoint."
         )
     return arrays_of_ranks(files, strategy, caller)
 

@@ -47,7 +47,7 @@ __all__ = [
 _FORMATS = ("ckpt", "safetensors")
 #: name of a dtype in checkpoint files -> dtype
 tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
-_DIVIDED = "Use load_distributed_checkpoint, which reads checkpoints of several devices."
+_DIVIDED = "Use load_distributed_checkpoint, which reads checkpoints that were saved on several devices."
 build_searched_strategy = absent(
     __name__, "build_searched_strategy", "reads how Parameters were divided among devices", _DIVIDED
 )
@@ -103,8 +103,8 @@ def save_checkpoint(
             ``{"name": ..., "data": ...}``. A dict maps names to Parameters, Tensors, arrays, or strings.
         ckpt_file_name (str or PathLike): name of the file to write. Its folder must exist.
         integrated_save (bool, optional): if ``False`` and programs are divided among devices, the name is a
-            folder with a file for each device and an index, for ``load_distributed_checkpoint`` and
-            ``load_checkpoint``. Default: ``True``.
+            folder with an index and a file for each device, which ``load_distributed_checkpoint`` and
+            ``load_checkpoint`` can read. Default: ``True``.
         async_save (bool or str, optional): accepted for compatibility; the file is complete when the call
             returns. Default: ``False``.
         append_dict (dict, optional): dict of additional entries: numbers, Booleans, strings, or Tensors.
@@ -144,8 +144,7 @@ def save_checkpoint(
     if enc_key is not None:
         raise ValueError(
             "For 'save_checkpoint', 'enc_key' is not supported: mindgrad does not write encrypted files. "
-            "Leave it "
-            "out, and encrypt the file with a separate tool."
+            "Leave it out, and encrypt the file with a separate tool."
         )
     if not isinstance(async_save, bool) and async_save not in ("process", "thread"):
         raise ValueError(
@@ -257,8 +256,7 @@ def load_checkpoint(
     if dec_key is not None:
         raise ValueError(
             "For 'load_checkpoint', 'dec_key' is not supported: mindgrad does not read encrypted files. "
-            "Load the "
-            "file with MindSpore and save it without a key."
+            "Load the file with MindSpore and save it without a key."
         )
     filtered = _prefixes("filter_prefix", filter_prefix)
     specified = _prefixes("specify_prefix", specify_prefix)
@@ -308,8 +306,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     if format is None and ending is None:
         raise ValueError(
             f"For 'load_checkpoint', '{name}' ends neither with .ckpt nor with .safetensors; specify the "
-            f"format: "
-            f"format='ckpt' or format='safetensors'."
+            "format: format='ckpt' or format='safetensors'."
         )
     try:
         if (format or ending) == "ckpt":

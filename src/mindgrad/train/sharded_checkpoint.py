@@ -183,8 +183,8 @@ def have_one_folder(path: str | os.PathLike[str]) -> bool:
     paths = _together(lambda: os.path.abspath(path))
     if len(set(paths)) not in (1, len(paths)):
         raise ValueError(
-            "For 'save_checkpoint', all processes of a job must pass the same folder, or each a unique "
-            f"name, but got {', '.join(sorted(set(paths)))}."
+            "For 'save_checkpoint', all processes of a job must pass the same folder, or each process "
+            f"must pass a unique name, but got {', '.join(sorted(set(paths)))}."
         )
     return len(set(paths)) == 1
 
@@ -236,7 +236,7 @@ def _together(task: Callable[[], Any]) -> list[Any]:
         if "error" in other:
             raise RuntimeError(
                 f"For 'save_checkpoint', rank {rank} could not write its part of a sharded checkpoint. An "
-                f"older checkpoint does not change. Reason: {other['error']}"
+                f"older checkpoint in the folder is unchanged. Reason: {other['error']}"
             )
     return [other["result"] for other in answers]
 
@@ -263,7 +263,8 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:
         raise ValueError(
-            f"For '{caller}', '{folder}' is not a complete sharded checkpoint: there is no {_INDEX} in it."
+            f"For '{caller}', '{folder}' is not a complete sharded checkpoint: the folder contains no file "
+            f"{_INDEX}."
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         content.damaged(f"{error}")

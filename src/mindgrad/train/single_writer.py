@@ -112,8 +112,8 @@ class SingleWriter:
             writer, *others = json.loads(entry)
             end = json.loads(self.board.get(f"{key} is complete", _SECONDS))
             theirs = Digests(*others)
-            # Ranks with equal trained Parameters share one file. It must contain the batch statistics of rank
-            # 0. Therefore rank 0 writes the file again, unless all entries are equal.
+            # Ranks with equal trained Parameters share one file, which must contain the batch statistics of
+            # rank 0. Therefore, rank 0 writes the file again if its entries differ from the written ones.
             if theirs.replica == own.replica and (self._rank != 0 or theirs.content == own.content):
                 if isinstance(end, str):
                     raise OSError(f"rank {writer} could not write '{file}' for all processes: {end}")

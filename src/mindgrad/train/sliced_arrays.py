@@ -70,7 +70,7 @@ class SlicedArrays:
         return {**{name: self.array(name) for name in self.entries}, **self.texts}
 
     def array(self, name: str) -> np.ndarray:
-        """Read a whole array. Errors are those described in :meth:`region`."""
+        """Read a whole array, with the same errors as :meth:`region`."""
         return self.region(name, [slice(None)] * len(self.entries[name].shape))
 
     def region(self, name: str, index: Sequence[slice]) -> np.ndarray:
@@ -117,7 +117,7 @@ class SlicedArrays:
             self.damaged(f"{piece.file}: {error}")
         if array.shape != tuple(piece.shape) or array.dtype != dtype.numpy:
             self.damaged(
-                f"the slice of '{name}' in {piece.file} is {array.dtype} of shape {array.shape}, and not "
+                f"the slice of '{name}' in {piece.file} is {array.dtype} of shape {array.shape} instead of "
                 f"{np.dtype(dtype.numpy)} of shape {tuple(piece.shape)}"
             )
         return array
@@ -130,5 +130,5 @@ class SlicedArrays:
         if file not in self._contents:
             self._contents[file] = ckpt.read((self.folder / file).read_bytes())
         if not isinstance(self._contents[file].get(name), np.ndarray):
-            raise ValueError(f"there is no array '{name}' in it")
+            raise ValueError(f"the file contains no array '{name}'")
         return self._contents[file][name]

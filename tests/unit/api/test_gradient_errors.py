@@ -424,7 +424,7 @@ def test_vjp_inputs():
         ms.vjp(product, X, Y, X)
     with pytest.raises(TypeError, match="inputs are missing"):
         ms.vjp(square)
-    with pytest.raises(TypeError, match="use one of them"):
+    with pytest.raises(TypeError, match="use only one of these forms"):
         ms.vjp(square, X, v=X, has_aux=False)
     with pytest.raises(TypeError, match="takes exactly these arguments"):
         ms.vjp(product, X, Y, v=X)

@@ -284,7 +284,7 @@ def test_own_derivatives_and_stops():
 def test_values_are_not_known():
     with pytest.raises(RuntimeError, match="float\\(\\) reads the value") as caught:
         ms.vmap(lambda x: x * float(x.sum()))(t(*X))
-    assert "vmap traces its function as if it were compiled, in PYNATIVE_MODE too." in caught.value.__notes__
+    assert "vmap traces its function as if it were compiled, even in PYNATIVE_MODE." in caught.value.__notes__
 
 
 def test_errors_of_axes(mode):

@@ -74,7 +74,7 @@ def test_method_and_layer():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: ops.unfold(Tensor([1.0]), 2), r"must have the shape \(n, c, h, w\), not \(1,\)"),
+        (lambda: ops.unfold(Tensor([1.0]), 2), r"must have the shape \(n, c, h, w\), but its shape is \(1,\)"),
         (lambda: ops.unfold(ops.ones((1, 1, 2, 2)), 3), "covers 3 elements, but the padded image has only 2"),
         (lambda: ops.fold(ops.ones((1, 4, 3)), (3, 3), 2), r"must have the shape \(n, c · 4, 4\)"),
         (lambda: nn.Unfold((2, 2), (1, 1, 1, 1), (1, 1, 1, 1)), r"form \(1, row, column, 1\)"),

@@ -63,13 +63,15 @@ def test_what_is_no_mnist_is_refused(mnist):
         ds.MnistDataset(folder, "validation")
     file = folder / "train-images-idx3-ubyte"
     file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="shorter than its header says"):
+    with pytest.raises(ValueError, match="shorter than declared in its header"):
         ds.MnistDataset(folder)
     file.write_bytes(b"P5 28 28 255 and so on")
     with pytest.raises(ValueError, match="is not an IDX file"):
         ds.MnistDataset(folder)
     file.unlink()
-    with pytest.raises(ValueError, match=r"has no file 'train-images-idx3-ubyte'. Nothing is downloaded"):
+    with pytest.raises(
+        ValueError, match=r"has no file 'train-images-idx3-ubyte'. mindgrad does not download"
+    ):
         ds.MnistDataset(folder)
 
 
@@ -246,7 +248,7 @@ def test_tfrecord_files(tmp_path):
     assert len(ds.TFRecordDataset([zipped], columns_list=["x"], compression_type="GZIP")) == 3
     with pytest.raises(RuntimeError, match="not a TFRecord file, or compressed"):
         ds.TFRecordDataset(zipped)
-    with pytest.raises(RuntimeError, match="pass a schema in which its type is uint8"):
+    with pytest.raises(RuntimeError, match="Pass a schema in which the type of the feature is uint8"):
         rows(ds.TFRecordDataset(file, columns_list=["data"]))
     with pytest.raises(RuntimeError, match="no column 'z'"):
         ds.TFRecordDataset(file, columns_list=["z"])

@@ -154,7 +154,7 @@ def test_arrays_are_sliced(data, names, columns, first):
         (
             lambda: ds.GeneratorDataset(pairs, "a", sampler=[1]),
             ValueError,
-            "need a source with '__getitem__'",
+            "require a source with '__getitem__'",
         ),
         (lambda: ds.GeneratorDataset([1], "a", sampler=[0], shuffle=True), ValueError, "leave out"),
         (
@@ -473,7 +473,7 @@ def test_steps_that_are_refused(make, error, text):
 def test_an_iterator_gives_pass_after_pass_and_then_refuses():
     iterator = numbers(2).create_dict_iterator(num_epochs=2)
     assert [[int(row["x"]) for row in iterator] for _ in range(2)] == [[0, 1]] * 2
-    with pytest.raises(RuntimeError, match="'num_epochs' = 2 times already"):
+    with pytest.raises(RuntimeError, match="'num_epochs' = 2 times"):
         next(iterator)
     endless = numbers(2).create_tuple_iterator()
     assert [len(list(endless)) for _ in range(5)] == [2] * 5

@@ -242,7 +242,7 @@ def test_encoded_images_are_decoded():
     assert np.array_equal(vision.Decode()(vision.encode_png(IMAGE)), IMAGE)
     with pytest.raises(RuntimeError, match="Pillow cannot decode the data"):
         vision.Decode()(np.zeros(9, np.uint8))
-    with pytest.raises(TypeError, match="is decoded already needs no Decode"):
+    with pytest.raises(TypeError, match="is already decoded does not need Decode"):
         vision.Decode()(IMAGE)
 
 

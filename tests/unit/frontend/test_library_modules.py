@@ -88,7 +88,7 @@ def test_signatures_and_constants():
             _checkparam.twice(wrong)
     with pytest.raises(ValueError, match="must be NCHW, but got NHWC"):
         _checkparam.check_input_format("NHWC")
-    with pytest.raises(NotImplementedError, match="ModelCheckpoint keeps the latest files"):
+    with pytest.raises(NotImplementedError, match="ModelCheckpoint itself keeps the latest"):
         _CheckpointManager()
 
 

@@ -168,7 +168,7 @@ def test_what_lives_outside_is_not_changed(under, mode):
         under(lambda x: ms.vmap(net)(x))(t(*X))
     with pytest.raises(RuntimeError, match="assigns the attribute 'last' of Keeping"):
         under(lambda x: ms.vmap(kept)(x))(t(*X))
-    with pytest.raises(RuntimeError, match="assigns to elements of a tensor that was created outside"):
+    with pytest.raises(RuntimeError, match="of a tensor that was created outside"):
         under(lambda x: ms.vmap(storing)(x) + OUTSIDE)(t(*X))
     with pytest.raises(RuntimeError, match="A list that was created outside is changed"):
         under(lambda x: ms.vmap(appending)(x))(t(*X))

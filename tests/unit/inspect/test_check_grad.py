@@ -207,7 +207,7 @@ def test_what_cannot_be_checked_is_refused():
         (3, real(1.0), TypeError, "first argument"),
         (ops.sin, Tensor([1, 2]), ValueError, "nothing can be differentiated"),
         (ops.log, real(0.0), ValueError, "finite"),
-        (dropout, ops.ones((4, 4)), ValueError, "different results"),
+        (dropout, ops.ones((4, 4)), ValueError, "the same results"),
         (lambda x: x.argmax(), real(1.0, 2.0), TypeError, "floating-point"),
         (lambda x: ops.Complex()(x, x), real(1.0), TypeError, "real"),
     ]:

@@ -120,7 +120,7 @@ def test_a_fixed_scale():
     for _ in range(3):
         assert float(step(ms.Tensor(X), ms.Tensor(3 * X))) == float(other(ms.Tensor(X), ms.Tensor(3 * X)))
     assert_close(net.slope, plain.slope)
-    with pytest.warns(UserWarning, match=r"create the optimizer with loss_scale=256\.0"):
+    with pytest.warns(UserWarning, match=r"Create the optimizer with loss_scale=256\.0"):
         amp.build_train_network(net, nn.SGD(net.trainable_params()), squared, loss_scale_manager=manager)
     dropping = ms.FixedLossScaleManager(256.0)
     step = amp.build_train_network(net, nn.SGD(net.trainable_params()), squared, loss_scale_manager=dropping)

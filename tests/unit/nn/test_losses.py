@@ -275,7 +275,7 @@ def test_compiled_losses_are_the_same():
         (lambda: ops.smooth_l1_loss(Tensor(X), Tensor(Y), 0.0), ValueError, "'beta' must be greater than 0"),
         (lambda: ops.huber_loss(Tensor(X), Tensor(Y), delta=-1.0), ValueError, "'delta' must be greater than 0"),
         (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES[:3])), ValueError, r"must have the shape \(4,\)"),
-        (lambda: ops.cross_entropy(Tensor(X), Tensor(np.ones(4))), ValueError, "A target of classes must contain integers"),
+        (lambda: ops.cross_entropy(Tensor(X), Tensor(np.ones(4))), ValueError, "A target that contains classes must have an integer dtype"),
         (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES), Tensor(Y)), ValueError, "one element for each class"),
         (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES), label_smoothing=2.0), ValueError, "from 0 to 1"),
         (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES + 5)), IndexError, "out of range"),

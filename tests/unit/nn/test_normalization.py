@@ -217,7 +217,7 @@ def test_batch_norm_as_a_function():
         (lambda: nn.BatchNorm2d(3, data_format="NHWC"), ValueError, "must be 'NCHW', but got 'NHWC'; move the channels"),
         (lambda: nn.BatchNorm2d(3, gamma_init=Tensor([1.0])), ValueError, r"initial value of 'gamma' must have the shape \(3,\)"),
         (lambda: nn.LayerNorm(3), TypeError, "must be a tuple or list of ints"),
-        (lambda: nn.LayerNorm((3,))(Tensor(np.ones((3, 4)))), ValueError, r"from axis -1 on must be \(3,\)"),
+        (lambda: nn.LayerNorm((3,))(Tensor(np.ones((3, 4)))), ValueError, r"beginning with axis -1, must be \(3,\)"),
         (lambda: nn.GroupNorm(4, 6), ValueError, "must be a multiple of 'num_groups'"),
         (lambda: nn.GroupNorm(3, 6)(Tensor(np.ones((2, 3)))), ValueError, "must have 6 channels"),
         (lambda: nn.InstanceNorm2d(3)(Tensor(np.ones((2, 3, 4)))), ValueError, "must have 4 axes and 3 channels"),

@@ -183,7 +183,7 @@ def test_names_and_shapes_are_those_of_checkpoints():
     np.testing.assert_array_equal(other(x)[0].asnumpy(), net(x)[0].asnumpy())
     assert other.weight_hh_l1 is net.weight_hh_l1
     assert len(other.trainable_params()) == 16
-    with pytest.raises(ValueError, match="4 Parameters, for weight_ih_l0, weight_ih_l0_reverse"):
+    with pytest.raises(ValueError, match="4 Parameters, namely weight_ih_l0, weight_ih_l0_reverse"):
         net.w_ih_list = net.w_ih_list[:1]
     bare = nn.GRU(3, 4, has_bias=False)
     assert [p.name for p in bare.trainable_params()] == ["weight_ih_l0", "weight_hh_l0"]
@@ -246,15 +246,15 @@ def test_a_long_sequence_is_one_scan():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: nn.LSTM(3, 2)(Tensor(np.ones((4, 3)))), ValueError, r"For 'LSTM', the input must have the shape \(time, batch, 3\), but it is \(4, 3\)"),
+        (lambda: nn.LSTM(3, 2)(Tensor(np.ones((4, 3)))), ValueError, r"For 'LSTM', the input must have the shape \(time, batch, 3\), but its shape is \(4, 3\)"),
         (lambda: nn.GRU(3, 2, batch_first=True)(Tensor(np.ones((4, 3, 2)))), ValueError, r"\(batch, time, 3\)"),
-        (lambda: nn.RNN(3, 2)(ops.ones((4, 1, 3)), ops.ones((1, 2, 2))), ValueError, r"a state must have the shape \(1, 1, 2\), but it is \(1, 2, 2\)"),
+        (lambda: nn.RNN(3, 2)(ops.ones((4, 1, 3)), ops.ones((1, 2, 2))), ValueError, r"a state must have the shape \(1, 1, 2\), but its shape is \(1, 2, 2\)"),
         (lambda: nn.LSTM(3, 2)(ops.ones((4, 1, 3)), ops.ones((1, 1, 2))), TypeError, r"'hx' must be a tuple \(h, c\)"),
         (lambda: nn.RNN(3, 2)(ops.ones((4, 2, 3)), None, Tensor([1])), ValueError, "an integer for each of 2 sequences"),
         (lambda: nn.RNN(3, 2, nonlinearity="sin"), ValueError, "must be 'tanh' or 'relu', but got 'sin'"),
         (lambda: nn.RNN(3, 0), ValueError, "'hidden_size' must be at least 1"),
         (lambda: nn.GRU(3, 2, dropout=1.0), ValueError, r"'dropout' must be in \[0, 1\)"),
-        (lambda: nn.RNNCell(3, 2)(ops.ones((4, 2)), ops.ones((4, 2))), ValueError, r"\(batch, 3\), but it is \(4, 2\)"),
+        (lambda: nn.RNNCell(3, 2)(ops.ones((4, 2)), ops.ones((4, 2))), ValueError, r"\(batch, 3\), but its shape is \(4, 2\)"),
         (lambda: nn.GRUCell(3, 2)(ops.ones((4, 3)), ops.ones((1, 2))), ValueError, r"a state must have the shape \(4, 2\)"),
         (lambda: nn.LSTMCell(3, 2)(ops.ones((4, 3)), ops.ones((4, 2))), TypeError, r"must be a tuple \(h, c\)"),
     ],

@@ -263,7 +263,7 @@ def test_plain_attributes_before_the_constructor_of_cell():
             self.dense = ms.nn.Dense(2, 1)
 
     with pytest.raises(
-        AttributeError, match=r"'Early', call super\(\).__init__\(\) before assigning 'dense'"
+        AttributeError, match=r"'Early', call super\(\).__init__\(\) in '__init__' before you assign 'dense'"
     ):
         Early()
 

@@ -101,11 +101,11 @@ def test_shares_are_dropped():
     ("arguments", "text"),
     [
         ({"input_layout": "TND"}, "'input_layout' must be one of 'BNSD'"),
-        ({"sparse_mode": 5}, "'sparse_mode' must be 0 to 4"),
+        ({"sparse_mode": 5}, "'sparse_mode' must be from 0 to 4"),
         ({"prefix": [1]}, "'prefix' belongs to compressed masks"),
         ({"drop_mask": Tensor([1])}, "'keep_prob' drops"),
-        ({"head_num": 3}, "must be divided among 3 heads"),
-        ({"head_num": 8}, "keys and values do not match queries with 8 heads"),
+        ({"head_num": 3}, "must be divisible by the number of heads, 3"),
+        ({"head_num": 8}, "query, key, and value do not match for 8 heads"),
     ],
 )
 def test_what_does_not_fit_is_said(arguments, text):

@@ -439,7 +439,7 @@ MISTAKES = [
     (lambda: ops.strided_slice(X, (0, 0), (3, 4), (0, 2)), ValueError, "must not contain 0"),
     (lambda: ops.strided_slice(X, (0,), (3, 4), (1, 2)), ValueError, "the same length"),
     (lambda: ops.strided_slice(X, (5,), (6,), (1,), shrink_axis_mask=1), IndexError, "index 5"),
-    (lambda: ops.dynamic_slice(X, (0, 0), (4, 4)), ValueError, "none larger"),
+    (lambda: ops.dynamic_slice(X, (0, 0), (4, 4)), ValueError, "no entry may exceed"),
     (lambda: ops.dynamic_slice(X, (0,), (1, 1)), ValueError, "2 integers"),
     (lambda: ops.dynamic_slice(X, Tensor([0.0, 1.0]), (1, 1)), ValueError, "2 integers"),
     (lambda: ops.dynamic_update_slice(X, V, (0, 0)), ValueError, "as many axes"),

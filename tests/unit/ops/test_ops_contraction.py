@@ -281,7 +281,7 @@ ERRORS = [
     (lambda m, v, x: ops.conv2d(x, x, padding=1), ValueError, r"'Conv2D'.*'padding' must be 0 unless"),
     (lambda m, v, x: ops.conv2d(x, x, pad_mode="full"), ValueError, r"'Conv2D'.*'pad_mode' must be"),
     (lambda m, v, x: ops.conv2d(x, x, pad_mode="pad", padding=(1, 2, 3)),
-     ValueError, r"'padding' must be one int, 2 or 4"),
+     ValueError, r"'padding' must be one int, 2 ints or 4 ints"),
     (lambda m, v, x: ops.conv2d(x, 1.0), TypeError, r"'Conv2D'.*must be tensors, but got float"),
     (lambda m, v, x: ops.conv_transpose2d(x, ops.ones((3, 1, 2, 2))),
      ValueError, r"'Conv2DTranspose'.*number of channels of the input"),

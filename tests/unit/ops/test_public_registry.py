@@ -132,7 +132,9 @@ def test_methods_of_forms_are_those_of_the_table():
 def test_pixel_shuffle_is_one_implementation():
     assert ops.pixel_shuffle is shuffling.pixel_shuffle is mint.nn.functional.pixel_shuffle
     for call in (lambda x: ops.pixel_shuffle(x, 2), nn.PixelShuffle(2)):
-        with pytest.raises(ValueError, match="For 'PixelShuffle', the channels must be divisible by 4"):
+        with pytest.raises(
+            ValueError, match="For 'PixelShuffle', the number of channels must be divisible by 4"
+        ):
             call(ops.ones((1, 3, 2, 2)))
 
 

@@ -142,7 +142,7 @@ def test_a_translation_that_is_a_reference_scores_one_and_a_short_one_less():
     short = evaluated(nn.BleuScore(n_gram=2), [words[:4]], [[words]])
     assert np.isclose(short, np.exp(1 - 6 / 4))
     assert evaluated(nn.BleuScore(), [words[:2]], [[words]]) == 0  # it has no run of four words
-    with pytest.raises(ValueError, match="the same number of lists"):
+    with pytest.raises(ValueError, match="a list of the same length"):
         nn.BleuScore().update([words], [])
 
 

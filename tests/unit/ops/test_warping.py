@@ -102,7 +102,7 @@ def test_registration_compiled():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: ops.grid_sample(ops.ones((1, 1, 2, 2)), ops.ones((1, 2, 2, 3))), "the shapes must be"),
+        (lambda: ops.grid_sample(ops.ones((1, 1, 2, 2)), ops.ones((1, 2, 2, 3))), "the shapes of input and grid must be"),
         (lambda: ops.grid_sample(ops.ones((1, 1, 2, 2)), ops.ones((1, 2, 2, 2)), "bicubic"), "'mode' must be"),
         (lambda: ops.grid_sample(ops.ones((1, 1, 2, 2)), ops.ones((1, 2, 2, 2)), padding_mode="wrap"), "'padding_mode'"),
         (lambda: ops.affine_grid(ops.ones((1, 2, 2)), (1, 1, 2, 2)), "'theta' must have the shape"),

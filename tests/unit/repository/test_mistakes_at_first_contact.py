@@ -182,10 +182,12 @@ def test_options_of_jit():
 
 def test_two_parameters_of_one_name_in_an_optimizer():
     one, other, own = (Parameter(X, name=name) for name in ("p", "p", "q"))
-    text = r"two Parameters have the name 'p', as number 0 and number 2 of the Parameters: Parameter \(name=p"
+    text = r"two Parameters have the name 'p', at positions 0 and 2 of the Parameters: Parameter \(name=p"
     with pytest.raises(RuntimeError, match=text):
         nn.SGD([one, own, other], 0.1)
-    with pytest.raises(RuntimeError, match="the Parameter 'p' is given twice, as number 0 and number 1"):
+    with pytest.raises(
+        RuntimeError, match="the Parameter 'p' is given twice, at positions 0 and 1 of the Parameters"
+    ):
         nn.Adam([{"params": [one]}, {"params": [one]}], 0.1)
 
     class Shared(nn.Cell):

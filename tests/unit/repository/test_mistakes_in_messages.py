@@ -83,7 +83,9 @@ def test_a_callback_class_says_how_to_make_an_instance():
     net = nn.Dense(2, 1)
     model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params()))
     data = ms.dataset.NumpySlicesDataset((np.ones((4, 2), np.float32), np.ones((4, 1), np.float32))).batch(2)
-    with pytest.raises(TypeError, match=r"has the class LossMonitor: create an instance, LossMonitor\(\)"):
+    with pytest.raises(
+        TypeError, match=r"contains the class LossMonitor\. Create an instance: LossMonitor\(\)"
+    ):
         model.train(1, data, callbacks=ms.train.LossMonitor)
 
 

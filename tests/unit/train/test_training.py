@@ -408,7 +408,7 @@ def test_a_data_sink_takes_its_batches_itself(compiled):
     losses, w, _ = descended(6)
     assert_close([float(sink()), float(sink())], [losses[2], losses[5]], kind="program", dtype=np.float32)
     assert_close(net.weight, w, kind="long program")
-    with pytest.raises(ValueError, match="yields its batches once"):
+    with pytest.raises(ValueError, match="yields its batches only once"):
         ms.data_sink(step, iter(BATCHES))
 
 
@@ -557,7 +557,7 @@ def line() -> ms.Model:
         (lambda: line().train(0, BATCHES), ValueError, "'epoch' must be at least 1"),
         (lambda: line().train(1, 3), TypeError, "must be a dataset or an iterable of batches, but got int"),
         (lambda: line().train(1, []), ValueError, "has no batches"),
-        (lambda: line().train(2, (b for b in BATCHES)), ValueError, "yields its batches once"),
+        (lambda: line().train(2, (b for b in BATCHES)), ValueError, "yields its batches only once"),
         (lambda: line().train(1, [(X,)]), ValueError, r"must be \(data, label\) if .* it has 1 column\."),
         (lambda: line().train(1, BATCHES, callbacks=[print]), TypeError, "must be Callbacks"),
         (lambda: line().eval(BATCHES), ValueError, "no metrics"),

@@ -87,7 +87,7 @@ class TensorMembers:
     def abs(self) -> Tensor:
         """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
     def abs_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by |x|."""
+        """Replace the tensor, in place, with |x|."""
     def absolute(self) -> Tensor:
         """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
     def acos(self) -> Tensor:
@@ -97,7 +97,7 @@ class TensorMembers:
     def add(self, other: Any, *, alpha: Any = 1) -> Tensor:
         """Add ``alpha · other`` to the tensor; see `mindgrad.ops.add`."""
     def add_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x + alpha · other."""
+        """Replace the tensor, in place, with x + alpha · other."""
     def addbmm(self, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """Compute β · input + α · Σ batch1[i] batch2[i] for batches of matrices."""
     def addcdiv(self, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
@@ -107,7 +107,7 @@ class TensorMembers:
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """Compute β · input + α · mat1 mat2 for matrices mat1 and mat2."""
     def addmm_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by β · x + α · a · b: :meth:`addmm`."""
+        """Replace the tensor, in place, with β · x + α · a · b: :meth:`addmm`."""
     def addmv(self, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """Compute β · input + α · mat vec for a matrix and a vector."""
     def addr(self, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -175,7 +175,7 @@ class TensorMembers:
     def bernoulli(self, p: Any = 0.5, seed: _int | None = None) -> Tensor:
         """Draw ones with probability ``p`` and zeros otherwise."""
     def bernoulli_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by ones with probability ``p``, else zeros: ``bernoulli_(p=0.5, *, generator=None)``."""
+        """Replace the tensor, in place, with ones with probability ``p``, else zeros: ``bernoulli_(p=0.5, *, generator=None)``."""
     def bfloat16(self) -> Tensor:
         """Convert to dtype bfloat16."""
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
@@ -207,7 +207,7 @@ class TensorMembers:
     def ceil(self) -> Tensor:
         """Round up to an integer; the derivative is 0."""
     def ceil_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x rounded up."""
+        """Replace the tensor, in place, with x rounded up."""
     def cholesky(self, upper: _bool = False) -> Tensor:
         """Compute the Cholesky factor L with L Lᴴ = A."""
     def cholesky_inverse(self, upper: _bool = False) -> Tensor:
@@ -221,7 +221,7 @@ class TensorMembers:
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """Clip values to an interval; another name of `clip_by_value`."""
     def clamp_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by clipped values: `mindgrad.ops.clamp`."""
+        """Replace the tensor, in place, with clipped values: `mindgrad.ops.clamp`."""
     def clip(self, min: Any = None, max: Any = None) -> Tensor:
         """Clip values to an interval; another name of `clip_by_value`."""
     def clone(self) -> Tensor:
@@ -235,13 +235,13 @@ class TensorMembers:
     def copy(self) -> Tensor:
         """Copy the tensor; derivatives pass through the copy."""
     def copy_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by the values of another tensor, broadcast."""
+        """Replace the tensor, in place, with the values of another tensor, broadcast."""
     def copysign(self, other: Any) -> Tensor:
         """Combine the absolute value of ``x`` with the sign of ``other``."""
     def cos(self) -> Tensor:
         """Compute the cosine of angles in radians; its derivative is −sin x."""
     def cos_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by cos x."""
+        """Replace the tensor, in place, with cos x."""
     def cosh(self) -> Tensor:
         """Compute the hyperbolic cosine; its derivative is sinh x."""
     def count_nonzero(self, axis: Any = ..., keep_dims: _bool = False, dtype: Any = ...) -> Tensor:
@@ -283,7 +283,7 @@ class TensorMembers:
     def div(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         """Divide ``input`` by ``other``, and optionally round the quotient."""
     def div_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x / other."""
+        """Replace the tensor, in place, with x / other."""
     def divide(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         """Divide ``input`` by ``other``, and optionally round the quotient."""
     def dot(self, other: Any) -> Tensor:
@@ -307,11 +307,11 @@ class TensorMembers:
     def erfinv(self) -> Tensor:
         """Compute the inverse error function."""
     def erfinv_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by erf⁻¹ x."""
+        """Replace the tensor, in place, with erf⁻¹ x."""
     def exp(self) -> Tensor:
         """Compute the exponential eˣ; it is its own derivative."""
     def exp_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by exp x."""
+        """Replace the tensor, in place, with exp x."""
     def expand(self, *size: Any) -> Tensor:
         """Broadcast the tensor to a shape; see `mindgrad.ops.broadcast_to`."""
     def expand_as(self, other: Any = ..., *, x: Any = ...) -> Tensor:
@@ -321,15 +321,15 @@ class TensorMembers:
     def expm1(self) -> Tensor:
         """Compute eˣ − 1, accurate for small x; its derivative is eˣ."""
     def exponential_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by exponentially distributed numbers: ``exponential_(lambd=1, *, generator=None)``."""
+        """Replace the tensor, in place, with exponentially distributed numbers: ``exponential_(lambd=1, *, generator=None)``."""
     def fill(self, value: Any) -> Tensor:
         """Return a tensor of the same shape and dtype, filled with one value."""
     def fill_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by one number everywhere."""
+        """Replace the tensor, in place, with a constant."""
     def fill_diagonal(self, fill_value: _float, wrap: _bool = False) -> Tensor:
         """Fill the main diagonal of a matrix with a number."""
     def fill_diagonal_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x with a number on its diagonal: :meth:`fill_diagonal`."""
+        """Replace the tensor, in place, with the result of :meth:`fill_diagonal`."""
     def fills(self, value: Any) -> Tensor:
         """Return a tensor of the same shape and dtype, filled with one value."""
     def flatten(self, *args: Any, order: str = 'C', start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
@@ -347,11 +347,11 @@ class TensorMembers:
     def floor(self) -> Tensor:
         """Round down to an integer; the derivative is 0."""
     def floor_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x rounded down."""
+        """Replace the tensor, in place, with x rounded down."""
     def floor_divide(self, other: Any) -> Tensor:
         """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
     def floor_divide_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x / other rounded down."""
+        """Replace the tensor, in place, with x / other rounded down."""
     def flush_from_cache(self, *args: Any) -> None:
         """Do nothing; accepted for compatibility."""
     def fmax(self, other: Any) -> Tensor:
@@ -405,11 +405,11 @@ class TensorMembers:
     def index_add(self, dim: _int = ..., index: Any = ..., source: Any = ..., *, alpha: Any = 1, axis: Any = ..., indices: Any = ..., y: Any = ...) -> Tensor:
         """Add slices, multiplied by ``alpha``, at indices along an axis."""
     def index_add_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x with parts added: :meth:`index_add`."""
+        """Replace the tensor, in place, with the result of :meth:`index_add`."""
     def index_fill(self, axis: _int, index: Any, value: Any) -> Tensor:
         """Fill slices at indices along an axis with a value."""
     def index_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by a number at indices of an axis: :meth:`index_fill`."""
+        """Replace the tensor, in place, with the result of :meth:`index_fill`."""
     def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
         """Return a copy of the tensor with values written or added at indices."""
     def index_select(self, axis: _int = ..., index: Any = ..., *, dim: Any = ...) -> Tensor:
@@ -479,7 +479,7 @@ class TensorMembers:
     def log2(self) -> Tensor:
         """Compute the logarithm to base 2; its derivative is 1 / (x log 2)."""
     def log_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by log x."""
+        """Replace the tensor, in place, with log x."""
     def log_matrix_determinant(self) -> tuple[Tensor, Tensor]:
         """Compute the sign and the logarithm of the absolute determinant."""
     def log_softmax(self, axis: Any = -1) -> Tensor:
@@ -511,11 +511,11 @@ class TensorMembers:
     def masked_fill(self, mask: Any, value: Any) -> Tensor:
         """Replace elements where a mask is true."""
     def masked_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by a number where a mask is true."""
+        """Replace the tensor, in place, with the result of :meth:`masked_fill`."""
     def masked_scatter(self, mask: Any, source: Any) -> Tensor:
         """Write elements of ``source``, one after another, where a mask is true."""
     def masked_scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by elements of another tensor where a mask is true."""
+        """Replace the tensor, in place, with the result of :meth:`masked_scatter`."""
     def masked_select(self, mask: Any) -> Tensor:
         """Return the elements where a mask is true, as a 1-D tensor."""
     def matmul(self, other: Any = ..., *, tensor2: Any = ...) -> Tensor:
@@ -527,7 +527,7 @@ class TensorMembers:
     def max(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
         """Return the largest element along axes, optionally with its index."""
     def maximum(self, other: Any) -> Tensor:
-        """Return the larger of two elements, or NaN; ties share the derivative."""
+        """Return the elementwise maximum, or NaN; equal elements share the derivative."""
     def mean(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Average the elements along axes."""
     def median(self, axis: _int = -1, keepdims: _bool = False, *, dim: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
@@ -535,7 +535,7 @@ class TensorMembers:
     def min(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
         """Return the smallest element along axes, optionally with its index."""
     def minimum(self, other: Any) -> Tensor:
-        """Return the smaller of two elements, or NaN; ties share the derivative."""
+        """Return the elementwise minimum, or NaN; equal elements share the derivative."""
     def mm(self, mat2: Any) -> Tensor:
         """Compute the product of two matrices."""
     def moveaxis(self, source: Any, destination: Any) -> Tensor:
@@ -547,7 +547,7 @@ class TensorMembers:
     def mul(self, other: Any) -> Tensor:
         """Multiply two tensors; the derivatives are y and x."""
     def mul_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x · other."""
+        """Replace the tensor, in place, with x · other."""
     def multinomial(self, num_samples: _int, replacement: _bool = True, seed: _int | None = None) -> Tensor:
         """Draw category indices with given probabilities."""
     def multiply(self, other: Any = ..., *, value: Any = ...) -> Tensor:
@@ -557,7 +557,7 @@ class TensorMembers:
     def mvlgamma(self, p: _int) -> Tensor:
         """Compute the logarithm of the multivariate gamma function."""
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
-        """Replace NaN and infinities by numbers; replaced elements have derivative 0."""
+        """Replace NaN and infinities with numbers; replaced elements have derivative 0."""
     def nanmean(self, axis: Any = None, keepdims: _bool = False, *, dtype: Any = None) -> Tensor:
         """Average the elements along axes, ignoring NaN."""
     def nanmedian(self, axis: _int = -1, keepdims: _bool = False) -> tuple[Tensor, Tensor]:
@@ -575,7 +575,7 @@ class TensorMembers:
     def neg(self) -> Tensor:
         """Negate a tensor; the derivative is −1."""
     def neg_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by −x."""
+        """Replace the tensor, in place, with −x."""
     def negative(self) -> Tensor:
         """Negate a tensor; the derivative is −1."""
     def nelement(self) -> _int:
@@ -595,7 +595,7 @@ class TensorMembers:
     def norm(self, ord: Any = None, dim: Any = None, keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
         """Compute a vector or matrix norm."""
     def normal_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by normal numbers: ``normal_(mean=0, std=1, *, generator=None)``."""
+        """Replace the tensor, in place, with normal numbers: ``normal_(mean=0, std=1, *, generator=None)``."""
     def not_equal(self, other: Any) -> Tensor:
         """Check elementwise whether x ≠ y."""
     def numel(self) -> _int:
@@ -611,7 +611,7 @@ class TensorMembers:
     def pow(self, exponent: Any) -> Tensor:
         """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
     def pow_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by its power with the exponent ``other``."""
+        """Replace the tensor, in place, with its power with the exponent ``other``."""
     def prod(self, axis: Any = None, keepdims: _bool = False, dtype: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """Multiply the elements along axes."""
     def ptp(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
@@ -623,7 +623,7 @@ class TensorMembers:
     def rad2deg(self) -> Tensor:
         """Convert radians to degrees: x · 180 / π."""
     def random_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by integers from ``from_`` to below ``to``: ``random_(from_=0, to=None, *, generator=None)``."""
+        """Replace the tensor, in place, with integers from ``from_`` to below ``to``: ``random_(from_=0, to=None, *, generator=None)``."""
     def random_categorical(self, num_sample: _int, seed: _int | None = 0, dtype: Any = ...) -> Tensor:
         """Draw category indices with probabilities softmax(``logits``)."""
     def ravel(self) -> Tensor:
@@ -633,17 +633,17 @@ class TensorMembers:
     def reciprocal(self) -> Tensor:
         """Compute the reciprocal 1 / x; its derivative is −1 / x²."""
     def reciprocal_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by 1 / x."""
+        """Replace the tensor, in place, with 1 / x."""
     def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
         """Call ``hook(gradient)`` whenever the gradient of this tensor is computed."""
     def relu(self) -> Tensor:
         """Compute max(x, 0); its derivative at 0 is 0."""
     def relu_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by max(x, 0)."""
+        """Replace the tensor, in place, with max(x, 0)."""
     def remainder(self, other: Any = ..., *, divisor: Any = ...) -> Tensor:
         """Compute the remainder x − y · floor(x / y), with the sign of y."""
     def remainder_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x − y · floor(x / y)."""
+        """Replace the tensor, in place, with x − y · floor(x / y)."""
     def renorm(self, p: _int, axis: _int, maxnorm: _float) -> Tensor:
         """Scale slices along an axis so that their p-norm is at most ``maxnorm``."""
     def repeat(self, *repeats: Any, axis: _int | None = None, **named: Any) -> Tensor:
@@ -667,23 +667,23 @@ class TensorMembers:
     def round(self, decimals: _int = 0) -> Tensor:
         """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
     def round_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x rounded."""
+        """Replace the tensor, in place, with x rounded."""
     def rsqrt(self) -> Tensor:
         """Compute 1 / √x; its derivative is −1 / (2 x √x)."""
     def scatter(self, axis: _int = ..., index: Any = ..., src: Any = None, *, value: Any = None, dim: Any = ...) -> Tensor:
         """Write values at given indices along an axis; see `mindgrad.ops.scatter`."""
     def scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x with elements written: :meth:`scatter`."""
+        """Replace the tensor, in place, with the result of :meth:`scatter`."""
     def scatter_add(self, *args: Any, **named: Any) -> Tensor:
         """Add values: ``x.scatter_add(dim, index, src)`` or ``(indices, updates)``."""
     def scatter_add_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x with elements added: :meth:`scatter_add`."""
+        """Replace the tensor, in place, with the result of :meth:`scatter_add`."""
     def scatter_div(self, indices: Any, updates: Any) -> Tensor:
         """Divide a tensor by updates at multi-dimensional indices."""
     def scatter_max(self, indices: Any, updates: Any) -> Tensor:
-        """Replace elements at multi-dimensional indices by their maximum with updates."""
+        """Set elements at multi-dimensional indices to their maximum with updates."""
     def scatter_min(self, indices: Any, updates: Any) -> Tensor:
-        """Replace elements at multi-dimensional indices by their minimum with updates."""
+        """Set elements at multi-dimensional indices to their minimum with updates."""
     def scatter_mul(self, indices: Any, updates: Any) -> Tensor:
         """Multiply a tensor by updates at multi-dimensional indices."""
     def scatter_sub(self, indices: Any, updates: Any) -> Tensor:
@@ -703,17 +703,17 @@ class TensorMembers:
     def sigmoid(self) -> Tensor:
         """Compute the sigmoid 1 / (1 + exp(−x)); its derivative is y (1 − y)."""
     def sigmoid_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by 1 / (1 + exp(−x))."""
+        """Replace the tensor, in place, with 1 / (1 + exp(−x))."""
     def sign(self) -> Tensor:
         """Compute the sign: −1, 0, or 1; its derivative is 0."""
     def sign_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by the sign of x."""
+        """Replace the tensor, in place, with the sign of x."""
     def signbit(self) -> Tensor:
         """Check whether numbers are negative, including −0.0."""
     def sin(self) -> Tensor:
         """Compute the sine of angles in radians; its derivative is cos x."""
     def sin_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by sin x."""
+        """Replace the tensor, in place, with sin x."""
     def sinc(self) -> Tensor:
         """Compute sin(π x) / (π x), and 1 at 0."""
     def sinh(self) -> Tensor:
@@ -733,11 +733,11 @@ class TensorMembers:
     def sqrt(self) -> Tensor:
         """Compute the square root; its derivative is 1 / (2 √x), infinite at 0."""
     def sqrt_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by √x."""
+        """Replace the tensor, in place, with √x."""
     def square(self, *, x: Any = ...) -> Tensor:
         """Compute the square x · x; its derivative is 2 x."""
     def square_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x²."""
+        """Replace the tensor, in place, with x²."""
     def squeeze(self, axis: Any = None) -> Tensor:
         """Remove axes of size 1."""
     def std(self, axis: Any = None, ddof: Any = 0, keepdims: _bool = False, *, correction: Any = ..., dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
@@ -749,7 +749,7 @@ class TensorMembers:
     def sub(self, other: Any, *, alpha: Any = 1) -> Tensor:
         """Compute input − alpha · other."""
     def sub_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by x − alpha · other."""
+        """Replace the tensor, in place, with x − alpha · other."""
     def subtract(self, other: Any, *, alpha: Any = 1) -> Tensor:
         """Compute input − alpha · other."""
     def sum(self, axis: Any = None, dtype: Any = None, keepdims: _bool = False, initial: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
@@ -771,7 +771,7 @@ class TensorMembers:
     def tanh(self) -> Tensor:
         """Compute the hyperbolic tangent; its derivative is 1 − tanh² x."""
     def tanh_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by tanh x."""
+        """Replace the tensor, in place, with tanh x."""
     def tensor_split(self, indices_or_sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
         """Split a tensor into a number of parts, or at given indices."""
     def tile(self, *dims: Any) -> Tensor:
@@ -803,7 +803,7 @@ class TensorMembers:
     def unfold(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
         """Extract the windows of images as columns."""
     def uniform_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by uniform numbers: ``uniform_(from_=0, to=1, *, generator=None)``."""
+        """Replace the tensor, in place, with uniform numbers: ``uniform_(from_=0, to=1, *, generator=None)``."""
     def unique(self, sorted: _bool | None = None, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
         """Return the distinct elements."""
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
@@ -841,6 +841,6 @@ class TensorMembers:
     def xlogy(self, other: Any) -> Tensor:
         """Compute x · log y, and 0 where x is 0; the derivatives are log y and x / y."""
     def zero_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by zero everywhere."""
+        """Replace the tensor, in place, with zero everywhere."""
     @staticmethod
     def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ...

@@ -109,7 +109,7 @@ class CaseFold:
     """
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the folded text."""
+        """Return the strings in ``data`` without case distinctions."""
         return edited(data, "CaseFold", lambda text: unicodedata.normalize("NFKC", text.casefold()))
 
 
@@ -132,7 +132,7 @@ class RegexReplace:
         self.count = 0 if replace_all else 1
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the text with replacements."""
+        """Return the strings in ``data`` with replaced matches."""
         return edited(
             data, "RegexReplace", lambda text: self.pattern.sub(self.replacement, text, count=self.count)
         )
@@ -158,7 +158,7 @@ class ToNumber:
         self.data_type = as_dtype(data_type).numpy
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the numbers."""
+        """Convert the strings in ``data`` to numbers."""
         texts = text_of(data, "ToNumber")
         kind = int if self.data_type.kind in "iu" else float
         try:
@@ -205,7 +205,7 @@ class TruncateSequencePair:
         self.length = whole_number(max_length, "TruncateSequencePair", "max_length", 1)
 
     def __call__(self, first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return both sequences, truncated."""
+        """Shorten the longer sequence until both have at most the total length."""
         arrays = [array_of(each, "For 'TruncateSequencePair', the data") for each in (first, second)]
         lengths = [len(array) for array in arrays]
         while sum(lengths) > self.length:

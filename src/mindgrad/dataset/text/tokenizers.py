@@ -70,7 +70,7 @@ class WhitespaceTokenizer(_Tokenizer):
     """
 
     def tokens(self, text: str) -> list[str]:
-        """Return the words."""
+        """Split ``text`` at whitespace."""
         return text.split()
 
 
@@ -83,7 +83,7 @@ class UnicodeCharTokenizer(_Tokenizer):
     """
 
     def tokens(self, text: str) -> list[str]:
-        """Return the characters."""
+        """Split ``text`` into characters."""
         return list(text)
 
 
@@ -159,7 +159,7 @@ class BasicTokenizer(_Tokenizer):
         self.form, self.preserve = normalization_form, preserve_unused_token
 
     def tokens(self, text: str) -> list[str]:
-        """Return the tokens."""
+        """Split ``text`` into words, punctuation, and Chinese characters."""
         parts = _PRESERVED.split(text) if self.preserve else [text]
         tokens: list[str] = []
         for i, part in enumerate(parts):

@@ -158,7 +158,7 @@ class Fill:
         self.fill_value = fill_value
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the filled array."""
+        """Return an array like ``data`` whose elements all are the fill value."""
         return np.full_like(array_of(data, "For 'Fill', the data"), self.fill_value)
 
 
@@ -196,7 +196,7 @@ class Mask:
         self.dtype = as_dtype(dtype).numpy
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the mask."""
+        """Compare each element of ``data`` with the constant."""
         return np.asarray(self.compare(array_of(data, "For 'Mask', the data"), self.constant)).astype(
             self.dtype
         )
@@ -224,7 +224,7 @@ class PadEnd:
         self.pad_value = pad_value
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the padded array."""
+        """Pad or crop ``data`` at the end of each axis."""
         array = array_of(data, "For 'PadEnd', the data")
         if array.ndim != len(self.pad_shape):
             raise RuntimeError(
@@ -259,7 +259,7 @@ class Slice:
         )
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the selected part."""
+        """Return the selected part of ``data``."""
         array = array_of(data, "For 'Slice', the data")
         for axis, part in enumerate(self.slices):
             if part is not Ellipsis:

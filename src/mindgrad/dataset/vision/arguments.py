@@ -38,7 +38,7 @@ def number(
 
 
 def factor(value: Any, name: str, argument: str) -> float:
-    """Return a nonnegative number."""
+    """Return ``value`` as a nonnegative number."""
     return number(value, name, argument, 0)
 
 

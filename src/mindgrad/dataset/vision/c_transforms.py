@@ -30,5 +30,5 @@ class Decode(conversion.Decode):
         super().__init__()
 
     def __call__(self, data: Any) -> Any:
-        """Return the array."""
+        """Decode the bytes of an image file to an array."""
         return super().__call__(data)

@@ -65,7 +65,7 @@ class _Enhance(ImageTransform):
         self.amount = factor(amount, type(self).__name__, argument)
 
     def array(self, image: Any) -> Any:
-        """Return the enhanced image."""
+        """Multiply the property of the image by the factor."""
         return enhanced(image, self.kind, self.amount)
 
     pillow = array
@@ -195,12 +195,13 @@ class AdjustGamma(ImageTransform):
         self.gain = number(gain, "AdjustGamma", "gain")
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the corrected array."""
+        """Apply the gamma correction to an array."""
         if image.dtype.kind == "f":
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
             raise refuse_image("AdjustGamma", "have an integer or float dtype", image)
-        # divide [0, 1] into 256 intervals of equal width, one for each integer from 0 to 255
+        # the factor 255.999 divides [0, 1] into 256 intervals of nearly equal width, one for each integer
+        # from 0 to 255
         levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
         return np.clip(levels, 0, 255).astype(image.dtype)
 
@@ -230,11 +231,11 @@ class AutoContrast(ImageTransform):
         self.ignore = [whole_number(level, "AutoContrast", "ignore", 0) for level in levels]
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the stretched array."""
+        """Stretch each channel of an array to the full range."""
         return stretched(bytes_only(image, "AutoContrast"), self.cutoff, self.ignore)
 
     def pillow(self, image: Any) -> Any:
-        """Return the stretched image."""
+        """Stretch each channel of a PIL image to the full range."""
         return pillow.ImageOps.autocontrast(image, self.cutoff, self.ignore or None)
 
 
@@ -250,11 +251,11 @@ class Equalize(ImageTransform):
     takes_one = True
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the equalized array."""
+        """Equalize the histogram of each channel of an array."""
         return equalized(bytes_only(image, "Equalize"))
 
     def pillow(self, image: Any) -> Any:
-        """Return the equalized PIL image."""
+        """Equalize the histogram of each channel of a PIL image."""
         return pillow.ImageOps.equalize(image)
 
 
@@ -268,7 +269,7 @@ class Invert(ImageTransform):
     """
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the inverted array."""
+        """Subtract the elements of an array from 255."""
         return (255 - image).astype(image.dtype)
 
 
@@ -358,7 +359,7 @@ class GaussianBlur(ImageTransform):
         ]
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the blurred array."""
+        """Blur an array with the Gaussian kernel."""
         if image.dtype.kind != "f" and image.dtype not in (np.uint8, np.uint16, np.int16):
             raise refuse_image("GaussianBlur", "have the dtype uint8, uint16, int16 or a float dtype", image)
         values = image.astype(np.float64)

@@ -41,7 +41,7 @@ class Grayscale(ImageTransform):
         return luminance if self.channels == 1 else np.stack([luminance] * 3, -1)
 
     def pillow(self, image: Any) -> Any:
-        """Return the image in gray."""
+        """Convert a PIL image to gray."""
         luminance = image.convert("L")
         return luminance if self.channels == 1 else luminance.convert("RGB")
 
@@ -118,7 +118,7 @@ class ConvertColor(ImageTransform):
         self.mode = choice(convert_mode, ConvertMode, "ConvertColor", "convert_mode")
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the converted array."""
+        """Convert the color space of an array."""
         source = self.mode.name.removeprefix("COLOR_").partition("2")[0]
         channels = 1 if source == "GRAY" else len(source)
         if image.ndim == 2:

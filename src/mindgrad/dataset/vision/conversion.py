@@ -46,14 +46,14 @@ class Decode:
         self.to_pil = to_pil
 
     def __call__(self, data: Any) -> Any:
-        """Return the image."""
+        """Decode the bytes of an image file to an RGB image."""
         if isinstance(data, Tensor):
             data = data.asnumpy()
         if isinstance(data, np.ndarray):
             if data.ndim > 1:
                 raise TypeError(
-                    f"For 'Decode', encoded images have one axis, but got an array of shape {data.shape}; an "
-                    f"image that is decoded already needs no Decode."
+                    f"For 'Decode', encoded images have one axis, but got an array of shape {data.shape}. "
+                    "An image that is already decoded does not need Decode."
                 )
             data = data.tobytes()
         elif not isinstance(data, (bytes, bytearray)):
@@ -74,7 +74,7 @@ class ToPIL:
     """
 
     def __call__(self, image: Any) -> Any:
-        """Return the image."""
+        """Convert an array to a PIL image."""
         if pillow.is_pillow(image):
             return image
         if isinstance(image, Tensor):
@@ -94,7 +94,7 @@ class ToNumpy:
     """
 
     def __call__(self, image: Any) -> np.ndarray:
-        """Return the array."""
+        """Convert a PIL image to an array."""
         return np.array(image)
 
 
@@ -136,7 +136,7 @@ class ToTensor(ImageTransform):
         self.output_type = as_dtype(output_type).numpy
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the array."""
+        """Move the channels of an array to the first axis, and multiply it by 1/255."""
         if image.ndim > 3:
             raise refuse_image("ToTensor", "be of shape (H, W) or (H, W, C)", image)
         channels = image[None] if image.ndim == 2 else np.moveaxis(image, -1, 0)
@@ -162,7 +162,7 @@ class ToType:
         self.data_type = as_dtype(data_type).numpy
 
     def __call__(self, image: Any) -> np.ndarray:
-        """Return the converted array."""
+        """Convert an array to the other dtype."""
         if isinstance(image, Tensor):
             image = image.asnumpy()
         if not isinstance(image, np.ndarray):
@@ -190,7 +190,7 @@ class Rescale(ImageTransform):
         self.shift = np.float32(number(shift, "Rescale", "shift"))
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the array."""
+        """Multiply an array by ``rescale``, and add ``shift``."""
         return image.astype(np.float32) * self.rescale + self.shift
 
     pillow = ImageTransform.as_array
@@ -235,7 +235,7 @@ class Normalize(ImageTransform):
         self.is_hwc = bool(is_hwc)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the array."""
+        """Normalize each channel of an array."""
         axis = -1 if self.is_hwc else -3
         channels = image.shape[axis] if image.ndim > 2 else 1
         if len(self.mean) not in (1, channels):
@@ -281,7 +281,7 @@ class NormalizePad(Normalize):
         self.dtype = np.dtype(dtype)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the array."""
+        """Normalize each channel of an array, and add a channel of zeros."""
         values = super().array(image if image.ndim > 2 else image[..., None])
         widths = [(0, 0)] * values.ndim
         widths[-1 if self.is_hwc else -3] = (0, 1)
@@ -317,7 +317,7 @@ class LinearTransformation(ImageTransform):
             )
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the transformed array."""
+        """Multiply the flattened array, minus the mean, by the matrix."""
         if image.size != len(self.mean):
             raise refuse_image("LinearTransformation", f"have {len(self.mean)} values", image)
         return ((image.reshape(-1) - self.mean) @ self.matrix).reshape(image.shape)

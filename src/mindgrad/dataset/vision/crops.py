@@ -76,13 +76,12 @@ class Crop(ImageTransform):
         self.size = size_of(size, "Crop")
 
     def array(self, image: Any) -> Any:
-        """Return the part of the array."""
+        """Return the part of an array."""
         height, width = height_width(image)
         if self.top + self.size[0] > height or self.left + self.size[1] > width:
             raise RuntimeError(
                 f"For 'Crop', the image of height {height} and width {width} does not contain the "
-                f"{self.size} "
-                f"pixels at ({self.top}, {self.left})."
+                f"{self.size} pixels at ({self.top}, {self.left})."
             )
         return cropped(image, self.top, self.left, *self.size)
 
@@ -120,7 +119,7 @@ class ResizedCrop(ImageTransform):
         self.resize = Resize(size, interpolation)
 
     def array(self, image: Any) -> Any:
-        """Return the resized part."""
+        """Crop an array, and resize the result."""
         return self.resize(self.crop(image))
 
     pillow = ImageTransform.as_array
@@ -144,14 +143,13 @@ class FiveCrop(ImageTransform):
         self.size = size_of(size, type(self).__name__)
 
     def array(self, image: Any) -> Any:
-        """Return the five parts."""
+        """Return the four corners and the center of an array or a PIL image."""
         height, width = height_width(image)
         rows, columns = self.size
         if rows > height or columns > width:
             raise RuntimeError(
                 f"For '{type(self).__name__}', patches of size {self.size} do not fit into the image of "
-                f"height "
-                f"{height} and width {width}."
+                f"height {height} and width {width}."
             )
         starts = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]
         starts.append((round((height - rows) / 2), round((width - columns) / 2)))
@@ -161,7 +159,7 @@ class FiveCrop(ImageTransform):
 
 
 class TenCrop(FiveCrop):
-    """Transform that returns the parts of :class:`FiveCrop`, also of the mirror image.
+    """Transform that returns :class:`FiveCrop` of an image and of its mirror image.
 
     Args:
         size (int or list or tuple of int): (height, width) of each cropped part, or one number for both.
@@ -179,7 +177,7 @@ class TenCrop(FiveCrop):
         self.upside_down = bool(use_vertical_flip)
 
     def array(self, image: Any) -> Any:
-        """Return the ten parts."""
+        """Return the five crops of an image, then the five crops of its mirror image."""
         return super().array(image) + super().array(flipped(image, self.upside_down))
 
     pillow = array
@@ -216,7 +214,7 @@ class SlicePatches(ImageTransform):
         self.fill = color(fill_value, "SlicePatches")
 
     def array(self, image: np.ndarray) -> Any:
-        """Return the patches, a tuple."""
+        """Return the patches of an array as a tuple, row by row."""
         height, width = height_width(image)
         if self.mode == SliceMode.PAD:
             rows, columns = -(-height // self.grid[0]), -(-width // self.grid[1])

@@ -86,7 +86,7 @@ class Pad(ImageTransform):
         self.mode = choice(padding_mode, Border, "Pad", "padding_mode")
 
     def array(self, image: Any) -> Any:
-        """Return the array with margins."""
+        """Add the margins to an array or a PIL image."""
         return padded(image, self.padding, self.fill, self.mode)
 
     pillow = array
@@ -125,15 +125,14 @@ class PadToSize(ImageTransform):
         self.mode = choice(padding_mode, Border, "PadToSize", "padding_mode")
 
     def array(self, image: Any) -> Any:
-        """Return the array with margins."""
+        """Add margins to an array or a PIL image, up to the given size."""
         height, width = height_width(image)
         rows, columns = self.size[0] - height, self.size[1] - width
         top, left = (self.offset * 2)[:2] if self.offset else (rows // 2, columns // 2)
         if min(rows - top, columns - left) < 0:
             raise RuntimeError(
                 f"For 'PadToSize', the image of height {height} and width {width} at ({top}, {left}) does "
-                f"not "
-                f"fit into {self.size}."
+                f"not fit into {self.size}."
             )
         return padded(image, (left, top, columns - left, rows - top), self.fill, self.mode)
 
@@ -150,7 +149,7 @@ class HorizontalFlip(ImageTransform):
     """
 
     def array(self, image: Any) -> Any:
-        """Return the mirror image."""
+        """Swap left and right in an array."""
         return flipped(image)
 
     pillow = ImageTransform.as_array
@@ -167,7 +166,7 @@ class VerticalFlip(ImageTransform):
     """
 
     def array(self, image: Any) -> Any:
-        """Return the mirror image."""
+        """Swap top and bottom in an array."""
         return flipped(image, upside_down=True)
 
     pillow = ImageTransform.as_array
@@ -209,7 +208,7 @@ class Rotate(ImageTransform):
         self.fill = color(fill_value, "Rotate")
 
     def array(self, image: Any) -> Any:
-        """Return the rotated array."""
+        """Rotate an array by ``degrees``."""
         return rotated(image, self.degrees, self.resample, self.expand, self.center, self.fill)
 
     pillow = ImageTransform.as_array
@@ -259,7 +258,7 @@ class Affine(ImageTransform):
         self.fill = color(fill_value, "Affine")
 
     def array(self, image: Any) -> Any:
-        """Return the transformed array."""
+        """Apply the affine map to an array."""
         height, width = height_width(image)
         translation = (self.translate[0] * width, self.translate[1] * height)
         return affine(image, self.degrees, translation, self.scale, self.shear, self.resample, self.fill)
@@ -298,7 +297,7 @@ class Perspective(ImageTransform):
         self.interpolation = choice(interpolation, Inter, "Perspective", "interpolation")
 
     def array(self, image: Any) -> Any:
-        """Return the transformed array."""
+        """Apply the projective map to an array or a PIL image."""
         return perspective(image, self.start, self.end, self.interpolation)
 
     pillow = array

@@ -193,8 +193,7 @@ def _batch(images: Any, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]
     if labels.ndim not in (2, 3) or len(labels) != len(images):
         raise RuntimeError(
             f"For '{name}', the labels must be one-hot vectors, one row for each of the {len(images)} "
-            f"images, "
-            f"but have the shape {labels.shape}: use OneHot before batch(...)."
+            f"images, but have the shape {labels.shape}: use OneHot before batch(...)."
         )
     return images, labels
 

@@ -55,7 +55,7 @@ def padded(
 
 
 def scaled_to(image: Any, height: int, width: int, interpolation: Inter, name: str) -> Any:
-    """Resize an image."""
+    """Resize an image to the given height and width in pixels."""
     if pillow.is_pillow(image):
         return image.resize((width, height), _pillow_filter(interpolation))
     if interpolation == Inter.ANTIALIAS:

@@ -45,7 +45,7 @@ class UniformAugment:
             )
 
     def __call__(self, image: Any) -> Any:
-        """Return the transformed image."""
+        """Select transforms at random, and apply each to ``image`` with probability ½."""
         draw = generator()
         for i in draw.permutation(len(self.transforms))[: self.number]:
             if draw.random() < 0.5:
@@ -80,7 +80,7 @@ class RandomSelectSubpolicy:
         ]
 
     def __call__(self, image: Any) -> Any:
-        """Return the transformed image."""
+        """Select a list at random, and apply its transforms with their probabilities."""
         draw = generator()
         for transform, prob in self.policy[draw.integers(len(self.policy))]:
             if draw.random() < prob:
@@ -174,7 +174,7 @@ class RandAugment(ImageTransform):
         return (changes,)
 
     def array(self, image: Any, changes: list[tuple[str, float]]) -> Any:
-        """Return the transformed array."""
+        """Apply ``changes``, pairs of the name of a transform and its magnitude."""
         for kind, magnitude in changes:
             image = _augmented(image, kind, magnitude, self.interpolation, self.fill)
         return image

@@ -30,7 +30,7 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: principal components of ImageNet's RGB values, for pixels from 0 to 255: eigenvectors in columns, and
+#: principal components of the RGB values (0 to 255) of ImageNet: eigenvectors, one per column, and
 #: eigenvalues (Krizhevsky et al., 2012)
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],
@@ -111,11 +111,11 @@ class _Enhance(ImageTransform):
             )
 
     def parameters(self, image: Any) -> tuple[float]:
-        """Return the factor."""
+        """Draw the factor."""
         return (generator().uniform(*self.degrees),)
 
     def array(self, image: Any, amount: float) -> Any:
-        """Return the enhanced array."""
+        """Multiply the property of the image by the factor ``amount``."""
         return enhanced(image, self.kind, amount)
 
     pillow = array
@@ -290,7 +290,7 @@ class RandomPosterize(ImageTransform):
         self.bits = (int(low), int(high))
 
     def parameters(self, image: Any) -> tuple[int]:
-        """Return the number of bits."""
+        """Draw the number of bits to keep."""
         return (int(generator().integers(self.bits[0], self.bits[1] + 1)),)
 
     def array(self, image: np.ndarray, bits: int) -> Any:
@@ -315,7 +315,7 @@ class RandomSolarize(ImageTransform):
         self.threshold = pair(threshold, "RandomSolarize", "threshold")
 
     def parameters(self, image: Any) -> tuple[int, int]:
-        """Return the interval."""
+        """Draw the ends of the interval in which pixels are inverted."""
         low, high = (int(end) for end in self.threshold)
         ends = generator().integers(low, high + 1, 2)
         return int(ends.min()), int(ends.max())

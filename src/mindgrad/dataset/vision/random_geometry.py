@@ -94,7 +94,7 @@ class RandomCrop(ImageTransform):
         return top, int(draw.integers(width - self.size[1] + 1))
 
     def array(self, image: Any, top: int, left: int) -> Any:
-        """Return the part of the array."""
+        """Return the drawn part of an image, after padding."""
         return cropped(self._with_margins(image), top, left, *self.size)
 
     pillow = array
@@ -156,7 +156,7 @@ class RandomResizedCrop(ImageTransform):
         return (height - rows) // 2, (width - columns) // 2, rows, columns
 
     def array(self, image: Any, top: int, left: int, height: int, width: int) -> Any:
-        """Return the resized part."""
+        """Crop the given part of an image, and resize it."""
         part = cropped(image, top, left, height, width)
         return scaled_to(part, *self.size, self.interpolation, type(self).__name__)
 
@@ -177,7 +177,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
     """
 
     def __call__(self, *images: Any) -> Any:
-        """Return the resized parts."""
+        """Decode image files, crop one random part of all images, and resize it."""
         decode = Decode()
         return super().__call__(*(decode(image) for image in images))
 
@@ -247,7 +247,7 @@ class RandomResize(Resize):
         super().__init__(size)
 
     def parameters(self, image: Any) -> tuple[Inter]:
-        """Return the interpolation."""
+        """Draw the interpolation."""
         return ((Inter.NEAREST, Inter.BILINEAR, Inter.BICUBIC, Inter.AREA)[generator().integers(4)],)
 
 
@@ -287,11 +287,11 @@ class RandomRotation(ImageTransform):
         self.fill = color(fill_value, "RandomRotation")
 
     def parameters(self, image: Any) -> tuple[float]:
-        """Return the angle."""
+        """Draw the angle in degrees."""
         return (generator().uniform(*self.degrees),)
 
     def array(self, image: Any, degrees: float) -> Any:
-        """Return the rotated array."""
+        """Rotate an image counterclockwise by ``degrees``."""
         return rotated(image, degrees, self.resample, self.expand, self.center, self.fill)
 
     pillow = array
@@ -353,7 +353,7 @@ class RandomAffine(ImageTransform):
         return draw(*self.degrees), move, draw(*self.scale), (draw(*self.shear_x), draw(*self.shear_y))
 
     def array(self, image: Any, degrees: float, move: Any, scale: float, shear: Any) -> Any:
-        """Return the transformed array."""
+        """Apply the affine map with the drawn parameters to an image."""
         return affine(image, degrees, move, scale, shear, self.resample, self.fill)
 
     pillow = array
@@ -395,7 +395,7 @@ class RandomPerspective(ImageTransform):
         return ((corners, corners + inwards * draw.integers(reach, size=(4, 2))),)
 
     def array(self, image: Any, corners: Any) -> Any:
-        """Return the transformed array."""
+        """Map the points ``corners[0]`` to ``corners[1]``; ``None`` keeps the image."""
         return image if corners is None else perspective(image, corners[0], corners[1], self.interpolation)
 
     pillow = array

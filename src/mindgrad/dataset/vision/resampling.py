@@ -72,8 +72,8 @@ def resized(
     return saturated(_along(lines, weights(image.shape[rows], height), rows), image.dtype)
 
 
-# for each output: indices and weights of the input pixels, as arrays of shape (number of weights, number of
-# outputs)
+# two arrays of shape (weights per output, outputs): for each output pixel, the indices of the input pixels
+# from which it is computed, and their weights
 _Taps = tuple[np.ndarray, np.ndarray]
 
 
@@ -87,7 +87,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
     centers = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(centers).astype(np.int64)
     fractions = centers - first.astype(np.float32)
-    if cuts_ends:  # outside the centers of the first and last pixel, the nearest pixel has weight 1
+    if cuts_ends:  # an output outside the centers of the first and last pixel copies the nearest pixel
         fractions[(first < 0) | (first >= old - 1)] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
     return indices, np.stack([1 - fractions, fractions])
@@ -95,7 +95,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
 
 @functools.lru_cache(maxsize=64)
 def _area_enlarged(old: int, new: int, cuts_ends: bool = True) -> _Taps:
-    """Return the taps of the mean over the area, for an enlarged image.
+    """Return pixels and weights of the mean over the area, if an image is enlarged.
 
     An output pixel that overlaps with two input pixels has two nonzero weights.
     """
@@ -239,7 +239,7 @@ def _coordinates(matrix: np.ndarray, size: tuple[int, int], nearest: bool) -> tu
     """
     x, y = np.arange(size[1]), np.arange(size[0])[:, None]
     parts = 1 if nearest else _PARTS
-    if matrix[2, 0] == matrix[2, 1] == 0:  # affine map: compute with 10 fractional bits
+    if matrix[2, 0] == matrix[2, 1] == 0:  # affine map: use fixed-point numbers with 10 fractional bits
         shift = 10 if nearest else 5
         across, down = (
             (

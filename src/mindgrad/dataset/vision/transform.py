@@ -45,8 +45,8 @@ class ImageTransform:
 
     #: minimum number of axes of an image array
     least_axes = 2
-    #: whether the method ``array`` accepts only a single image. The images of a stack are then transformed
-    #: one by one
+    #: whether the method ``array`` accepts only a single image. If so, it is called once for each image of a
+    #: stack
     takes_one = False
 
     def parameters(self, image: Any) -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ class ImageTransform:
         return ()
 
     def array(self, image: np.ndarray, *parameters: Any) -> Any:
-        """Transform an array."""
+        """Transform an array, with the result of :meth:`parameters` for the sample."""
         raise NotImplementedError
 
     def pillow(self, image: Any, *parameters: Any) -> Any:
@@ -88,7 +88,7 @@ class ImageTransform:
         return np.asarray(value)
 
     def __call__(self, *images: Any) -> Any:
-        """Return the transformed images."""
+        """Transform one or several images, all with the same parameters."""
         if not images:
             raise TypeError(f"{type(self).__name__} takes an image, but got none")
         values = [self._image(image) for image in images]

@@ -12,7 +12,7 @@ __all__ += layers.__all__
 __all__ += list(pooling.CELLS)
 
 globals().update({name: getattr(pooling, name) for name in pooling.CELLS})
-# add these functions here: ``functional`` is imported before ``pooling``
+# add these functions here and not in ``functional``, which is imported before ``pooling``
 vars(functional).update({name: getattr(pooling, name) for name in pooling.FUNCTIONS})
 functional.__all__ += pooling.FUNCTIONS
 for _part in (layers, _batch_norm):

@@ -68,7 +68,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: Any = Fa
 def elu(input: Any, alpha: float = 1.0, inplace: Any = False) -> Tensor:
     """Compute x for positive x, and α (exp(x) − 1) otherwise."""
 def elu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Replace the tensor, in place, by the exponential linear unit."""
+    """Replace the tensor, in place, with the exponential linear unit."""
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge axes of a tensor into one."""
 def glu(input: Any, dim: int = -1) -> Tensor:
@@ -76,7 +76,7 @@ def glu(input: Any, dim: int = -1) -> Tensor:
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: Any = False) -> Tensor:
     """Clip values to [``min_val``, ``max_val``]; the derivative is 1 at both bounds."""
 def hardtanh_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Replace the tensor, in place, by its values clipped to an interval."""
+    """Replace the tensor, in place, with its values clipped to an interval."""
 def kl_div(input: Any, target: Any, reduction: str = 'mean', log_target: bool = False) -> Tensor:
     """Compute the Kullback–Leibler divergence Σ t (log t − x)."""
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
@@ -98,9 +98,9 @@ def relu(input: Any, inplace: Any = False) -> Tensor:
 def relu6(input: Any, inplace: Any = False) -> Tensor:
     """Compute min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
 def relu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Replace the tensor, in place, by max(x, 0)."""
+    """Replace the tensor, in place, with max(x, 0)."""
 def sigmoid_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Replace the tensor, in place, by 1 / (1 + exp(−x))."""
+    """Replace the tensor, in place, with 1 / (1 + exp(−x))."""
 def silu(input: Any, inplace: Any = False) -> Tensor:
     """Compute x · sigmoid(x), also called swish."""
 def smooth_l1_loss(input: Any, target: Any, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
@@ -110,4 +110,4 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
 def threshold(input: Any, threshold: float, value: float, inplace: Any = False) -> Tensor:
     """Compute x above a threshold, and another value elsewhere."""
 def threshold_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Replace the tensor, in place, by x above a threshold, and ``value`` elsewhere."""
+    """Replace the tensor, in place, with x above a threshold, else ``value``."""

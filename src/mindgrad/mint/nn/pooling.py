@@ -135,7 +135,7 @@ def conv_transpose2d(
 relu_, sigmoid_ = IN_PLACE["relu_"], IN_PLACE["sigmoid_"]
 elu_ = in_place("elu_", own.elu, "the exponential linear unit")
 hardtanh_ = in_place("hardtanh_", functional.hardtanh, "its values clipped to an interval")
-threshold_ = in_place("threshold_", functional.threshold, "x above a threshold, and ``value`` elsewhere")
+threshold_ = in_place("threshold_", functional.threshold, "x above a threshold, else ``value``")
 
 for _method in (elu_, hardtanh_, threshold_):
     document(_method, [f"mindgrad.mint.nn.functional.{_method.__name__[:-1]}"])

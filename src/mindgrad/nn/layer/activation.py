@@ -71,7 +71,8 @@ def _softmax_of_channels(self: Any, x: Any) -> Tensor:
     x = operand(x, "Softmax2d")
     if x.ndim not in (3, 4):
         raise ValueError(
-            f"For 'Softmax2d', the input must have the shape (n, c, h, w) or (c, h, w), but got {x.shape}."
+            "For 'Softmax2d', the input must have the shape (n, c, h, w) or (c, h, w), but its shape is "
+            f"{x.shape}."
         )
     return activation.softmax(x, -3)
 
@@ -147,8 +148,7 @@ class PReLU(Cell):
         if slopes.shape != (channel,):
             raise ValueError(
                 f"For 'PReLU', the 'w' must contain {channel} numbers, one for each channel, but its shape "
-                f"is "
-                f"{slopes.shape}."
+                f"is {slopes.shape}."
             )
         self.w = Parameter(Tensor(slopes), name="w")
 

@@ -98,7 +98,7 @@ class MultiheadAttention(Cell):
         for name, given in (("add_bias_kv", add_bias_kv), ("add_zero_attn", add_zero_attn)):
             if flag(given, owner, name):
                 raise ValueError(
-                    f"For '{owner}', '{name}' is not supported; append to key and value yourself."
+                    f"For '{owner}', '{name}' is not supported. Append it to key and value before the call."
                 )
         self.head_dim = self.embed_dim // self.num_heads
         self.dropout = Dropout(p=number(dropout, owner, "dropout"))
@@ -150,8 +150,8 @@ class MultiheadAttention(Cell):
         sizes = (self.embed_dim, self.kdim, self.vdim)
         if any(x.ndim != 3 or x.shape[-1] != n for x, n in zip(inputs, sizes, strict=True)):
             raise ValueError(
-                f"For '{owner}', query, key and value must have 3 axes, the last of sizes {sizes}, but the "
-                f"shapes are {', '.join(str(x.shape) for x in inputs)}."
+                f"For '{owner}', query, key and value must have 3 axes, and their last axes must have the "
+                f"sizes {sizes}, but the shapes are {', '.join(str(x.shape) for x in inputs)}."
             )
         if self.batch_first:
             inputs = [layout.swapaxes(x, 0, 1) for x in inputs]
@@ -159,8 +159,7 @@ class MultiheadAttention(Cell):
         if k.shape[:2] != v.shape[:2] or q.shape[1] != k.shape[1]:
             raise ValueError(
                 f"For '{owner}', the batch sizes must be equal, and key and value must have equal lengths, "
-                f"but "
-                f"the shapes are {', '.join(str(x.shape) for x in inputs)}."
+                f"but the shapes are {', '.join(str(x.shape) for x in inputs)}."
             )
         queries, keys, values = self._projected((q, k, v))
         queries = arithmetic.mul(queries, 1 / _math.sqrt(self.head_dim))
@@ -188,8 +187,8 @@ class MultiheadAttention(Cell):
 def _masked(scores: Tensor, mask: Tensor) -> Tensor:
     if broadcast_shapes("MultiheadAttention", scores.shape, mask.shape) != scores.shape:
         raise ValueError(
-            f"For 'MultiheadAttention', a mask must broadcast to the scores of shape {scores.shape} (batch, "
-            f"heads, queries, keys), but it has the shape {mask.shape}."
+            f"For 'MultiheadAttention', a mask must broadcast to the scores of shape {scores.shape} "
+            f"(batch, heads, queries, keys), but its shape is {mask.shape}."
         )
     if mask.dtype is bool_:
         return choose(broadcast_to(mask, scores.shape), -_math.inf, scores)

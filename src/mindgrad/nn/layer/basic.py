@@ -114,8 +114,7 @@ class Dense(Cell):
         if not shape or shape[-1] != self.in_channels:
             raise ValueError(
                 f"For 'Dense', the last axis of the input must have size in_channels = {self.in_channels}, "
-                f"but the "
-                f"shape of the input is {x.shape} (weight: {weight.shape})."
+                f"but the shape of the input is {x.shape} and the shape of the weight is {weight.shape}."
             )
         y = apply(dot, x, weight, contract=((len(shape) - 1,), (1,)), batch=((), ()))
         if self.bias is not None:
@@ -188,8 +187,7 @@ class BiDense(Cell):
         if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1] or (x.shape[-1], y.shape[-1]) != channels:
             raise ValueError(
                 f"For 'BiDense', the last axes must have the sizes {channels}, and the other axes must "
-                f"match, but "
-                f"the shapes are {x.shape} and {y.shape}."
+                f"match, but the shapes are {x.shape} and {y.shape}."
             )
         return affine.bidense(x, y, self.weight, self.bias)
 

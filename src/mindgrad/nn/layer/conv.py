@@ -58,7 +58,7 @@ class _Conv(Cell):
         self.dilation = per_axis(dilation, axes, owner, "dilation", 1)
         self.pad_mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
         self.padding = padding
-        # check ``padding`` now, with an arbitrary input size, because the errors do not depend on this size
+        # check ``padding`` now. The check needs an input size, but its errors do not depend on this size
         some = (64,) * axes
         convolution.margins(owner, self.pad_mode, padding, some, self.kernel_size, self.stride)
         if self.in_channels % self.group or self.out_channels % self.group:
@@ -100,8 +100,8 @@ class _Conv(Cell):
             )  # fmt: skip
         more = per_axis(self.output_padding, axes, owner, "output_padding", 0)
         if self.pad_mode == "valid":
-            # if the stride is larger than the window, windows have gaps between them; as in MindSpore, the
-            # output includes these gaps
+            # if the stride is larger than the window, there is a gap after each window. As in MindSpore, the
+            # output also includes the gap after the last window
             spans = ((k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation, strict=True))
             more = tuple(max(extra, s - k) for extra, s, k in zip(more, self.stride, spans, strict=True))
         return _TRANSPOSED[axes - 1](

@@ -138,7 +138,7 @@ class EmbeddingLookup(Cell):
      [0.  1. ]]
     """
 
-    #: values of ``slice_mode``, which has no effect
+    #: values of the argument ``slice_mode``, which has no effect
     BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
     TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
 

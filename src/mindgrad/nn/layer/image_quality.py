@@ -28,7 +28,9 @@ __all__ = ["PSNR", "SSIM", "CentralCrop", "ImageGradients", "Unfold"]
 def _images(owner: str, img1: Any, img2: Any) -> tuple[Tensor, Tensor]:
     first, second = operands_of_one_shape(owner, img1=img1, img2=img2)
     if first.ndim != 4:
-        raise ValueError(f"For '{owner}', images must have the shape (n, c, h, w), but it is {first.shape}.")
+        raise ValueError(
+            f"For '{owner}', images must have the shape (n, c, h, w), but their shape is {first.shape}."
+        )
     if not first.dtype.is_inexact:
         first, second = cast(first, float32), cast(second, float32)
     return first, second
@@ -175,7 +177,10 @@ class ImageGradients(Cell):
     def construct(self, images: Any) -> tuple[Tensor, Tensor]:
         x = real_operand(images, "ImageGradients")
         if x.ndim != 4:
-            raise ValueError(f"For 'ImageGradients', the shape must be (n, c, h, w), but it is {x.shape}.")
+            raise ValueError(
+                "For 'ImageGradients', the images must have the shape (n, c, h, w), but their shape is "
+                f"{x.shape}."
+            )
         gradients = []
         for axis in (2, 3):
             size = x.shape[axis]
@@ -216,7 +221,8 @@ class CentralCrop(Cell):
         x = operand(image, "CentralCrop")
         if x.ndim not in (3, 4):
             raise ValueError(
-                f"For 'CentralCrop', the shape must be (c, h, w) or (n, c, h, w), but it is {x.shape}."
+                "For 'CentralCrop', the image must have the shape (c, h, w) or (n, c, h, w), but its "
+                f"shape is {x.shape}."
             )
         for axis in (x.ndim - 2, x.ndim - 1):
             size = x.shape[axis]

@@ -1,8 +1,8 @@
 """Operators of layers for subclasses, such as ``dense.matmul``.
 
 mindgrad's layers compute with functions. A subclass written for MindSpore may define its own ``construct``
-with the operators that MindSpore's layers have as attributes. These attributes exist here, too. An operator
-is created when it is first read, from the attributes that the layer has at that time.
+with the operators that MindSpore's layers have as attributes, so mindgrad's layers have these attributes,
+too. An operator is created when it is first read, from the attributes that the layer has at that time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class InnerOperator:
     def __get__(self, layer: Any, owner: type) -> Any:
         if layer is None:
             return self
-        # write to ``vars``: ``Cell.__setattr__`` would count this as a change of the layer
+        # write to ``vars``, because ``Cell.__setattr__`` would record a change of the layer
         made = vars(layer)[self._name] = self._make(layer)
         return made
 

@@ -226,8 +226,8 @@ class LayerNorm(Cell):
         x = real_operand(input_x, "LayerNorm")
         if x.shape[normalize_axis(self.begin_params_axis, x.ndim, "LayerNorm") :] != self.normalized_shape:
             raise ValueError(
-                f"For 'LayerNorm', the sizes of the input from axis {self.begin_params_axis} on must be "
-                f"{self.normalized_shape}, but its shape is {x.shape}."
+                f"For 'LayerNorm', the sizes of the input, beginning with axis {self.begin_params_axis}, "
+                f"must be {self.normalized_shape}, but its shape is {x.shape}."
             )
         return self.layer_norm(x, self.gamma, self.beta)[0]
 

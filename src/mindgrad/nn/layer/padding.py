@@ -16,7 +16,9 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
     def run(self: Any, x: Any) -> Tensor:
         x = operand(x, name)
         if x.ndim < axes:
-            raise ValueError(f"For '{name}', the input must have at least {axes} axes, but it is {x.shape}.")
+            raise ValueError(
+                f"For '{name}', the input must have at least {axes} axes, but its shape is {x.shape}."
+            )
         margins = sizes(self.padding, name, "padding")
         margins = margins * (2 * axes) if len(margins) == 1 else margins
         if len(margins) != 2 * axes:

@@ -23,7 +23,7 @@ def parameter(
     """
     if isinstance(init, Tensor) and init.shape != shape:
         raise ValueError(
-            f"For '{owner}', the initial value of '{name}' must have the shape {shape}, but it is "
+            f"For '{owner}', the initial value of '{name}' must have the shape {shape}, but its shape is "
             f"{init.shape}."
         )
     return Parameter(initializer(init, shape, dtype), name=name, requires_grad=trained)

@@ -22,7 +22,7 @@ def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
     return y if bias is None else arithmetic.add(y, bias)
 
 
-# --- steps of recurrent layers: x is W_ih · input + b_ih, computed for all times in one product -------
+# --- steps of recurrent layers. Their x is W_ih · input + b_ih, which one product computes for all times ---
 
 
 def _parts(x: Tensor, count: int) -> list[Tensor]:

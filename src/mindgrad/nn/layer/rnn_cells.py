@@ -45,14 +45,14 @@ class _RecurrentCell(Cell):
         x = real_operand(x, owner)
         if x.ndim != 2 or x.shape[1] != self.input_size:
             raise ValueError(
-                f"For '{owner}', the input must have the shape (batch, {self.input_size}), but it is "
-                f"{x.shape}."
+                f"For '{owner}', the input must have the shape (batch, {self.input_size}), but its shape "
+                f"is {x.shape}."
             )
         for hidden in states:
             if real_operand(hidden, owner).shape != (x.shape[0], self.hidden_size):
                 raise ValueError(
-                    f"For '{owner}', a state must have the shape ({x.shape[0]}, {self.hidden_size}), but it "
-                    f"is {hidden.shape}."
+                    f"For '{owner}', a state must have the shape ({x.shape[0]}, {self.hidden_size}), but "
+                    f"its shape is {hidden.shape}."
                 )
         given = affine(x, self.weight_ih, self.bias_ih)
         state = states if self.kind == "lstm" else states[0]

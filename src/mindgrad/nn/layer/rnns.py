@@ -82,7 +82,7 @@ class _Recurrent(Cell):
         names = self._names(kind)
         if len(weights) != len(names):
             raise ValueError(
-                f"For '{type(self).__name__}', there must be {len(names)} Parameters, for "
+                f"For '{type(self).__name__}', there must be {len(names)} Parameters, namely "
                 f"{', '.join(names)}, but got {len(weights)}."
             )
         for name, weight in zip(names, weights, strict=True):
@@ -132,8 +132,8 @@ class _Recurrent(Cell):
         if x.ndim != 3 or x.shape[2] != self.input_size or 0 in x.shape:
             axes = "(batch, time" if self.batch_first else "(time, batch"
             raise ValueError(
-                f"For '{owner}', the input must have the shape {axes}, {self.input_size}), but it is "
-                f"{x.shape}."
+                f"For '{owner}', the input must have the shape {axes}, {self.input_size}), but its shape "
+                f"is {x.shape}."
             )
         return layout.swapaxes(x, 0, 1) if self.batch_first else x
 
@@ -144,7 +144,9 @@ class _Recurrent(Cell):
             return creation.zeros(shape, like.dtype)
         state = real_operand(hx, owner)
         if state.shape != shape:
-            raise ValueError(f"For '{owner}', a state must have the shape {shape}, but it is {state.shape}.")
+            raise ValueError(
+                f"For '{owner}', a state must have the shape {shape}, but its shape is {state.shape}."
+            )
         return state
 
     def _lengths(self, seq_length: Any, time: int, batch: int) -> Tensor | None:

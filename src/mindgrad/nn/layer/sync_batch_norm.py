@@ -19,9 +19,9 @@ __all__ = ["SyncBatchNorm"]
 class SyncBatchNorm(BatchNorm):
     """Batch normalization over the batches of all processes.
 
-    With one process it equals :class:`BatchNorm2d`. In training, the processes exchange two messages of the
-    size of the statistics, in the forward and in the backward pass. Their batches may have different sizes.
-    All processes must make the call.
+    With one process it equals :class:`BatchNorm2d`. In training, both the forward and the backward pass
+    exchange two messages of about ``num_features`` numbers between the processes. The batches of the
+    processes may have different sizes. All processes must make the call.
 
     Args:
         num_features (int): number of channels, c.
@@ -102,7 +102,7 @@ def _group_of(process_groups: Any) -> str:
     own = [sorted(ranks) for ranks in process_groups if rank in ranks]
     if len(own) != 1:
         raise ValueError(
-            f"For 'SyncBatchNorm', the rank {rank} must be in one of the 'process_groups', but they are "
+            f"For 'SyncBatchNorm', the rank {rank} must be in one of the 'process_groups', but these are "
             f"{process_groups}."
         )
     name = f"sync_batch_norm_{'_'.join(map(str, own[0]))}"

@@ -53,7 +53,7 @@ class LossBase(Cell):
         return tuple(range(operand(x, type(self).__name__).ndim))
 
     def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
-        """Return ``weights`` · ``x``, reduced. It is computed in float32 or wider.
+        """Return the reduction of ``weights`` · ``x``, computed in float32 or wider.
 
         Args:
             x (Tensor): loss of each element.

@@ -1,7 +1,7 @@
 """Loss functions as Cells, and the base class for other losses.
 
 Each loss applies one function of ``ops``, or a formula in this file, to predictions and targets. Names,
-arguments, and defaults are MindSpore's. If r1.x and 2.x differ, they follow 2.x.
+arguments, and defaults are MindSpore's. If MindSpore r1.x and 2.x differ, the losses follow 2.x.
 """
 
 from __future__ import annotations

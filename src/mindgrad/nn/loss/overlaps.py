@@ -95,14 +95,17 @@ class MultiClassDiceLoss(LossBase):
         operator = "MultiClassDiceLoss"
         x, t = operands_of_one_shape(operator, logits=logits, labels=labels)
         if x.ndim < 2:
-            raise ValueError(f"For '{operator}', the 'logits' must have a class axis, but got {x.shape}.")
+            raise ValueError(
+                f"For '{operator}', the 'logits' must have a class axis, but their shape is {x.shape}."
+            )
         if self.activation is not None:
             x = self.activation(x)
         classes = x.shape[1]
         weights = None if self.weights is None else cast(operand(self.weights, operator), x.dtype)
         if weights is not None and weights.shape != (classes,):
             raise ValueError(
-                f"For '{operator}', the 'weights' must have the shape ({classes},), but got {weights.shape}."
+                f"For '{operator}', the 'weights' must have the shape ({classes},), but their shape is "
+                f"{weights.shape}."
             )
         total: Any = 0.0
         for c in range(classes):
@@ -156,8 +159,8 @@ class FocalLoss(LossBase):
             or t.shape[2:] != x.shape[2:]
         ):
             raise ValueError(
-                f"For 'FocalLoss', the logits must have the shape (n, c, …) and the labels (n, 1, …) or the "
-                f"shape of the logits, but the shapes are {x.shape} and {t.shape}."
+                "For 'FocalLoss', the logits must have the shape (n, c, …), and the labels must have the "
+                f"shape (n, 1, …) or the shape of the logits, but the shapes are {x.shape} and {t.shape}."
             )
         rows, classes = x.shape[:2]
         logs = activation.log_softmax(layout.reshape(x, (rows, classes, -1)), 1)
@@ -168,7 +171,7 @@ class FocalLoss(LossBase):
             weights = cast(operand(self.weight, operator), logs.dtype)
             if weights.shape != (classes,):
                 raise ValueError(
-                    f"For 'FocalLoss', the 'weight' must have the shape ({classes},), but got "
+                    f"For 'FocalLoss', the 'weight' must have the shape ({classes},), but its shape is "
                     f"{weights.shape}."
                 )
         if not is_full:

@@ -1,4 +1,4 @@
-"""Metrics of classification: accuracy, precision, recall, F scores, top k."""
+"""Classification metrics: accuracy, precision, recall, F scores, top-k accuracy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Accuracy(EvaluationBase, MeanMetric):
 
 
 class _Counted(EvaluationBase):
-    """Base of metrics that count, for each class, right, predicted and true labels."""
+    """Base class of metrics that count correct, predicted, and true labels by class."""
 
     def __init__(self, eval_type: str = "classification") -> None:
         super().__init__(eval_type)

@@ -26,8 +26,8 @@ def _correlation(tp: Any, fp: Any, tn: Any, fn: Any) -> Any:
     return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
-#: MindSpore's names for a measure -> function of the numbers of true positives, false positives, true
-#: negatives, and false negatives
+#: names of a measure in MindSpore -> function that computes it from the numbers of true positives, false
+#: positives, true negatives, and false negatives
 _MEASURES: dict[tuple[str, ...], Callable[[Any, Any, Any, Any], Any]] = {
     ("sensitivity", "recall", "hit rate", "true positive rate", "tpr"): lambda tp, fp, tn, fn: _ratio(
         tp, tp + fn
@@ -57,7 +57,7 @@ _BY_NAME = {name: measure for names, measure in _MEASURES.items() for name in na
 
 
 class ConfusionMatrixMetric(Metric):
-    """A metric computed from true and false, positive and negative predictions.
+    """A metric computed from the counts of true and false positives and negatives.
 
     Args:
         skip_channel (bool): whether to skip the first channel, the background, if there are several.

@@ -76,15 +76,16 @@ class ROC(Metric):
         if scores.ndim == labels.ndim:
             if scores.shape != labels.shape or self.class_num not in (None, 1):
                 raise ValueError(
-                    f"For 'ROC', scores of one class need labels of that shape and no 'class_num', but the "
-                    f"shapes are {scores.shape} and {labels.shape}, and 'class_num' is {self.class_num}."
+                    "For 'ROC', scores of one class need labels of the same shape and no 'class_num', but "
+                    f"the shapes of scores and labels are {scores.shape} and {labels.shape}, and "
+                    f"'class_num' is {self.class_num}."
                 )
             self._data = scores.reshape(-1, 1), labels.reshape(-1)
             return
         if scores.ndim != labels.ndim + 1 or scores.shape[1] != self.class_num or self.pos_label is not None:
             raise ValueError(
-                f"For 'ROC', scores of shape (N, C, ...) need labels of shape (N, ...), C as 'class_num' and "
-                f"no 'pos_label', but the shapes are {scores.shape} and {labels.shape}, 'class_num' is "
+                "For 'ROC', scores of shape (N, C, ...) need labels of shape (N, ...), 'class_num' = C "
+                f"and no 'pos_label', but the shapes are {scores.shape} and {labels.shape}, 'class_num' is "
                 f"{self.class_num} and 'pos_label' is {self.pos_label}."
             )
         self._data = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1]), labels.reshape(-1)

@@ -1,4 +1,4 @@
-"""Metrics of regression, and the mean loss."""
+"""Regression metrics, and the mean loss."""
 
 from __future__ import annotations
 

@@ -221,8 +221,8 @@ class EvaluationBase(Metric):
         expected = getattr(self, "_classes", None)
         if expected is not None and classes != expected:
             raise ValueError(
-                f"For '{type(self).__name__}', the number of classes must stay the same, but it was "
-                f"{expected} and is {classes}."
+                f"For '{type(self).__name__}', all updates must have the same number of classes, but it "
+                f"was {expected} before and is {classes} now."
             )
         self._classes: int | None = classes
         return predicted, true

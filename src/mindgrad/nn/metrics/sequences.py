@@ -62,11 +62,11 @@ class BleuScore(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Add translations and the references of each.
+        """Add translations and their reference translations.
 
         Args:
-            *inputs (list): a list of translations, each a list of words, and a list with the list of
-                reference translations for each of them.
+            *inputs (list): two lists of the same length: the translations, each a list of words; and for each
+                translation, a list of its reference translations.
 
         Raises:
             ValueError: If the number of inputs is not two, or the numbers of translations and reference lists
@@ -74,8 +74,8 @@ class BleuScore(Metric):
         """
         if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
             raise ValueError(
-                "For 'BleuScore.update', pass translations and the same number of lists of references, but "
-                "got "
+                "For 'BleuScore.update', pass a list of translations and a list of the same length with "
+                "the references of each translation, but the lengths are "
                 f"{' and '.join(str(len(data)) for data in inputs)}."
             )
         for translation, references in zip(*inputs, strict=True):

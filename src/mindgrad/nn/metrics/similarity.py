@@ -50,9 +50,8 @@ class Dice(MeanMetric):
         predicted, true = self._arrays(inputs)
         if predicted.shape != true.shape:
             raise ValueError(
-                f"For 'Dice.update', predictions and labels must have the same shape, but got "
-                f"{predicted.shape} "
-                f"and {true.shape}."
+                "For 'Dice.update', predictions and labels must have the same shape, but got "
+                f"{predicted.shape} and {true.shape}."
             )
         self._count += len(true)
         squares = float(np.vdot(predicted, predicted) + np.vdot(true, true))

@@ -73,7 +73,7 @@ class _SurfaceMetric(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Set predictions, labels, and the label of the region, replacing old ones.
+        """Set predictions, labels, and the label of the region, and discard old ones.
 
         Args:
             *inputs (Tensor, list, numpy.ndarray, or number): predictions and labels of the same shape, and a
@@ -100,8 +100,7 @@ class _SurfaceMetric(Metric):
         if predicted.size == 0 or predicted.shape != true.shape:
             raise ValueError(
                 f"For '{owner}.update', predictions and labels must have the same shape and not be empty, "
-                f"but got "
-                f"{predicted.shape} and {true.shape}."
+                f"but got {predicted.shape} and {true.shape}."
             )
         if label not in predicted and label not in true:
             raise ValueError(
@@ -214,8 +213,8 @@ class MeanSurfaceDistance(_MeanDistance):
 class RootMeanSquareDistance(_MeanDistance):
     """Mean square distance of the predicted outline from the true outline.
 
-    With ``symmetric`` it is the root of the mean over both directions. As in MindSpore, the root is computed
-    only for both directions.
+    With ``symmetric``, the result is the root of the mean square over both directions. Without it, the result
+    is the mean square without a root, as in MindSpore.
 
     Args:
         symmetric (bool): whether to compute the root of the mean over both directions.

@@ -83,7 +83,8 @@ class Adam(Optimizer):
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
         rows = self._rows(gradients, self.moment1, self.moment2, greatest)
-        # one step size per learning rate, because most Parameters have the same rate
+        # ``id`` of a learning rate -> step size. Most Parameters share one learning rate, and so one step
+        # size
         steps: dict[int, Any] = {}
         for parameter, gradient, rate, moment1, moment2, bound in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
@@ -120,10 +121,10 @@ class _ShortAdam(Adam):
 
 
 class AdamOffload(_ShortAdam):
-    """:class:`Adam`, under MindSpore's name for its variant with host state.
+    """Another name of :class:`Adam`, with its arguments up to ``loss_scale``.
 
-    The arguments are the arguments of :class:`Adam` up to ``loss_scale``. The state is on the device of the
-    program.
+    In MindSpore, this optimizer keeps its state on the host. In mindgrad, the state is on the device of the
+    program, as the state of :class:`Adam` is.
 
     {as Adam}
 

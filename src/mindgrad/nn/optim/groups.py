@@ -77,11 +77,13 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
             )
         if "order_params" in group:
             if len(group) > 1:
-                raise ValueError(f"For '{owner}', a group with 'order_params' must have no other key.")
+                raise ValueError(
+                    f"For '{owner}', a group with the key 'order_params' must not have another key."
+                )
             order = _listed(owner, "order_params", group["order_params"])
             continue
         if "params" not in group:
-            raise KeyError(f"For '{owner}', a group of parameters has no 'params'.")
+            raise KeyError(f"For '{owner}', a group has no 'params', the list of its Parameters.")
         centralized = group.get("grad_centralization", False)
         of_type(centralized, bool, owner, "grad_centralization", "bool")
         for parameter in _listed(owner, "params of a group", group["params"]):
@@ -106,7 +108,7 @@ def _check_names(owner: str, entries: list[Member]) -> None:
         before = first.setdefault(name, number)
         if before == number:
             continue
-        where = f"as number {before} and number {number} of the Parameters"
+        where = f"at positions {before} and {number} of the Parameters"
         other = entries[before].parameter
         if other is member.parameter:
             raise RuntimeError(f"For '{owner}', the Parameter '{name}' is given twice, {where}.")
@@ -122,10 +124,10 @@ def _ordered(owner: str, entries: list[Member], order: list[Any]) -> list[Member
     chosen = [member for member in wanted if member is not None]
     if len(chosen) != len(wanted) or {id(m.parameter) for m in chosen} != set(by_parameter):
         raise ValueError(
-            f"For '{owner}', the 'order_params' must be the Parameters of all groups, each once. The groups "
-            f"have {len(entries)}; 'order_params' lists {len({id(m) for m in chosen})}, among "
-            f"{len(order)}."
+            f"For '{owner}', the 'order_params' must list the Parameters of all groups, each once. The "
+            f"groups have {len(entries)} Parameters; 'order_params' lists {len({id(m) for m in chosen})} "
+            f"of them in {len(order)} entries."
         )
     if len(chosen) != len(entries):
-        raise ValueError(f"For '{owner}', the 'order_params' list a Parameter twice.")
+        raise ValueError(f"For '{owner}', 'order_params' lists a Parameter twice.")
     return chosen

@@ -28,8 +28,8 @@ class LARS(Cell):
         g ← (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε)
 
     for each Parameter that ``lars_filter`` selects (You, Gitman, and Ginsburg 2017). λ is the weight decay of
-    ``optimizer``, which then does not apply it. With ``use_clip`` the factor is divided by the learning rate
-    and is at most 1.
+    ``optimizer``; LARS applies it, so ``optimizer`` does not. With ``use_clip``, the factor is divided by the
+    learning rate and is at most 1.
 
     Args:
         optimizer (Optimizer): optimizer that receives the scaled gradients.

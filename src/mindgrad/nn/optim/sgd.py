@@ -100,8 +100,8 @@ class SGD(Optimizer):
         factor = non_negative("SGD", "momentum", momentum)
         if (factor > 0) is not self.has_momentum:
             raise ValueError(
-                "For 'SGD', the momentum cannot change from 0 or to 0, because the optimizer stores "
-                "momenta only if it is positive. Create a new optimizer."
+                "For 'SGD', the momentum cannot change from 0 or to 0, because the optimizer has momentum "
+                "buffers only for a positive momentum. Create a new optimizer."
             )
         self.momentum.set_data(Tensor(np.float32(factor)))
 

@@ -122,8 +122,8 @@ def ctc_greedy_decoder(
     logits, lengths = operand(inputs, "CTCGreedyDecoder"), operand(sequence_length, "CTCGreedyDecoder")
     if logits.ndim != 3 or lengths.shape != logits.shape[1:2]:
         raise ValueError(
-            f"For 'CTCGreedyDecoder', the shapes must be (t, n, c) and (n,), but are {logits.shape} and "
-            f"{lengths.shape}."
+            "For 'CTCGreedyDecoder', the inputs and their lengths must have the shapes (t, n, c) and "
+            f"(n,), but their shapes are {logits.shape} and {lengths.shape}."
         )
     times, _, classes = logits.shape
     values = known(lengths)

@@ -85,14 +85,15 @@ class Operation(Primitive):
         names = list(self.attributes)
         if len(args) > len(names):
             raise TypeError(
-                f"For '{name}', there are {len(names)} attributes, but {len(args)} were given; pass inputs "
-                f"in the call: ops.{name}()(x)."
+                f"For '{name}', the class has {len(names)} attributes, but got values for "
+                f"{len(args)}. Pass inputs in the call: ops.{name}()(x)."
             )
         values = dict(zip(names, args, strict=False))
         for key, value in kwargs.items():
             if key not in self.attributes:
                 raise TypeError(
-                    f"For '{name}', there is no attribute '{key}'; it has {', '.join(names) or 'none'}."
+                    f"For '{name}', there is no attribute '{key}'. The attributes are: "
+                    f"{', '.join(names) or 'none'}."
                 )
             if key in values:
                 raise TypeError(f"For '{name}', the attribute '{key}' is given twice.")

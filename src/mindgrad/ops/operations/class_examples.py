@@ -17,7 +17,7 @@ def class_path(form: Form) -> str:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Replace calls of a function, ``f(x, axis)``, by its class: ``F(axis)(x)``."""
+    """Replace calls of a function, ``f(x, axis)``, with its class: ``F(axis)(x)``."""
 
     def __init__(self, form: Form, reading: Reading, parameters: dict[str, str]) -> None:
         self.form, self.fixed = form, [each.name for each in reading.attributes]
@@ -40,7 +40,7 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def class_example(example: str, form: Form, reading: Reading, parameters: dict[str, str]) -> str:
-    """Replace the calls in a function's example by calls of the class of ``form``.
+    """Replace the calls in a function's example with calls of the class of ``form``.
 
     Args:
         example: lines of a doctest.

@@ -77,8 +77,8 @@ class Custom(Primitive):
         for name, value in (("out_shape", out_shape), ("out_dtype", out_dtype)):
             if value is None:
                 raise TypeError(
-                    f"For 'Custom', '{name}' must be given: it is needed before 'func' runs. If the result "
-                    f"is like the first input, pass {name}=lambda x, *others: x."
+                    f"For 'Custom', '{name}' must be given, because it must be known before 'func' runs. "
+                    f"If the result is like the first input, pass {name}=lambda x, *others: x."
                 )
         self.func, self.bprop = func, bprop
         self.out_shape, self.out_dtype = out_shape, out_dtype

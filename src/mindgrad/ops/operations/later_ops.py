@@ -87,7 +87,9 @@ def _im2col(self: Any, x: Any) -> Tensor:
 def _col2im(self: Any, x: Any, output_size: Any) -> Tensor:
     columns = operand(x, "Col2Im")
     if columns.ndim != 4:
-        raise ValueError(f"For 'Col2Im', the input must have the shape (n, c, k, l), not {columns.shape}.")
+        raise ValueError(
+            f"For 'Col2Im', the input must have the shape (n, c, k, l), but its shape is {columns.shape}."
+        )
     n, c, k, count = columns.shape
     flat = layout.reshape(columns, (n, c * k, count))
     return im2col.fold(flat, output_size, self.kernel_size, self.dilation, self.padding, self.stride)

@@ -110,8 +110,8 @@ def _layer_norm(self: Any, x: Any, gamma: Any, beta: Any) -> tuple[Tensor, Tenso
         shape = real_operand(each, "LayerNorm").shape
         if shape != original.shape[params:]:
             raise ValueError(
-                f"For 'LayerNorm', the '{name}' must have the shape {original.shape[params:]}, but it "
-                f"is {shape}."
+                f"For 'LayerNorm', the '{name}' must have the shape {original.shape[params:]}, but its "
+                f"shape is {shape}."
             )
     x = widened(original)
     mean, variance = normalization.statistics(x, tuple(range(first, x.ndim)))

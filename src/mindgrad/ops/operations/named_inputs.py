@@ -14,7 +14,7 @@ from mindgrad.ops.define import NOT_GIVEN
 
 __all__ = ["input_names", "meant", "optional_inputs", "with_named"]
 
-#: groups of argument names that mean the same. A name may be in several groups
+#: groups of argument names with the same meaning. A name may be in several groups
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
@@ -68,8 +68,7 @@ def with_named(
         if position is None:
             raise TypeError(
                 f"For '{operator}', the input '{name}' is unknown, or was already passed by position; the "
-                f"inputs are "
-                f"{', '.join(names) or 'not named'}."
+                f"inputs are {', '.join(names) or 'not named'}."
             )
         if position in values:
             raise TypeError(f"For '{operator}', the input '{position}' is given twice.")

@@ -12,10 +12,10 @@ __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_r
 
 def _refuse(name: str) -> NoReturn:
     raise TypeError(
-        f"For 'Primitive', {name} cannot become an operator of mindgrad: an operator in Python has no "
-        "compiled form. Write a function of existing operators, which mindgrad differentiates "
-        "automatically, or, for "
-        "a custom derivative, a Cell with 'construct' and 'bprop'."
+        f"For 'Primitive', {name} cannot become an operator of mindgrad, because an operator that is "
+        "defined in Python cannot be compiled. Write a function that calls existing operators, which "
+        "mindgrad differentiates automatically. For a custom derivative, write a Cell with 'construct' "
+        "and 'bprop'."
     )
 
 
@@ -48,7 +48,8 @@ class Primitive:
         """The name of the operator."""
         return type(self).__name__
 
-    #: arguments of :meth:`shard`: strategies of the inputs and of the results. ``None`` if it was not called
+    #: arguments of :meth:`shard`: strategies of the inputs and of the results. ``None`` before ``shard`` is
+    #: called
     strategies: tuple[Any, Any] | None = None
 
     # in MindSpore, the next methods select a device or a backend; in mindgrad, they have no effect
@@ -119,7 +120,7 @@ class PrimitiveWithInfer(Primitive):
     >>> ops.PrimitiveWithInfer("Scale")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    TypeError: For 'Primitive', Primitive('Scale') cannot become an operator of mindgrad: ...
+    TypeError: For 'Primitive', Primitive('Scale') cannot become an operator of mindgrad, ...
     """
 
 
@@ -136,7 +137,7 @@ class PrimitiveWithCheck(Primitive):
     >>> ops.PrimitiveWithCheck("Scale")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    TypeError: For 'Primitive', Primitive('Scale') cannot become an operator of mindgrad: ...
+    TypeError: For 'Primitive', Primitive('Scale') cannot become an operator of mindgrad, ...
     """
 
 

@@ -44,19 +44,19 @@ Dropout = operation(
     __name__, "Dropout", dropping.dropout,
     attributes={"keep_prob": _keep_prob("Dropout", True), "Seed0": integer(0), "Seed1": integer(0)},
     run=_dropped,
-    meaning=f"Set elements to zero, and divide the others by ``keep_prob``. | {_PAIR}",
+    meaning=f"Set random elements to zero, and divide the kept ones by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout(keep_prob=1.0)(Tensor([3.0, 4.0]))[1]", prints="[1. 1.]",
 )  # fmt: skip
 Dropout2D = operation(
     __name__, "Dropout2D", dropping.dropout2d, attributes={"keep_prob": _keep_prob("Dropout2D", False)},
     run=lambda self, x: _channels_dropped(self, x, 2),
-    meaning=f"Set channels of images to zero, and divide the others by ``keep_prob``. | {_PAIR}",
+    meaning=f"Set random channels of images to zero, and divide others by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout2D(keep_prob=1.0)(Tensor([[[[3.0, 4.0]]]]))[1]", prints="[[[[ True  True]]]]",
 )  # fmt: skip
 Dropout3D = operation(
     __name__, "Dropout3D", dropping.dropout3d, attributes={"keep_prob": _keep_prob("Dropout3D", False)},
     run=lambda self, x: _channels_dropped(self, x, 3),
-    meaning=f"Set channels of volumes to zero, and divide the others by ``keep_prob``. | {_PAIR}",
+    meaning=f"Set random channels of volumes to zero, and divide others by ``keep_prob``. | {_PAIR}",
     example="ops.Dropout3D(keep_prob=1.0)(Tensor([[[[[3.0, 4.0]]]]]))[1]",
     prints="[[[[[ True  True]]]]]",
 )  # fmt: skip
@@ -88,7 +88,7 @@ Randperm = operation(
     example="ops.Randperm(3, -1)(Tensor([1]))", prints="[ 0 -1 -1]",
 )  # fmt: skip
 
-# this mask has one Boolean per element; MindSpore's mask has one bit
+# the mask has one Boolean for each element, whereas MindSpore's mask has one bit for each element
 DropoutGenMask = operation(
     __name__, "DropoutGenMask", dropping.dropout, attributes={"Seed0": integer(0), "Seed1": integer(0)},
     meaning="Draw a random mask of the elements to keep. | Boolean tensor of the given shape.",
@@ -100,7 +100,7 @@ DropoutGenMask = operation(
 )  # fmt: skip
 DropoutDoMask = operation(
     __name__, "DropoutDoMask", dropping.dropout,
-    meaning="Apply a mask of ``DropoutGenMask`` and divide by the probability. "
+    meaning="Apply a mask of ``DropoutGenMask``, and divide by the keep probability. "
     "| Tensor with the shape of ``input_x``.",
     run=lambda self, input_x, mask, keep_prob: choose(
         mask, arithmetic.div(operand(input_x, "DropoutDoMask"), keep_prob), 0.0

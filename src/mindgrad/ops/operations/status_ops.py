@@ -125,5 +125,5 @@ _ABSENT = [
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 
-#: without ``identity``: ``ops.identity`` is a function
+#: the operator classes, except ``identity``, because ``ops.identity`` is a function
 __all__ = list(_ABSENT + [name for name in classes(globals()) if name != "identity"])

@@ -110,8 +110,8 @@ class NeighborExchange(Primitive):
         shapes = [tuple(x.shape) for x in input_x] if isinstance(input_x, (tuple, list)) else self.send_shapes
         if shapes != self.send_shapes:
             raise ValueError(
-                f"For 'NeighborExchange', the inputs must have the 'send_shapes' {self.send_shapes}, but got "
-                f"{shapes}."
+                "For 'NeighborExchange', the shapes of the inputs must be the 'send_shapes' "
+                f"{self.send_shapes}, but they are {shapes}."
             )
         return neighbor_exchange.exchanged_with_neighbors(
             input_x, self.send_rank_ids, self.recv_rank_ids, self.recv_shapes, self.recv_type, self.group
@@ -183,8 +183,8 @@ def _in_directions(value: Any, ranks: Sequence[int], operator: str, name: str) -
     listed = [whole_number(rank, operator, name, least=-1) for rank in value]
     if len(listed) != 8 or not set(listed) <= {-1, *ranks}:
         raise ValueError(
-            f"For '{operator}', the '{name}' must be eight of the group's ranks {list(ranks)} or -1, but got "
-            f"{listed}."
+            f"For '{operator}', the '{name}' must contain eight entries, each a rank of the group "
+            f"{list(ranks)} or -1, but got {listed}."
         )
     return listed
 
@@ -249,8 +249,9 @@ class BatchISendIRecv(Primitive):
             or set(self.op_types) - {"isend", "irecv"}
         ):
             raise ValueError(
-                f"For 'BatchISendIRecv', there must be a rank for each of 'op_types', 'isend' or 'irecv', "
-                f"and a shape and a dtype for each 'irecv', but got {self.op_types} and {counts}."
+                "For 'BatchISendIRecv', each of 'op_types' must be 'isend' or 'irecv' and have a rank, "
+                f"and each 'irecv' must have a shape and a dtype. The types are {self.op_types}, and the "
+                f"numbers of entries are {counts}."
             )
         for rank in self.remote_ranks:
             partner(rank, "remote_ranks", group, "BatchISendIRecv")

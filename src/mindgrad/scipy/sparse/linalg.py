@@ -34,7 +34,7 @@ from mindgrad.solvers.linear_solvers import dot, norm
 
 __all__ = ["cg", "gmres"]
 
-#: type annotation for Tensors. It is ``Any``, because type checkers do not see the methods that ``ops`` adds
+#: type annotation for Tensors. It is ``Any``, because type checkers do not know the methods that ``ops`` adds
 _Value = Any
 _METHODS = ("batched", "incremental")
 
@@ -193,7 +193,8 @@ def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
         again: _Value = matmul(before, w)
         w = w - matmul(again, before)
         height = norm([w])
-        # if w is a linear combination of the basis, only rounding errors remain, so replace them by zero
+        # if w is a linear combination of the basis, the remainder consists of rounding errors, so replace it
+        # with zero
         height = where(height > 10 * float(np.finfo(w.dtype.numpy).eps) * size, height, zeros_like(height))
         coefficients = projections + again
         column = [*coefficients, height, *[zeros_like(height)] * (width - k - 1)]
@@ -237,7 +238,7 @@ class _System:
         self.b: _Value = inexact(operand(b, owner))
         if not (self.b.ndim == 1 or (self.b.ndim == 2 and self.b.shape[1] == 1)):
             raise ValueError(
-                f"For '{owner}', the 'b' must have the shape (n,) or (n, 1), but got {self.b.shape}."
+                f"For '{owner}', the 'b' must have the shape (n,) or (n, 1), but its shape is {self.b.shape}."
             )
         self.size = self.b.shape[0]
         self.product = self._product("A", A)
@@ -246,7 +247,7 @@ class _System:
         self.start = start.astype(self.b.dtype)
         if self.start.shape != self.b.shape:
             raise ValueError(
-                f"For '{owner}', the 'x0' must have the shape of 'b', {self.b.shape}, but got "
+                f"For '{owner}', the 'x0' must have the shape of 'b', {self.b.shape}, but its shape is "
                 f"{self.start.shape}."
             )
         self._tol, self._atol = tol, atol

@@ -218,7 +218,7 @@ class Callbacks:
             if isinstance(callback, type) and issubclass(callback, Callback):
                 name = callback.__name__
                 raise TypeError(
-                    f"For 'Model', 'callbacks' has the class {name}: create an instance, {name}()."
+                    f"For 'Model', 'callbacks' contains the class {name}. Create an instance: {name}()."
                 )
             of_type(callback, Callback, "Model", "callbacks", "Callbacks")
         self.listed: list[Callback] = listed

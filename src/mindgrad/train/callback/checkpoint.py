@@ -22,7 +22,7 @@ __all__ = ["CheckpointConfig", "ModelCheckpoint"]
 
 _CheckpointManager = absent(
     __name__, "_CheckpointManager", "lists the files of MindSpore's own ModelCheckpoint",
-    "ModelCheckpoint keeps the latest files by itself, keep_checkpoint_max of them.",
+    "ModelCheckpoint itself keeps the latest keep_checkpoint_max files.",
 )  # fmt: skip
 
 
@@ -107,9 +107,8 @@ class CheckpointConfig:
         for entry in self.append_info:
             if entry not in ("epoch_num", "step_num") and not isinstance(entry, dict):
                 raise TypeError(
-                    f"For '{owner}', the 'append_info' must contain only 'epoch_num', 'step_num' and dicts, "
-                    f"but got "
-                    f"{entry!r}."
+                    f"For '{owner}', the 'append_info' must contain only 'epoch_num', 'step_num' and "
+                    f"dicts, but got {entry!r}."
                 )
 
     def get_checkpoint_policy(self) -> dict[str, int]:
@@ -124,16 +123,17 @@ class CheckpointConfig:
 class ModelCheckpoint(Callback):
     """Callback that writes checkpoints ``<directory>/<prefix>-<epoch>_<step>.ckpt``.
 
-    If the directory already contains files with the prefix, ``_1``, ``_2``, ... is appended to it. The state
-    after the last step is always written. In a job of several processes all of them may have this callback.
-    If they have the same directory, one process writes each file; with different directories each process
-    writes its own.
+    If the directory already contains files with the prefix, ``_1``, ``_2``, ... is appended to the prefix.
+    The state after the last step is always written. In a job of several processes, all processes may use this
+    callback. If they pass the same directory, one process writes each file. If they pass different
+    directories, each process writes its own files.
 
     Args:
         prefix (str, optional): start of the names of checkpoint files. Default: ``"CKP"``.
         directory (str, optional): folder of the checkpoint files, which is created if necessary. ``None``:
             the current folder. Default: ``None``.
-        config (CheckpointConfig, optional): settings of when to write files. ``None``: after each step.
+        config (CheckpointConfig, optional): when to write files, and how many to keep. ``None``: after each
+            step.
             Default: ``None``.
 
     Raises:
@@ -178,7 +178,7 @@ class ModelCheckpoint(Callback):
     def on_train_begin(self, run_context: RunContext) -> None:
         """Find a file name prefix that no existing file has."""
         subject = f"the prefix {self._given_prefix} in {self._directory}"
-        # all processes agree on the prefix of the file names before one of them writes a file
+        # agree with all other processes on the prefix of the file names before a process writes a file
         self._prefix = agreed(subject, self._free_prefix)
         self._written, self._last_step, self._last_time = [], 0, time.monotonic()
 

@@ -21,7 +21,7 @@ __all__ = ["History", "LossMonitor", "ProgressBar", "TimeMonitor"]
 def _say(text: str) -> None:
     """Print a line, on rank 0 only."""
     if shows_progress():
-        print(text, flush=True)  # noqa: T201 - what these callbacks are for
+        print(text, flush=True)  # noqa: T201 - printing is the purpose of these callbacks
 
 
 class LossMonitor(Callback):
@@ -69,9 +69,10 @@ class LossMonitor(Callback):
         is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
         if not math.isfinite(loss) and not is_left_out:
             raise ValueError(
-                f"epoch: {state.cur_epoch_num} step: {step}. The loss is {loss}: training is stopped. "
-                f"The learning rate may be too large, or the data may hold NaN or a label that is out of "
-                f"range, which a compiled step marks with NaN. In PYNATIVE_MODE such a label raises an error."
+                f"epoch: {state.cur_epoch_num} step: {step}. The loss is {loss}, so training is stopped. "
+                "The learning rate may be too large, or the data may contain NaN or an out-of-range "
+                "label. In a compiled step, the loss of such a label is NaN; in PYNATIVE_MODE, it raises "
+                "an error."
             )
         if self._per_print_times and state.cur_step_num - self._printed >= self._per_print_times:
             self._printed = state.cur_step_num
@@ -110,7 +111,7 @@ class TimeMonitor(Callback):
         self._fetching = 0.0
 
     def epoch_begin(self, run_context: RunContext) -> None:
-        """Start to measure the time of an epoch."""
+        """Start timing the epoch."""
         self._start = self._step_end = time.perf_counter()
         self._fetching = 0.0
 
@@ -119,7 +120,7 @@ class TimeMonitor(Callback):
         self._fetching += time.perf_counter() - self._step_end
 
     def step_end(self, run_context: RunContext) -> None:
-        """Start to measure the time until the next step."""
+        """Start timing the interval until the next step."""
         self._step_end = time.perf_counter()
 
     def epoch_end(self, run_context: RunContext) -> None:
@@ -174,9 +175,9 @@ class History(Callback):
 class ProgressBar(Callback):
     """A progress bar on a terminal or in a notebook, or else one line per epoch.
 
-    The package rich draws the bar if it is installed. For a very short epoch, it prints only a line. If the
-    bar moves, a :class:`~mindgrad.train.Model` without another printing callback uses a progress bar
-    automatically.
+    The package rich draws the bar if it is installed. A very short epoch prints one line and no bar. If the
+    output can show a moving bar, a :class:`~mindgrad.train.Model` without another printing callback adds a
+    progress bar automatically.
 
     Args:
         stream (file object, optional): output stream of the progress bar. ``None``: standard error. Default:
@@ -214,7 +215,7 @@ class ProgressBar(Callback):
         return is_shown_on(self.stream)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """Start to measure the time of an epoch."""
+        """Start timing the epoch."""
         self._start = self._shown = time.monotonic()
 
     def on_train_step_end(self, run_context: RunContext) -> None:
@@ -238,7 +239,7 @@ class ProgressBar(Callback):
             self.stream.flush()
 
     def __exit__(self, *error: Any) -> None:
-        if self._bar:  # the run ended within an epoch
+        if self._bar:  # the run ended before the end of an epoch
             self._bar.end(*self._latest)
             self._bar = None
 

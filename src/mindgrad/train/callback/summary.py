@@ -13,7 +13,7 @@ from mindgrad.train.callback.base import Callback
 
 __all__ = ["SummaryCollector", "SummaryLandscape", "SummaryRecord"]
 
-#: classes that have already warned in this process
+#: names of the classes that have already warned in this process
 _warned: set[str] = set()
 
 

@@ -18,8 +18,9 @@ from mindgrad.nn.probability.distribution.tails import (
 __all__ = ["Beta", "Exponential", "Gamma"]
 
 _NAN = float("nan")
-#: upper bound of the logarithm of the normalizing factor, which would overflow otherwise. At an edge of the
-#: support, where the log density may be −∞, the density is computed as a product of powers and this factor.
+#: Upper bound of the logarithm of the normalizing factor, so that the factor does not overflow. The factor is
+#: used only at an edge of the support: there, the log density may be −∞, so the density is computed as a
+#: product of powers and the normalizing factor.
 _MOST = 80.0
 
 
