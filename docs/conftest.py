@@ -7,7 +7,7 @@ import pytest
 
 from tests.public_names import restored
 
-# Programs that write what the pages show have no examples (unit/repository/test_coverage_page.py imports them).
+# Programs that write what the pages show have no examples (`test_coverage_page.py` imports them).
 # Pages in Chinese have the code blocks of the English ones (tests/architecture/test_site.py).
 collect_ignore_glob = ["*/*.py", "*.zh.md"]
 

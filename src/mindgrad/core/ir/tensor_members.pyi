@@ -389,7 +389,7 @@ class TensorMembers:
     def histc(self, bins: _int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
         """Count elements in ``bins`` intervals of equal width from ``min`` to ``max``."""
     def hooks(self) -> list[Callable[[Tensor], Any]]:
-        """List the hooks of this tensor in the order in which they are called."""
+        """List the hooks of this tensor, in the order in which they are called."""
     def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """Split a tensor along the second axis, or a vector along its only axis."""
     def hypot(self, other: Any) -> Tensor:

@@ -185,7 +185,8 @@ class CustomDerivative:
 def _silent_reads(level: int) -> Iterator[None]:
     """Turn off warnings about reads of differentiated tensors.
 
-    It applies to tensors of scopes that are nested at most ``level`` deep. The body of a function with a custom derivative is not differentiated, so it can read values.
+    It applies to tensors of scopes that are nested at most ``level`` deep. The body of a function with a
+    custom derivative is not differentiated, so it can read values.
     """
     before, state.read_level = state.read_level, level
     try:
