@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import FancyBboxPatch, Patch
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "architecture.md"
@@ -36,6 +36,13 @@ _CORE = [
 ]
 _ENGINE = [*[f"core/{part}" for part in _CORE], "_base", "frontend", "distributed", "eager"]
 
+#: colors of the boxes
+_COLORS = {
+    "core": "#dde8f7",
+    "other packages of the engine": "#e3f1e3",
+    "MindSpore's names, and tools": "#f5f0e3",
+}
+
 Arrows = dict[str, set[str]]
 
 
@@ -47,6 +54,12 @@ def package_of(parts: tuple[str, ...]) -> str:
     if first in _ENGINE:
         return first
     return INSPECT if first in ("inspect", "tools") else PROGRAMS if first in _ABOVE else SURFACE
+
+
+def _part(package: str) -> str:
+    """The legend of a package."""
+    core, engine, names = _COLORS
+    return core if package.startswith("core/") else engine if package in _ENGINE else names
 
 
 def arrows() -> Arrows:
@@ -111,15 +124,18 @@ def draw(imports: Arrows) -> None:
     for package, number in level.items():
         rows[number].append(package)
     figure, axes = plt.subplots(figsize=(9, 8.5))
-    centers = {}
+    centers, gap, edge = {}, 0.7, 0.0
     for number, packages in rows.items():
-        for position, package in enumerate(packages):
-            width = 1.5 + lines[package] / 12_000
-            x = (position - (len(packages) - 1) / 2) * 3.4
+        widths = [1.6 + lines[package] / 12_000 for package in packages]
+        left = -(sum(widths) + gap * (len(widths) - 1)) / 2
+        edge = max(edge, -left)
+        for package, width in zip(packages, widths, strict=True):
+            x = left + width / 2
+            left += width + gap
             centers[package] = (x, number)
             box = FancyBboxPatch(
                 (x - width / 2, number - 0.28), width, 0.56, boxstyle="round,pad=0.02,rounding_size=0.1",
-                facecolor="#e8eef7" if package in _ENGINE else "#f5f0e3", edgecolor="#40587c", zorder=2,
+                facecolor=_COLORS[_part(package)], edgecolor="#40587c", zorder=2,
             )  # fmt: skip
             axes.add_patch(box)
             axes.text(
@@ -135,7 +151,11 @@ def draw(imports: Arrows) -> None:
                 "", (u, v + 0.31), (x, y - 0.31), zorder=1,
                 arrowprops={"arrowstyle": "-|>", "color": "#7c8aa0", "connectionstyle": f"arc3,rad={bend}"},
             )  # fmt: skip
-    axes.set_xlim(-4.5, 4.5)
+    axes.set_xlim(-edge - 0.2, edge + 0.2)
+    handles = [Patch(facecolor=color, edgecolor="#40587c", label=part) for part, color in _COLORS.items()]
+    axes.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, fontsize=8, frameon=False
+    )
     axes.set_ylim(-0.5, max(rows) + 0.5)
     axes.axis("off")
     axes.set_title("Packages of mindgrad: an arrow points to what is imported", fontsize=11)
