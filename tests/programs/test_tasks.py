@@ -41,7 +41,7 @@ LAST_WORDS = {
     "vibrations": r"85\.719657\s+85\.719657\s+171\.439314",
     "dynamics": r"energy -2\.8742\d+ → -2\.8742",
     "masked_distance": r"the operator 'log' returned nan at \[1\] from finite operands",
-    "other_frameworks": r"In mindgrad: assign to elements, x\[0\] = value",
+    "other_frameworks": r"In mindgrad: assign to elements: x\[0\] = value",
 }
 
 

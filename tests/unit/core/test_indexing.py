@@ -211,7 +211,7 @@ def test_pad_inserts_and_crops(low, high, interior):
         (lambda: graph_of(gather, x, rows[..., None], axes=(0, 1)), ValueError, "last axis of the"),
         (lambda: graph_of(gather, x, x, axes=(0,)), TypeError, "must be integers"),
         (lambda: graph_of(scatter_add, x, rows[..., None], x, axes=(0,)), ValueError, "updates must"),
-        (lambda: graph_of(dynamic_slice, x, np.int32(1), sizes=(1,)), TypeError, "start per axis"),
+        (lambda: graph_of(dynamic_slice, x, np.int32(1), sizes=(1,)), TypeError, "scalar integer per axis"),
         (lambda: graph_of(slice, x, start=(0,), limit=(1,), strides=(1,)), ValueError, "per axis"),
         (
             lambda: graph_of(pad, x, low=(-9, 0, 0), high=(0, 0, 0), interior=(0, 0, 0)),
