@@ -45,7 +45,7 @@ Rule = Callable[..., list[Atom]]
 
 
 def hessian(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the Hessian of ``function``.
 
@@ -89,7 +89,10 @@ def hessian(
 
 
 def hvp(
-    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+    function: Callable[..., object],
+    primals: Sequence[object],
+    tangents: Sequence[object],
+    has_aux: bool = False,
 ) -> Any:
     """Compute the product of the Hessian of ``function`` and a vector.
 

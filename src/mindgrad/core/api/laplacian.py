@@ -41,7 +41,7 @@ __all__ = ["along_direction", "divergence_rule", "laplacian", "on_points", "summ
 Rule = Callable[..., list[Atom]]
 
 
-def laplacian(function: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+def laplacian(function: Callable[..., object], argnums: int = 0) -> Callable[..., Any]:
     """Return a function that computes the Laplacian ``Σ_d ∂²f/∂x_d²`` of ``function``.
 
     Args:

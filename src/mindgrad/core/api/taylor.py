@@ -31,7 +31,9 @@ from mindgrad.core.transforms.taylor import taylor as series_of
 __all__ = ["along_line", "last_derivative", "scaled_coefficients", "taylor"]
 
 
-def taylor(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], order: int) -> Any:
+def taylor(
+    function: Callable[..., object], primals: Sequence[object], tangents: Sequence[object], order: int
+) -> Any:
     """Compute the Taylor coefficients of ``function`` along a line.
 
     The coefficients c are defined by ``f(x + s v) = c₀ + c₁ s + … + c_K sᴷ + O(sᴷ⁺¹)``.
