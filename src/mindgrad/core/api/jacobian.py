@@ -86,12 +86,9 @@ def jacobian(
 
 
 def _jacobian(
-    owner: str,
-    rule: Callable[..., list[Atom]],
-    function: Callable[..., object],
-    argnums: int | Sequence[int],
-    has_aux: bool,
-) -> Callable[..., Any]:
+    owner: str, rule: Callable[..., list[Atom]], function: Callable[..., object],
+    argnums: int | Sequence[int], has_aux: bool,
+) -> Callable[..., Any]:  # fmt: skip
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def compute(*args: object, **kwargs: object) -> Any:
         run = recorded_run(owner, function, args, kwargs, argnums, has_aux)

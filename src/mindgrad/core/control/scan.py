@@ -119,14 +119,9 @@ def _numpy(
 
 
 def _xla(
-    jax: Module,
-    *operands: Array,
-    body: Callable,
-    length: int,
-    consts: int,
-    carries: int,
+    jax: Module, *operands: Array, body: Callable, length: int, consts: int, carries: int,
     reverse: bool = False,
-) -> tuple[Array, ...]:
+) -> tuple[Array, ...]:  # fmt: skip
     fixed, carry, scanned = _divided(operands, consts, carries)
 
     def iteration(now: Sequence[Array], slices: Sequence[Array]) -> tuple[tuple, tuple]:

@@ -125,13 +125,9 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype:
 
 
 def logspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: float = 10.0,
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0,
     dtype: object = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Create ``num`` numbers from base^start to base^stop with equidistant exponents."""
     return Tensor(np.logspace(start, stop, num, endpoint, base), float32 if dtype is None else dtype)
 

@@ -97,6 +97,9 @@ class _Spread(NamedTuple):
     dims: Shape
 
 
+_Value = _Placed | _Spread
+
+
 CHANNELS = Rewrite(
     "channels last",
     "x ∗ w = (xᵀ ∗ wᵀ)ᵀ for a convolution ∗, where ᵀ moves the channel axis to the end",
@@ -164,7 +167,7 @@ def _carried_along(
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
-            operands: Sequence[_Placed | _Spread] = [
+            operands: Sequence[_Value] = [
                 values[x] if type(x) is Variable else _constant(x) for x in equation.inputs
             ]
             if equation in preferring:
@@ -211,7 +214,7 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
 
 
 def _as_preferred(
-    operands: Sequence[_Placed | _Spread], axes: IndexMap | None, labels: tuple[Labels, ...]
+    operands: Sequence[_Value], axes: IndexMap | None, labels: tuple[Labels, ...]
 ) -> list[_Placed]:
     """Transpose each operand to its preferred axis order, given by ``labels``."""
     assert axes is not None  # only operators with an index map prefer an order
@@ -326,7 +329,7 @@ def _plain(atom: Atom) -> _Placed:
     return _Placed(atom, _ascending(len(atom.shape)))
 
 
-def _constant(atom: Constant) -> _Placed | _Spread:
+def _constant(atom: Constant) -> _Value:
     repetition = repeated(atom)
     if repetition.atom is atom:
         return _plain(atom)
@@ -344,18 +347,18 @@ def _ranks(places: Sequence[int]) -> Shape:
     return tuple([ordered.index(place) for place in places])
 
 
-def _shape(value: _Placed | _Spread) -> Shape:
+def _shape(value: _Value) -> Shape:
     if isinstance(value, _Spread):
         return value.shape
     shape = value.atom.shape
     return tuple([shape[axis] for axis in value.order])
 
 
-def _is_flexible(value: _Placed | _Spread) -> bool:
+def _is_flexible(value: _Value) -> bool:
     return isinstance(value, _Spread) or type(value.atom) is Constant
 
 
-def _in(value: _Placed | _Spread, order: Shape) -> Atom:
+def _in(value: _Value, order: Shape) -> Atom:
     """Emit ``value`` in a new axis order: old axis i becomes axis ``order[i]``."""
     old_axes = _inverse(order)  # for each axis of the result, the corresponding axis of the old value
     if isinstance(value, _Placed):
@@ -369,7 +372,7 @@ def _in(value: _Placed | _Spread, order: Shape) -> Atom:
     )
 
 
-def _in_order(value: _Placed | _Spread) -> Atom:
+def _in_order(value: _Value) -> Atom:
     return _in(value, _ascending(len(_shape(value))))
 
 
@@ -382,9 +385,7 @@ def _transposed(atom: Atom, permutation: Shape) -> Atom:
 # --- equations that accept operands in a new order ---------------------------------------------------
 
 
-def _carried(
-    equation: Equation, operands: Sequence[_Placed | _Spread], turned: set[Equation]
-) -> _Placed | _Spread | None:
+def _carried(equation: Equation, operands: Sequence[_Value], turned: set[Equation]) -> _Value | None:
     primitive = equation.primitive
     if primitive is transpose:
         return _transpose(equation, operands)
@@ -399,8 +400,8 @@ def _carried(
 
 
 def _uniform(
-    equation: Equation, operands: Sequence[_Placed | _Spread], turned: set[Equation], axes: IndexMap
-) -> _Placed | _Spread | None:
+    equation: Equation, operands: Sequence[_Value], turned: set[Equation], axes: IndexMap
+) -> _Value | None:
     """Emit an operator whose operands must all have the same axis order."""
     orders = Counter([x.order for x in operands if isinstance(x, _Placed) and not _is_flexible(x)])
     if not orders and axes.kinds:  # a concatenation: the only such operator with an axis that is not parallel
@@ -420,7 +421,7 @@ def _uniform(
 
 
 def _relabeled(
-    equation: Equation, operands: Sequence[_Placed | _Spread], is_turned: bool, axes: IndexMap
+    equation: Equation, operands: Sequence[_Value], is_turned: bool, axes: IndexMap
 ) -> _Placed | None:
     """Emit an operator for operands in new axis orders, if it supports them."""
     primitive = equation.primitive
@@ -453,7 +454,7 @@ def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 
-def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
+def _is_as(x: _Value, spread: _Spread) -> bool:
     """Return whether ``x`` is a scalar constant or a broadcast like ``spread``.
 
     A broadcast is like ``spread`` if it broadcasts a value of the same shape along the same axes.
@@ -463,14 +464,14 @@ def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
     return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)
 
 
-def _part(x: _Placed | _Spread, spread: _Spread) -> Atom:
+def _part(x: _Value, spread: _Spread) -> Atom:
     if isinstance(x, _Spread):
         return _in(x.inner, spread.inner.order)
     inner = spread.inner.atom.type
     return Constant(x.atom.value, x.atom.type.with_shape(inner.shape))
 
 
-def _transpose(equation: Equation, operands: Sequence[_Placed | _Spread]) -> _Placed | _Spread:
+def _transpose(equation: Equation, operands: Sequence[_Value]) -> _Value:
     (x,), permutation = operands, equation.parameters["permutation"]
     if isinstance(x, _Placed):
         return _Placed(x.atom, tuple([x.order[axis] for axis in permutation]))
@@ -480,7 +481,7 @@ def _transpose(equation: Equation, operands: Sequence[_Placed | _Spread]) -> _Pl
     return _Spread(inner, tuple([x.shape[axis] for axis in permutation]), tuple(sorted(dims)))
 
 
-def _broadcast(equation: Equation, operands: Sequence[_Placed | _Spread]) -> _Placed | _Spread:
+def _broadcast(equation: Equation, operands: Sequence[_Value]) -> _Value:
     (x,), shape, dims = operands, equation.parameters["shape"], equation.parameters["dims"]
     if isinstance(x, _Spread):
         return _Spread(x.inner, shape, tuple([dims[axis] for axis in x.dims]))
