@@ -66,9 +66,7 @@ Indices = tuple[int, ...]
 X = TypeVar("X")
 
 
-def _divided(
-    operands: Sequence[X], consts: int, carries: int
-) -> tuple[Sequence[X], Sequence[X], Sequence[X]]:
+def _divided(operands: Sequence[X], consts: int, carries: int) -> tuple[Sequence[X], ...]:
     """Split operands (or tangents) into constants, carry, and scanned operands."""
     end = consts + carries
     return operands[:consts], operands[consts:end], operands[end:]
