@@ -41,7 +41,7 @@ class Layout(Protocol):
         inputs whose memory the function may reuse for its results.
         """
 
-    def constants(self, compiled: object, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
+    def constants(self, compiled: object, arrays: Sequence[object], mover: Callable) -> list[Any]:
         """Copy constants to the devices of ``compiled``, which receives them as arguments.
 
         Args:
@@ -58,7 +58,7 @@ class Mesh(Protocol):
     """The processes (ranks) that run a graph with collectives together."""
 
     def mapped(
-        self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
+        self, body: Callable[..., object], shapes: object, results: Sequence[Sequence[int]]
     ) -> tuple[Any, Any]:
         """Convert a function of one rank's arrays to a function of arrays over all ranks.
 
@@ -71,7 +71,7 @@ class Mesh(Protocol):
             The converted function, and the shapes of its operands over all ranks.
         """
 
-    def joining(self, compiled: Any, graph: Any, pending_results: int = 0) -> Any:
+    def joining(self, compiled: object, graph: Any, pending_results: int = 0) -> Any:
         """Convert ``compiled`` to a function of the arrays of this rank.
 
         Args:
@@ -97,7 +97,7 @@ class Order(Protocol):
 class Communication(Protocol):
     """Protocol of the object that compiles graphs with collectives."""
 
-    def mesh_of(self, graph: Any, device: Any) -> Mesh | None:
+    def mesh_of(self, graph: Any, device: object) -> Mesh | None:
         """Return the ranks that run ``graph``; ``None`` if there is only one."""
 
     def order(self, graph: Any) -> Order:

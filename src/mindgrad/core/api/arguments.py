@@ -39,7 +39,7 @@ def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[i
     return positions
 
 
-def tensor_of(leaf: Any) -> Tensor | None:
+def tensor_of(leaf: object) -> Tensor | None:
     """Convert a float or complex leaf to a tensor; return ``None`` for other types."""
     if isinstance(leaf, Tensor):
         tensor = references.read(leaf) if leaf.is_parameter else leaf
@@ -70,7 +70,7 @@ class Inputs:
 
     __slots__ = ("_args", "_leaves", "_positions", "_structure", "tensors")
 
-    def __init__(self, owner: str, args: Sequence[Any], positions: Sequence[int]) -> None:
+    def __init__(self, owner: str, args: Sequence[object], positions: Sequence[int]) -> None:
         self._args, self._positions = args, positions
         leaves, self._structure = flatten(tuple([args[k] for k in positions]))
         tensors = [None if leaf is None else tensor_of(leaf) for leaf in leaves]
@@ -87,7 +87,7 @@ class Inputs:
             args[position] = part
         return args
 
-    def trees(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    def trees(self, tensors: Sequence[object]) -> tuple[Any, ...]:
         """Return ``tensors`` in the containers of the differentiated arguments.
 
         ``tensors`` contains one derivative for each element of ``self.tensors``. Derivatives of floats are
@@ -95,7 +95,7 @@ class Inputs:
         """
         return as_python(self._filled(tensors))
 
-    def nested(self, parts: Sequence[Any]) -> tuple[Any, ...]:
+    def nested(self, parts: Sequence[object]) -> tuple[Any, ...]:
         """Return ``parts`` in the containers of the differentiated arguments.
 
         Unlike :meth:`trees`, this method does not convert ``parts``, which may be containers.
@@ -117,7 +117,7 @@ def _typed(tensor: Tensor, like: Tensor) -> Tensor:
     return make_number(tensor) if type(like) is Number and not tensor.shape else tensor
 
 
-def _without_derivative(owner: str, leaf: Any, path: str, positions: Sequence[int]) -> str:
+def _without_derivative(owner: str, leaf: object, path: str, positions: Sequence[int]) -> str:
     """Return the error message for a differentiated argument that has no derivative.
 
     ``leaf`` is the entry without a derivative, and ``path`` its path in the tuple of differentiated
@@ -152,12 +152,12 @@ class Run(NamedTuple):
 
 def recorded_run(
     owner: str,
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
+    function: Callable[..., object],
+    args: Sequence[object],
+    kwargs: dict[str, object],
     argnums: int | Sequence[int],
     has_aux: bool = False,
-    accept: Callable[[str, Any], None] | None = None,
+    accept: Callable[[str, object], None] | None = None,
 ) -> Run:
     """Run ``function``, and record its operators for differentiation.
 
@@ -199,7 +199,7 @@ def recorded_run(
     return Run(inputs, recorded, [x for x in recorded.leaves[:count] if isinstance(x, Tensor)])
 
 
-def _output(owner: str, leaf: Any) -> Any:
+def _output(owner: str, leaf: object) -> Any:
     """Convert a leaf of the output to a tensor; return ``None`` unchanged."""
     if isinstance(leaf, Tensor):
         return leaf
@@ -213,12 +213,12 @@ def _output(owner: str, leaf: Any) -> Any:
     )
 
 
-def is_real(x: Any) -> bool:
+def is_real(x: object) -> bool:
     """Return whether ``x`` is a floating-point tensor or a float."""
     return x.dtype.is_float if isinstance(x, Tensor) else isinstance(x, (float, np.floating))
 
 
-def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
+def like_tree(owner: str, name: str, tree: object, like: object) -> list[Tensor]:
     """Convert the leaves of ``tree`` to tensors, and check that they match ``like``.
 
     Numbers and arrays in ``tree`` are converted to the dtype of the corresponding leaf of ``like``. ``name``
@@ -252,7 +252,7 @@ def like_tree(owner: str, name: str, tree: Any, like: Any) -> list[Tensor]:
     return tensors
 
 
-def _listed(structure: Any, name: str) -> str:
+def _listed(structure: tuple, name: str) -> str:
     """Return the paths of the first leaves of ``structure``, such as ``x[0], x[1]``."""
     listed = paths(structure, name)
     return ", ".join(listed[:6]) + ", ..." * (len(listed) > 6) if listed else "none"

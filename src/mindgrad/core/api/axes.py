@@ -60,7 +60,7 @@ def mapped(axes: object) -> bool:
     return axes is not None
 
 
-def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int | None]]:
+def leaf_axes(name: str, axes: Any, tree: object, path: str) -> list[tuple[str, int | None]]:
     """Return the path and axis of each leaf of ``tree``, in the order of ``flatten``.
 
     Args:
@@ -144,7 +144,7 @@ def position(name: str, label: str, axis: int, rank: int, shape: object) -> int:
 
 
 def size_of(
-    leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]], ensemble_size: int | None = None
+    leaves: Sequence[object], axes: Sequence[tuple[str, int | None]], ensemble_size: int | None = None
 ) -> tuple[int, list[int | None]]:
     """Return the number of batch elements, and the batch axis of each leaf.
 

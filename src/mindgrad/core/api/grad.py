@@ -22,7 +22,7 @@ __all__ = ["grad", "value_and_grad"]
 
 
 def grad(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of ``function``.
 
@@ -57,7 +57,7 @@ def grad(
 
 
 def value_and_grad(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the output and the gradient of ``function``.
 
@@ -89,9 +89,9 @@ def value_and_grad(
 
 
 def _value_and_grad(
-    owner: str, function: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool
+    owner: str, function: Callable[..., object], argnums: int | Sequence[int], has_aux: bool
 ) -> Callable[..., tuple[Any, Any, Any]]:
-    def compute(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+    def compute(args: Sequence[object], kwargs: dict[str, object]) -> tuple[Any, Any, Any]:
         run = recorded_run(owner, function, args, kwargs, argnums, has_aux, _check_scalar)
         outputs, cotangents = transformed(run.recorded, reverse_rule, [None], run.outputs, is_last=True)
         value, aux = run.result(outputs)

@@ -24,8 +24,9 @@ from mindgrad.core.api.arguments import like_tree, recorded_run
 from mindgrad.core.api.jacobian import arranged, blocks_of
 from mindgrad.core.control.lazy_hessian import lazy_hessian
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.graph import Atom, Graph, Variable
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.passes.mode_choice import extract_function_of_vector
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.trace.graph_recording import SHORTCUTS
@@ -40,11 +41,11 @@ __all__ = [
     "reverse_over_reverse",
 ]  # fmt: skip
 
-Rule = Callable[..., list[Any]]
+Rule = Callable[..., list[Atom]]
 
 
 def hessian(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the Hessian of ``function``.
 
@@ -88,7 +89,10 @@ def hessian(
 
 
 def hvp(
-    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+    function: Callable[..., object],
+    primals: Sequence[object],
+    tangents: Sequence[object],
+    has_aux: bool = False,
 ) -> Any:
     """Compute the product of the Hessian of ``function`` and a vector.
 
@@ -119,11 +123,11 @@ def hvp(
     return (found, run.result(outputs)[1]) if has_aux else found
 
 
-def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+def _gradient(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
     return reverse_rule(builder, xs, ys, [None] * len(ys))
 
 
-def hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+def hessian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents) -> list[Atom]:
     graph, needed = between(builder, xs, ys)
     jacobian = step(graph, len(needed), by_rows)
     return builder.inline(step(jacobian, len(needed), by_columns), [*needed, *xs])
@@ -142,7 +146,7 @@ def _whole(program: Graph, argnum: int) -> Graph:
         return builder.close(hessian_rule(builder, [inputs[argnum]], outputs, ()))
 
 
-def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
+def _deferred(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents) -> list[Atom] | None:
     """Emit the Hessian as a single ``lazy_hessian`` equation, which is expanded later.
 
     If only the trace or the diagonal of the Hessian is used, a rewrite replaces the equation by cheaper
@@ -165,7 +169,7 @@ def _along(rule: Rule) -> Rule:
     The vectors of the returned rule are passed to ``rule``.
     """
 
-    def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
+    def along(builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
         graph, needed = between(builder, xs, ys)
         gradient = step(graph, len(needed), _gradient)
         return builder.inline(step(gradient, len(needed), rule, vs), [*needed, *xs, *vs])
@@ -177,15 +181,13 @@ forward_over_reverse = _along(forward_rule)
 reverse_over_reverse = _along(reverse_rule)
 
 
-def gauss_newton(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
+def gauss_newton(builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
     graph, needed = between(builder, xs, ys)
     pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
     return _pulled(builder, graph, [*needed, *xs], len(needed), pushed)
 
 
-def _pulled(
-    builder: Builder, graph: Graph, inputs: Sequence[Any], constants: int, cts: Sequence[Any]
-) -> list[Any]:
+def _pulled(builder: Builder, graph: Graph, inputs: Atoms, constants: int, cts: Atoms) -> list[Atom]:
     return builder.inline(step(graph, constants, reverse_rule, cts), [*inputs, *cts])
 
 
@@ -197,7 +199,7 @@ def generalized(count: int) -> Rule:
     the loss, and the loss. The inputs of the loss are copies of the model results, but without a derivative.
     """
 
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
+    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
         outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
@@ -212,7 +214,7 @@ def generalized(count: int) -> Rule:
         # can be differentiated again
         at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
         curved = builder.inline(curvature, [*others, *at, *along])
-        cotangent_of = dict(zip(moving, curved, strict=True))
+        cotangent_of: dict[Atom, Atom] = dict(zip(moving, curved, strict=True))
         cotangents = [cotangent_of.pop(s, None) for s in loss_inputs]
         cts = [zeros(y.type) if ct is None else ct for y, ct in zip(outputs, cotangents, strict=True)]
         return _pulled(builder, graph, [*needed, *xs], len(needed), cts)

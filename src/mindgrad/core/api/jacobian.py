@@ -15,6 +15,7 @@ from typing import Any
 
 from mindgrad.core.api.arguments import Run, recorded_run
 from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.numbers import as_python, block
 from mindgrad.core.trace.record import transformed
@@ -24,7 +25,7 @@ __all__ = ["arranged", "blocks_of", "jacfwd", "jacobian", "jacrev"]
 
 
 def jacfwd(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in forward mode.
 
@@ -39,7 +40,7 @@ def jacfwd(
 
 
 def jacrev(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in reverse mode.
 
@@ -55,7 +56,7 @@ def jacrev(
 
 
 def jacobian(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function``.
 
@@ -85,10 +86,11 @@ def jacobian(
 
 
 def _jacobian(
-    owner: str, rule: Callable[..., list[Any]], function: Callable[..., Any], argnums: Any, has_aux: bool
-) -> Callable[..., Any]:
+    owner: str, rule: Callable[..., list[Atom]], function: Callable[..., object],
+    argnums: int | Sequence[int], has_aux: bool,
+) -> Callable[..., Any]:  # fmt: skip
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
-    def compute(*args: Any, **kwargs: Any) -> Any:
+    def compute(*args: object, **kwargs: object) -> Any:
         run = recorded_run(owner, function, args, kwargs, argnums, has_aux)
         outputs, derivatives = transformed(run.recorded, rule, (), run.outputs)
         blocks = [
@@ -107,13 +109,13 @@ def _parts(run: Run, blocks: Sequence[Tensor]) -> list[Sequence[Tensor]]:
     return [blocks[k : k + count] for k in range(0, len(blocks), count or 1)]
 
 
-def arranged(run: Run, blocks: Sequence[Any], argnums: int | Sequence[int]) -> Any:
+def arranged(run: Run, blocks: Sequence[object], argnums: int | Sequence[int]) -> Any:
     """Return ``blocks``, one for each input, in the containers of the inputs."""
     trees = run.inputs.nested(blocks)
     return trees[0] if isinstance(argnums, int) else trees
 
 
-def blocks_of(run: Run, output: object, rows: Sequence[Any]) -> Any:
+def blocks_of(run: Run, output: object, rows: Sequence[object]) -> Any:
     """Return ``rows``, one for each output tensor, in the containers of ``output``."""
     leaves, structure = flatten(output)
     following = iter(rows)

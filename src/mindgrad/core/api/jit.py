@@ -53,7 +53,7 @@ class _Program(NamedTuple):
 
 
 def jit(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
@@ -87,7 +87,7 @@ def jit(
     lock = threading.RLock()
 
     @functools.wraps(function, updated=())
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         fixed = {k % len(args) for k in positions if -len(args) <= k < len(args)}
         leaves, structure = flatten((args, kwargs))
         static_leaves = _static_leaves(args, kwargs, fixed, names)
@@ -110,7 +110,9 @@ def jit(
     return call
 
 
-def _static_leaves(args: Any, kwargs: dict[str, Any], fixed: set[int], names: Sequence[str]) -> list[bool]:
+def _static_leaves(
+    args: Sequence[object], kwargs: dict[str, object], fixed: set[int], names: Sequence[str]
+) -> list[bool]:
     """Return, for each leaf of the arguments, whether it belongs to a static argument.
 
     ``fixed`` and ``names`` are the indices and the names of the static arguments.
@@ -125,7 +127,7 @@ def _static_leaves(args: Any, kwargs: dict[str, Any], fixed: set[int], names: Se
     ]
 
 
-def _dynamic(leaf: Any) -> Tensor | None:
+def _dynamic(leaf: object) -> Tensor | None:
     """Convert an argument leaf to a graph input; return ``None`` if it is static."""
     if isinstance(leaf, Tensor):
         return lifted(references.read(leaf))
@@ -137,14 +139,14 @@ def _dynamic(leaf: Any) -> Tensor | None:
     return None
 
 
-def _key(leaf: Any, tensor: Tensor | None) -> Any:
+def _key(leaf: object, tensor: Tensor | None) -> Any:
     return (type(leaf), leaf) if tensor is None else (tensor.type, type(tensor) is Number)
 
 
 def _traced(
-    function: Callable[..., Any],
-    leaves: Sequence[Any],
-    structure: Any,
+    function: Callable[..., object],
+    leaves: Sequence[object],
+    structure: object,
     dynamic: Sequence[Tensor | None],
     operands: Sequence[Tensor],
 ) -> _Program:

@@ -20,7 +20,9 @@ from typing import Any
 
 from mindgrad.core.api.arguments import Run, recorded_run
 from mindgrad.core.api.jacobian import blocks_of
-from mindgrad.core.ir.build import current
+from mindgrad.core.ir.build import Builder, current
+from mindgrad.core.ir.graph import Atom, Equation, Variable
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.passes.direction_batches import Directions, spread, summed
 from mindgrad.core.primitives.batching import moved, placed
 from mindgrad.core.primitives.kinds import zeros
@@ -36,10 +38,10 @@ from mindgrad.core.transforms.taylor import taylor
 
 __all__ = ["along_direction", "divergence_rule", "laplacian", "on_points", "summed_directions"]
 
-Rule = Callable[..., list[Any]]
+Rule = Callable[..., list[Atom]]
 
 
-def laplacian(function: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+def laplacian(function: Callable[..., object], argnums: int = 0) -> Callable[..., Any]:
     """Return a function that computes the Laplacian ``Σ_d ∂²f/∂x_d²`` of ``function``.
 
     Args:
@@ -86,7 +88,7 @@ def _check_points(run: Run) -> None:
             )
 
 
-def _as_directions(matrix: Any, axis: int) -> Any:
+def _as_directions(matrix: Atom, axis: int) -> Atom:
     """Move the columns (axis −1) or rows (axis −2) of matrices to the first axis."""
     return moved(matrix, len(matrix.shape) + axis, 0)
 
@@ -95,7 +97,7 @@ def _as_directions(matrix: Any, axis: int) -> Any:
 def on_points(owner: str, rule: Rule) -> Rule:
     """Return ``rule`` with a check that each output depends on one point only."""
 
-    def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+    def checked(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
         for x in xs:
             for y in ys:
                 found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
@@ -117,18 +119,18 @@ def summed_directions(form: str, is_whole: bool = False) -> Rule:
         is_whole: whether to compute all directions at the same time, instead of in tiles.
     """
 
-    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
         equations = list(builder.equations)
-        results = []
+        results: list[Atom] = []
         for x in xs:
-            found = summed(builder, equations, x, ys, _directions(form, x, *extras), is_whole)
+            found = summed(builder, equations, x, ys, _directions(form, x, extras), is_whole)
             results += [_per_point(each, x) for each in found]
         return results
 
     return rule
 
 
-def _per_point(y: Any, x: Any) -> Any:
+def _per_point(y: Atom, x: Variable) -> Atom:
     """Remove the trailing axis of size 1 of an output with one value per point."""
     lead = x.shape[:-1]
     return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
@@ -138,7 +140,7 @@ def _per_point(y: Any, x: Any) -> Any:
 def along_direction(order: int) -> Rule:
     """Return a rule that emits the derivative of order ``order`` along one direction."""
 
-    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
         (x,), (v,) = xs, extras
         if v.shape != x.shape:
             v = broadcast_in_dim(v, shape=x.shape, dims=(len(x.shape) - 1,))
@@ -150,24 +152,25 @@ def along_direction(order: int) -> Rule:
     return rule
 
 
-def _directions(form: str, x: Any, operand: Any = None) -> Directions:
+def _directions(form: str, x: Variable, operands: Atoms) -> Directions:
     if form == "factor":
-        return Directions(_as_directions(operand, -1))
+        return Directions(_as_directions(operands[0], -1))
     unit = identity(x.type.with_shape(x.shape[-1:]))
     if form == "unit":
         return Directions(unit)
+    (operand,) = operands
     if len(operand.shape) == 1:
         return Directions(unit, weights=operand)
     return Directions(unit, _as_directions(operand, -2))
 
 
-def divergence_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+def divergence_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
     """Emit the sum Σ_d v_d · (J v_d), such as the divergence of a vector field.
 
     J is the Jacobian of ``ys`` with respect to ``xs``. The vectors v_d are the columns of the matrix
     ``extras[0]``. By default, they are the unit vectors, for which the sum is the divergence.
     """
-    results = []
+    results: list[Atom] = []
     for x in xs:
         rows = _as_directions(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
         directions = spread(rows, x)
@@ -182,7 +185,7 @@ def divergence_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: 
     return results
 
 
-def _points_are_mixed(owner: str, x: Any, equation: Any) -> str:
+def _points_are_mixed(owner: str, x: Variable, equation: Equation) -> str:
     """Return the error message for an equation that combines values of several points."""
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (

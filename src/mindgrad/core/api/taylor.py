@@ -19,6 +19,8 @@ from typing import Any
 from mindgrad.core.api.arguments import like_tree, recorded_run
 from mindgrad.core.api.jacobian import blocks_of
 from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Atom, Variable
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.primitives.kinds import ones
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 from mindgrad.core.primitives.structural import reshape
@@ -29,7 +31,9 @@ from mindgrad.core.transforms.taylor import taylor as series_of
 __all__ = ["along_line", "last_derivative", "scaled_coefficients", "taylor"]
 
 
-def taylor(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], order: int) -> Any:
+def taylor(
+    function: Callable[..., object], primals: Sequence[object], tangents: Sequence[object], order: int
+) -> Any:
     """Compute the Taylor coefficients of ``function`` along a line.
 
     The coefficients c are defined by ``f(x + s v) = c₀ + c₁ s + … + c_K sᴷ + O(sᴷ⁺¹)``.
@@ -65,8 +69,8 @@ def taylor(function: Callable[..., Any], primals: Sequence[Any], tangents: Seque
 
 
 def _coefficients(
-    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Sequence[Any]], order: int
-) -> tuple[Sequence[Any], list[list[Any]]]:
+    builder: Builder, xs: Sequence[Variable], ys: Atoms, series: Sequence[Atoms], order: int
+) -> tuple[Atoms, list[list[Atom]]]:
     """Return the values of ``ys``, and their Taylor coefficients from order 1.
 
     ``series`` contains, for each of ``xs``, its Taylor coefficients from order 1.
@@ -79,19 +83,19 @@ def _coefficients(
     return values, [list(coefficients[k * order : (k + 1) * order]) for k in range(len(ys))]
 
 
-def _stacked(atoms: Sequence[Any]) -> Any:
+def _stacked(atoms: Atoms) -> Atom:
     rows = [reshape(atom, shape=(1, *atom.shape)) for atom in atoms]
     return concatenate(*rows, axis=0) if len(rows) > 1 else rows[0]
 
 
 @cache
-def scaled_coefficients(order: int) -> Callable[..., list[Any]]:
+def scaled_coefficients(order: int) -> Callable[..., list[Atom]]:
     """Return the rule of ``jet``, which propagates derivatives of each order.
 
     The Taylor coefficient of order k is the derivative of order k divided by k!.
     """
 
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Any]) -> list[Any]:
+    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, series: Atoms) -> list[Atom]:
         given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
         values, found = _coefficients(builder, xs, ys, given, order)
         scaled = [_stacked([c * float(math.factorial(k)) for k, c in enumerate(each, 1)]) for each in found]
@@ -100,15 +104,15 @@ def scaled_coefficients(order: int) -> Callable[..., list[Any]]:
     return rule
 
 
-def _row(rows: Any, index: int) -> Any:
+def _row(rows: Atom, index: int) -> Atom:
     return reshape(slice_axis(rows, 0, index, index + 1), shape=rows.shape[1:])
 
 
 @cache
-def last_derivative(order: int) -> Callable[..., list[Any]]:
+def last_derivative(order: int) -> Callable[..., list[Atom]]:
     """Return the rule of ``derivative``: the derivative of order ``order`` only."""
 
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Atoms) -> list[Atom]:
         values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
         return [*values, *[each[-1] * float(math.factorial(order)) for each in found]]
 
@@ -116,10 +120,10 @@ def last_derivative(order: int) -> Callable[..., list[Any]]:
 
 
 @cache
-def along_line(order: int) -> Callable[..., list[Any]]:
+def along_line(order: int) -> Callable[..., list[Atom]]:
     """Return the rule of ``taylor``: coefficients of f(x + s v) up to order ``order``."""
 
-    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
+    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, directions: Atoms) -> list[Atom]:
         series = [[v] for v in directions] or [[ones(x.type)] for x in xs]
         if not order:
             return [*ys, *[_stacked([y]) for y in ys]]

@@ -21,7 +21,7 @@ from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 __all__ = ["jvp", "linearize", "vjp"]
 
 
-def vjp(function: Callable[..., Any], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(function: Callable[..., object], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
     """Compute the output of ``function`` and its vector–Jacobian product.
 
     Args:
@@ -56,7 +56,10 @@ def vjp(function: Callable[..., Any], *primals: object, has_aux: bool = False) -
 
 
 def jvp(
-    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+    function: Callable[..., object],
+    primals: Sequence[object],
+    tangents: Sequence[object],
+    has_aux: bool = False,
 ) -> tuple[Any, ...]:
     """Compute the output of ``function`` and its derivative along ``tangents``.
 
@@ -88,7 +91,7 @@ def jvp(
     return (output, derivative, aux) if has_aux else (output, derivative)
 
 
-def linearize(function: Callable[..., Any], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(function: Callable[..., object], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
     """Compute the output of ``function`` and its linear approximation.
 
     Args:

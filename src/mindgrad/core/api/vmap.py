@@ -32,7 +32,7 @@ from mindgrad.core.transforms.batch import push_batch
 __all__ = ["batched", "vmap"]
 
 
-def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+def vmap(function: Callable[..., object], in_axes: object = 0, out_axes: object = 0) -> Callable[..., Any]:
     """Return a function that applies ``function`` to each element of a batch.
 
     Args:
@@ -59,7 +59,7 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
     check_axes("out_axes", out_axes)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def mapped(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten(args)
         leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
@@ -95,7 +95,7 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
     return mapped
 
 
-def _axes_of(in_axes: Any, args: Sequence[Any]) -> list[tuple[str, int | None]]:
+def _axes_of(in_axes: object, args: Sequence[object]) -> list[tuple[str, int | None]]:
     """Return the path, such as ``argument 0['x']``, and the batch axis of each leaf."""
     axes = list(in_axes) if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
     if len(axes) != len(args):

@@ -34,7 +34,7 @@ _READ, _WRITE = "getitem", "setitem"
 # --- reading: x[index] -----------------------------------------------------------------------------
 
 
-def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], Any] | None = None) -> Any:
+def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], object] | None = None) -> Any:
     """Read ``x[index]`` as NumPy does.
 
     Args:

@@ -154,7 +154,7 @@ def _array(array: np.ndarray) -> Any:
     return int(array) if array.ndim == 0 and array.dtype.kind != "b" else array
 
 
-def _listed(item: Any) -> Any:
+def _listed(item: list | tuple | range) -> Any:
     """Convert a (nested) list of ints, Booleans, and tensors to one array or tensor."""
     rows = [_listed(element) if isinstance(element, (list, tuple)) else element for element in item]
     if any(isinstance(element, Tensor) and known(element) is None for element in rows):

@@ -21,7 +21,7 @@ from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.graph import Graph, calls_back, communicates
 from mindgrad.core.ir.kernels import numpy_kernel, runs_functions, set_kernel_runner
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Statics
+from mindgrad.core.ir.rules import Array, Statics
 from mindgrad.core.placement import has_joined, must_join
 
 __all__ = [
@@ -117,7 +117,7 @@ _host_calls: dict[Any, int] = {}
 _SIGNATURES = 4096
 
 
-def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: Statics) -> Any:
+def run_on_device(primitive: Primitive, arrays: Sequence[Array], parameters: Statics) -> Any:
     """Run one eager operator on the selected device, or on the host.
 
     A signature is an operator with its parameters and operand types. XLA compiles an operator once per
@@ -158,7 +158,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: Stati
     return result
 
 
-def _is_small_and_whole(array: Any) -> bool:
+def _is_small_and_whole(array: Array) -> bool:
     is_on_host = isinstance(array, (np.ndarray, np.generic))
     return is_on_host and array.size <= HOST.handed_elements and array.dtype.kind in "iub"
 

@@ -254,7 +254,7 @@ def compiled(
     lower: Callable[[], Any],
     program: GraphProgram,
     options: Mapping[str, str],
-    device: Any,
+    device: object,
     placement: Layout | None = None,
 ) -> Callable[..., Any]:
     """Compile a graph, or load its executable from the cache.
@@ -381,7 +381,7 @@ def _read(file: Path) -> tuple[bytes, bytes]:
 
 
 def _load(
-    file: Path, payload: bytes, trees: tuple[Any, Any], devices: Sequence[Any]
+    file: Path, payload: bytes, trees: tuple[object, object], devices: Sequence[Any]
 ) -> Callable[..., Any] | None:
     serialize = jax_module("jax.experimental.serialize_executable")
     try:
@@ -393,7 +393,7 @@ def _load(
     return executable
 
 
-def _store(file: Path, description: bytes, executable: Any) -> None:
+def _store(file: Path, description: bytes, executable: object) -> None:
     serialize = jax_module("jax.experimental.serialize_executable")
     try:
         _make(file.parent)

@@ -24,7 +24,7 @@ def device_name(device: tuple[int, int]) -> str:
     return name if kind == CPU else f"{name}:{index}"
 
 
-def capsule_of(array: Any, **options: Any) -> Any:
+def capsule_of(array: Any, **options: object) -> Any:
     """Return a DLPack capsule of a copy of a JAX array.
 
     Because of the copy, a consumer of the capsule cannot overwrite the memory of the tensor. ``options`` are

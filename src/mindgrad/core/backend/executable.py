@@ -53,7 +53,7 @@ class Executable:
         extra: Sequence,
         calls_back: bool = False,
         may_take_long: bool = False,
-        layouts: Sequence[Any] | None = None,
+        layouts: Sequence[object] | None = None,
     ) -> None:
         self.extra = extra
         self.layouts = layouts
@@ -102,7 +102,7 @@ class _LongRun:
 
     __slots__ = ("_finished", "_quick_calls", "_run", "_uncalled", "seconds")
 
-    def __init__(self, run: Callable, finished: Callable[[Callable[..., Any]], Any]) -> None:
+    def __init__(self, run: Callable, finished: Callable[[Callable], Callable]) -> None:
         self._uncalled, self._finished = run, finished
         self._run = finished(copy(run))
         self._quick_calls = 0
@@ -187,10 +187,10 @@ class GraphProgram(NamedTuple):
 
 
 def ahead(
-    function: Callable[..., Any],
-    shapes: Sequence[Sequence[Any]],
+    function: Callable[..., object],
+    shapes: Sequence[Sequence[object]],
     wide: bool,
-    device: Any,
+    device: object,
     program: GraphProgram | None,
     options: Mapping[str, str],
     placement: Layout | None = None,

@@ -58,7 +58,7 @@ def are_finite(results: Sequence[Array]) -> bool:
 
 
 @lru_cache(maxsize=_SIGNATURES)
-def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
+def _finiteness(types: tuple[TensorType, ...], _: object) -> Callable[[Sequence[Any]], bool]:
     """Compile a check, on the device, whether arrays of ``types`` are finite."""
     if not types:
         return lambda arrays: True
@@ -83,7 +83,7 @@ def checked(run: Callable, plain: Graph) -> Callable[..., Any]:
             equation whose operands are finite.
     """
 
-    def run_checked(arrays: Sequence[Any], donated: Sequence[Any], extra: Sequence[Any]) -> Any:
+    def run_checked(arrays: Sequence[Array], donated: Sequence[Array], extra: Sequence[Array]) -> Any:
         results = run(arrays, donated, extra)
         if not are_finite(results):
             locate_fault(plain, [*arrays, *donated])

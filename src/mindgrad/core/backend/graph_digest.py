@@ -40,6 +40,7 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import DType
 from mindgrad.core.ir.graph import Atom, Constant, Graph, Variable, all_equations
 from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import TensorType
 
 __all__ = ["digest"]
@@ -178,7 +179,7 @@ def _type(type_: TensorType) -> tuple[Any, ...]:
     return type_.dtype.identifier, type_.shape
 
 
-def _array(array: Any) -> tuple[Any, ...]:
+def _array(array: Array) -> tuple[Any, ...]:
     if array.dtype.hasobject:
         raise _Unknown
     return type(array).__name__, array.dtype.name, array.dtype.str, array.shape, array.tobytes()

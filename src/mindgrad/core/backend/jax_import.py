@@ -122,22 +122,22 @@ class _OwnNumbers:
         for name, function in self._originals.items():
             setattr(module, name, self._divided(function, getattr(own, name, function)))
 
-    def _divided(self, function: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
+    def _divided(self, function: Callable[..., object], own: Callable[..., object]) -> Callable[..., Any]:
         # JAX may keep a reference to `draw` from the import. After the import, `draw` must call the original
         # `function`
         @wraps(function)
-        def draw(*args: Any, **kwargs: Any) -> Any:
+        def draw(*args: object, **kwargs: object) -> Any:
             return (own if threading.get_ident() == self._thread else function)(*args, **kwargs)
 
         return draw
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._thread = None
         for name, function in self._originals.items():
             setattr(np.random, name, function)
 
 
-def _refuse(*_: Any) -> NoReturn:
+def _refuse(*_: object) -> NoReturn:
     raise RuntimeError(
         "A compiled function was called in a process that was forked after a compilation. XLA's threads are "
         "not forked, so the call would wait for them forever. Start processes with the multiprocessing "

@@ -28,6 +28,7 @@ import numpy as np
 
 from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import UNIFORM
+from mindgrad.core.ir.rules import Array
 
 __all__ = ["hidden", "kept_constants"]
 
@@ -132,7 +133,7 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     return _Collected(0.0, 0.0, least, most) if is_inside and not cancels else None
 
 
-def hidden(jax: ModuleType, operand: Any) -> Any:
+def hidden(jax: ModuleType, operand: Array) -> Any:
     """Apply an optimization barrier to ``operand``, which hides its value from XLA."""
     return jax.lax.optimization_barrier(operand)
 

@@ -62,7 +62,7 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4)
-def kernel_options(device: Any) -> dict[str, str]:
+def kernel_options(device: object) -> dict[str, str]:
     """Return the compile options of single operators, without unsupported options."""
     if getattr(device, "platform", "cpu") != "gpu":
         return {}

@@ -25,7 +25,7 @@ from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
-from mindgrad.core.placement import Layout, communication
+from mindgrad.core.placement import Layout, Mesh, communication
 
 __all__ = [
     "compile_ahead", "compile_graph", "compile_kernel", "device_count", "is_elsewhere", "lower",
@@ -56,7 +56,7 @@ def _constant(jax: Module, atom: Constant) -> Any:
     return _repeated(jax, atom, jax.numpy.asarray(atom.smallest()))
 
 
-def _repeated(jax: Module, atom: Constant, smallest: Any) -> Any:
+def _repeated(jax: Module, atom: Constant, smallest: Array) -> Any:
     if smallest.shape == atom.shape:
         return smallest
     return jax.lax.broadcast_in_dim(smallest, atom.shape, tuple(range(len(atom.shape))))
@@ -71,7 +71,7 @@ def _hoisted(graph: Graph) -> list[Constant]:
 
 
 def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = False) -> Callable[..., Any]:
-    def run(arguments: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+    def run(arguments: Sequence[Array], extra: Sequence[Array]) -> list[Any]:
         jax = jax_module()
         given = {atom: _repeated(jax, atom, each) for atom, each in zip(hoisted, extra, strict=True)}
         return _run(graph, arguments, _Shared(given), is_marked=is_marked)
@@ -90,7 +90,7 @@ class _Shared:
 
     __slots__ = ("_functions", "hoisted")
 
-    def __init__(self, hoisted: dict[Any, Any]) -> None:
+    def __init__(self, hoisted: dict[Constant, Array]) -> None:
         self.hoisted = hoisted
         self._functions: dict[Any, Callable[..., Any]] = {}
 
@@ -186,7 +186,7 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     extra = [atom.smallest() for atom in hoisted]
     jitted = jax_module().jit(_program(graph, hoisted))
 
-    def run(arrays: Sequence[Any]) -> list[Any]:
+    def run(arrays: Sequence[Array]) -> list[Any]:
         jax_module()  # raises RuntimeError in a forked process
         return jitted(arrays, extra)
 
@@ -228,7 +228,7 @@ def compile_ahead(
     undonated = [k for k in range(len(graph.inputs)) if k not in donated]
     places = [*undonated, *donated]
 
-    def run(arrays: Sequence[Any], given: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+    def run(arrays: Sequence[Array], given: Sequence[Array], extra: Sequence[Array]) -> list[Any]:
         operands: list[Any] = [None] * len(places)
         for place, operand in zip(places, [*arrays, *given], strict=True):
             operands[place] = operand
@@ -269,12 +269,12 @@ def compile_ahead(
 
 
 def _executable(
-    compiled: Any,
+    compiled: Callable,
     graph: Graph,
-    constants: Sequence[Any],
-    layouts: Sequence[Any] | None,
+    constants: Sequence[Array],
+    layouts: Sequence[object] | None,
     placement: Layout | None,
-    mesh: Any,
+    mesh: Mesh | None,
     pending_results: int,
 ) -> Executable:
     """Wrap a compiled function in an :class:`Executable`."""
@@ -308,7 +308,7 @@ def lower_ahead(graph: Graph) -> Any:
         return jax.jit(_program(graph, ())).lower(shapes, ())
 
 
-def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, object], ...]) -> Callable[..., Any]:
     """Return one operator as a compiled function of arrays."""
     if primitive.kind == "control":
         parameters = tuple([(k, retained(v) if isinstance(v, Graph) else v) for k, v in parameters])
@@ -316,7 +316,7 @@ def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]
 
 
 @lru_cache(maxsize=4096)
-def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], device: Any) -> Callable[..., Any]:
+def _kernel(primitive: Primitive, parameters: tuple[tuple[str, object], ...], device: object) -> Callable:
     shared = _Shared({})
     keywords = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters}
     jitted = jax_module().jit(
@@ -352,7 +352,7 @@ def _devices() -> list[Any]:
 
 
 @lru_cache(maxsize=4)
-def _count(device: Any) -> int:
+def _count(device: object) -> int:
     return len(_devices())
 
 
@@ -424,7 +424,7 @@ def is_elsewhere(array: Any) -> bool:
     return len(devices) == 1 and devices != {_target() or jax_module().local_devices(backend="cpu")[0]}
 
 
-def to_device(array: Any) -> Any:
+def to_device(array: Array) -> Any:
     """Put a NumPy or JAX array on the selected device.
 
     The element type does not change, whatever the JAX settings. On a CPU, an aligned array shares its memory.

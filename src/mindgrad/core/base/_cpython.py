@@ -11,7 +11,7 @@ import dis
 import gc
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import CodeType, FrameType, GeneratorType
 from typing import Any
@@ -35,7 +35,7 @@ IS_KNOWN = (
 # -- references ------------------------------------------------------------------------------------
 
 
-def _counts(objects: list[Any]) -> list[int]:
+def _counts(objects: Sequence[object]) -> list[int]:
     return list(map(sys.getrefcount, objects))
 
 
@@ -43,7 +43,7 @@ def _counts(objects: list[Any]) -> list[int]:
 _LISTED = max(_counts([object(), object()])) if IS_KNOWN else 0
 
 
-def unshared(objects: list[Any]) -> list[bool]:
+def unshared(objects: Sequence[object]) -> list[bool]:
     """Return, for each of ``objects``, whether only the list ``objects`` refers to it.
 
     The result is based on reference counts. Tested on CPython 3.11 to 3.13. Fallback: ``False`` for each
@@ -55,7 +55,7 @@ def unshared(objects: list[Any]) -> list[bool]:
     return [count <= _LISTED for count in _counts(objects)]
 
 
-def reference_count(value: Any) -> int | None:
+def reference_count(value: object) -> int | None:
     """Return the number of references to an object.
 
     Tested on CPython 3.11 to 3.13. Fallback: ``None``, which means unknown.
@@ -63,7 +63,7 @@ def reference_count(value: Any) -> int | None:
     return sys.getrefcount(value) if IS_KNOWN else None
 
 
-def referents(value: Any) -> list[Any]:
+def referents(value: object) -> list[Any]:
     """List the objects to which an iterator or a cached function refers.
 
     The garbage collector lists them for classes of Python's library. Tested on CPython 3.11 to 3.13.
@@ -148,7 +148,7 @@ def byte_code(code: CodeType) -> bytes:
     return code.co_code
 
 
-def renamed(code: CodeType, name: str, qualified_name: str, constants: tuple[Any, ...]) -> CodeType:
+def renamed(code: CodeType, name: str, qualified_name: str, constants: tuple[object, ...]) -> CodeType:
     """Return a copy of a code object with other names and constants.
 
     Tested on CPython 3.11 to 3.13. Fallback: none, because ``CodeType.replace`` is documented.

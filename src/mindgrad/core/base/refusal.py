@@ -83,7 +83,7 @@ class SourceLocation(NamedTuple):
     end_line: int | None = None
 
 
-def location_of(frame: Any) -> SourceLocation:
+def location_of(frame: FrameType) -> SourceLocation:
     """Return the location of the expression that ``frame`` is evaluating."""
     code = frame.f_code
     line, end_line, column, end_column = frame.f_lineno, None, None, None
@@ -91,7 +91,7 @@ def location_of(frame: Any) -> SourceLocation:
         positions = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None), None)
         if positions is not None and positions[0] is not None:
             line, end_line, column, end_column = positions
-            text = linecache.getline(code.co_filename, line, frame.f_globals)
+            text = linecache.getline(code.co_filename, positions[0], frame.f_globals)
             last = text if end_line == line else ""
             column, end_column = _characters(text, column), _characters(last, end_column)
     name = _COMPREHENSION.sub("", code.co_qualname.removesuffix(HELPER)).rpartition("<locals>.")[2]

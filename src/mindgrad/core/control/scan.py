@@ -25,8 +25,8 @@ In the code, ``moving`` are the indices of the carry components that have a tang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -50,10 +50,11 @@ from mindgrad.core.control.subgraphs import (
 )
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import Atom, Equation, Graph, silent
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Static, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import moved
 from mindgrad.core.primitives.kinds import is_zero, zeros
@@ -62,9 +63,10 @@ from mindgrad.core.transforms.zero_gradients import paths_of_scan
 __all__ = ["scan"]
 
 Indices = tuple[int, ...]
+X = TypeVar("X")
 
 
-def _divided(operands: Sequence[Any], consts: int, carries: int) -> tuple[Any, Any, Any]:
+def _divided(operands: Sequence[X], consts: int, carries: int) -> tuple[Sequence[X], ...]:
     """Split operands (or tangents) into constants, carry, and scanned operands."""
     end = consts + carries
     return operands[:consts], operands[consts:end], operands[end:]
@@ -76,7 +78,7 @@ def _stacked(type: TensorType, length: int) -> TensorType:
 
 def _types(
     *types: TensorType, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
-) -> Any:
+) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in body.inputs])
     fixed, carry, scanned = _divided(types, consts, carries)
     for operand in scanned:
@@ -100,7 +102,9 @@ def _types(
     return (*carry, *[_stacked(y.type, length) for y in body.outputs[carries:]])
 
 
-def _numpy(*operands: Any, body: Graph, length: int, consts: int, carries: int, reverse: bool = False) -> Any:
+def _numpy(
+    *operands: Array, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
+) -> tuple[Array, ...]:
     fixed, carry, scanned = _divided(operands, consts, carries)
     types = [y.type for y in body.outputs[carries:]]
     ys = [np.zeros((length, *each.shape), each.dtype.numpy) for each in types]
@@ -113,11 +117,12 @@ def _numpy(*operands: Any, body: Graph, length: int, consts: int, carries: int, 
 
 
 def _xla(
-    jax: Any, *operands: Any, body: Any, length: int, consts: int, carries: int, reverse: bool = False
-) -> Any:
+    jax: Module, *operands: Array, body: Callable, length: int, consts: int, carries: int,
+    reverse: bool = False,
+) -> tuple[Array, ...]:  # fmt: skip
     fixed, carry, scanned = _divided(operands, consts, carries)
 
-    def iteration(now: Any, slices: Any) -> Any:
+    def iteration(now: Sequence[Array], slices: Sequence[Array]) -> tuple[tuple, tuple]:
         found = body(*fixed, *now, *slices)
         return tuple(found[:carries]), tuple(found[carries:])
 
@@ -128,7 +133,7 @@ def _xla(
 # -- forward mode --------------------------------------------------------------------------------
 
 
-def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[Any]) -> Graph:
+def _shuffled(graph: Graph, parts: Sequence[Sequence[Variable]], outputs: Atoms) -> Graph:
     """Return ``graph`` with its inputs in the order of ``parts``, and new ``outputs``."""
     return Graph([v for part in parts for v in part], graph.equations, outputs)
 
@@ -157,7 +162,7 @@ def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indi
     return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 
 
-def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[Any], list[Any], list[Any]]:
+def _groups(of_inputs: dict[int, X], consts: int, carries: int) -> tuple[list[X], list[X], list[X]]:
     end = consts + carries
     return (
         [v for k, v in of_inputs.items() if k < consts],
@@ -181,14 +186,14 @@ def _fused(body: Graph, consts: int, carries: int, active_inputs: Indices, start
     return _Fused(_shuffled(pushed, [c, of_c, x, of_x, s, of_s], outputs), moving, active_outputs)
 
 
-def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, Any]:
+def _jvp_with_values(operands: Atoms, ts: Tangents, **parameters: Static) -> tuple[Atoms, Tangents]:
     consts, carries = parameters["consts"], parameters["carries"]
     end = consts + carries
     start = tuple([k for k, t in enumerate(ts[consts:end]) if t is not None])
     active_inputs = tuple([k for k in active(ts) if not consts <= k < end])
     rule = _linear if any(t is not None and t.linear for t in ts) else _forward
     ys, active_outputs, tangents = rule(operands, ts, active_inputs, start, parameters)
-    result: list[Any] = [None] * len(ys)
+    result: list[Tangent] = [None] * len(ys)
     for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
     return ys, result
@@ -196,11 +201,11 @@ def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, An
 
 #: result of a forward rule: the results of the primitive, the indices of the results that have a tangent, and
 #: these tangents
-Pushed = tuple[Sequence[Any], Indices, Sequence[Any]]
+Pushed = tuple[Atoms, Indices, Atoms]
 
 
 def _forward(
-    operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
+    operands: Atoms, ts: Tangents, active_inputs: Indices, start: Indices, parameters: Statics
 ) -> Pushed:
     body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
     fused = _fused(body, consts, carries, active_inputs, start)
@@ -208,7 +213,7 @@ def _forward(
         return scan(*operands, **parameters), (), ()
     c, x, s = _divided(operands, consts, carries)
     of_c, of_x, of_s = _divided(ts, consts, carries)
-    moving = [zeros(x[k].type) if of_x[k] is None else of_x[k] for k in fused.moving]
+    moving = [zeros(x[k].type) if (t := of_x[k]) is None else t for k in fused.moving]
     inputs = (
         *c, *[t for t in of_c if t is not None], *x, *moving, *s, *[t for t in of_s if t is not None]
     )  # fmt: skip
@@ -228,7 +233,7 @@ def _forward(
 
 
 def _linear(
-    operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
+    operands: Atoms, ts: Tangents, active_inputs: Indices, start: Indices, parameters: Statics
 ) -> Pushed:
     """Emit two scans: one for values and residuals, and a linear one for tangents.
 
@@ -251,7 +256,7 @@ def _linear(
     before = [*outside, *[t for t in of_c if t is not None]]
     tangents = scan(
         *before,
-        *[zeros(x[k].type) if of_x[k] is None else of_x[k] for k in moving],
+        *[zeros(x[k].type) if (t := of_x[k]) is None else t for k in moving],
         *[s[k] for k in part.streamed],
         *stacks,
         *[t for t in of_s if t is not None],
@@ -265,9 +270,9 @@ def _linear(
 
 
 def _transpose(
-    cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
+    cts: Atoms, *operands: Atom, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
-) -> list[Any]:  # fmt: skip
+) -> list[Tangent]:  # fmt: skip
     # This scan is linear, so its carry consists of tangents. Each component is active, even if it starts as a
     # constant zero
     end = consts + carries
@@ -290,7 +295,7 @@ def _transpose(
         carries=len(iteration.summed) + len(iteration.parts),
         reverse=not reverse,
     )
-    result: list[Any] = [None] * len(operands)
+    result: list[Tangent] = [None] * len(operands)
     places = (*iteration.summed, *[consts + k for k in iteration.parts], *iteration.sliced)
     for k, ct in zip(places, results, strict=False):
         result[k] = ct
@@ -330,7 +335,7 @@ def _series_body(
     )
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     parameters = equation.parameters
     body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
     xs, is_same = starts_of(equation.inputs, coefficients)
@@ -342,7 +347,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     )
     places = _active_inputs(active_inputs, consts, moving)
     active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
-    operands: list[Any] = []
+    operands: list[Atom] = []
     for first, last in ((0, consts), (consts, end), (end, len(xs))):
         operands += xs[first:last]
         operands += series_operands(xs, coefficients, [k for k in places if first <= k < last])
@@ -364,9 +369,9 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 
 
 def _batch(
-    size: int, operands: Sequence[Any], at: Sequence[int | None], body: Graph, length: int, consts: int,
+    size: int, operands: Atoms, at: BatchAxes, body: Graph, length: int, consts: int,
     carries: int, reverse: bool = False,
-) -> Any:  # fmt: skip
+) -> tuple[Atoms, list[int | None]]:  # fmt: skip
     end = consts + carries
     flags = tuple([axis is not None for axis in at])
     flags = batched_parts(body, flags, consts, carries, size)
@@ -385,8 +390,8 @@ def _batch(
 
 
 def _simplify(
-    *operands: Any, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
-) -> Any:
+    *operands: Atom, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
+) -> tuple[Atom, ...] | None:
     simplified = marked_loop(body, operands, consts, carries)
     if simplified is body:
         return None

@@ -13,14 +13,15 @@ weight matrix is one product of stacked vectors, instead of one outer product pe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mindgrad.core.control.subgraphs import marks_of, transposed_body
 from mindgrad.core.control.sum_hoisting import Totals
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.graph import Atom, Graph, Variable
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.primitives.kinds import zeros
 
 __all__ = ["TransposedIteration", "transposed_iteration"]
@@ -80,10 +81,10 @@ def _transposed(
 
 def _deferred(
     iteration: Graph,
-    varying: Sequence[Any],
-    stacked: Sequence[Any],
-    of_slices: Sequence[Any],
-    of_consts: dict[int, Any],
+    varying: Sequence[Variable],
+    stacked: Atoms,
+    of_slices: Atoms,
+    of_consts: dict[int, Atom],
 ) -> Indices:
     """Return the constants whose cotangents are computed after the loop.
 

@@ -27,8 +27,8 @@ Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,7 @@ from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import REGISTRY, InnerGraphs, Primitive
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Element, Module, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.zero_gradients import paths_of_while
@@ -84,17 +85,19 @@ _COUNT = tensor_type(int32, ())
 class Loop(NamedTuple):
     """A loop: its condition and body, graphs of ``(*constants, *carry)``."""
 
-    condition: Any
-    body: Any
+    condition: Graph
+    body: Graph
     consts: int
 
 
-def run_loop(loop: Loop, operands: Sequence[Any], slots: int = 0) -> Any:
+def run_loop(loop: Loop, operands: Atoms, slots: int = 0) -> tuple[Atom, ...]:
     """Emit the ``while`` equation of ``loop``, which saves ``slots`` carries."""
     return while_(*operands, **loop._asdict(), **({"slots": slots} if slots else {}))
 
 
-def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
+def _types(
+    *types: TensorType, condition: Graph, body: Graph, consts: int, slots: int = 0
+) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in body.inputs])
     if expected != types or expected != tuple([v.type for v in condition.inputs]):
         raise TypeError(
@@ -124,8 +127,8 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 
 
 def carries_before(
-    condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
-) -> tuple[list[list[Any]], list[Any]]:
+    condition: Graph, body: Graph, constants: Sequence[Array], carry: Sequence[Array]
+) -> tuple[list[list[Array]], list[Array]]:
     """Run the loop with NumPy, and return the carries of all iterations.
 
     Returns:
@@ -138,7 +141,9 @@ def carries_before(
     return before, now
 
 
-def _numpy(*operands: Any, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
+def _numpy(
+    *operands: Array, condition: Graph, body: Graph, consts: int, slots: int = 0
+) -> tuple[Array | Element, ...]:
     constants, carry = operands[:consts], operands[consts:]
     if not slots:
         now = list(carry)
@@ -158,13 +163,15 @@ def _numpy(*operands: Any, condition: Graph, body: Graph, consts: int, slots: in
     return (*now, np.int32(len(before)), np.int32(period), *buffers)
 
 
-def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int = 0) -> Any:
+def _xla(
+    jax: Module, *operands: Array, condition: Callable, body: Callable, consts: int, slots: int = 0
+) -> tuple[Array, ...]:
     constants, carry = operands[:consts], operands[consts:]
 
-    def continues(now: Any) -> Any:
+    def continues(now: Sequence[Array]) -> Array:
         return condition(*constants, *now)[0]
 
-    def step(now: Any) -> Any:
+    def step(now: Sequence[Array]) -> tuple[Array, ...]:
         return tuple(body(*constants, *now))
 
     if slots:
@@ -195,7 +202,7 @@ class Fused(NamedTuple):
     active_consts: Indices
     active_carry: Indices
 
-    def operands(self, xs: Sequence[Any], of_consts: Sequence[Any], of_carry: dict[int, Any]) -> tuple:
+    def operands(self, xs: Atoms, of_consts: Atoms, of_carry: dict[int, Atom]) -> tuple:
         """Return the operands of the loop that also computes tangents.
 
         Args:
@@ -248,7 +255,7 @@ def _interleaved(condition: Graph, body: Graph, consts: int, count: int, more: i
     return Loop(first, second, consts + more)
 
 
-def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[int, Any]]:
+def divided(ts: Tangents, consts: int) -> tuple[Indices, list[Atom], dict[int, Atom]]:
     """Split the tangents of operands into tangents of constants and of the carry.
 
     Returns:
@@ -257,12 +264,12 @@ def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[in
     """
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}
-    return active_consts, [ts[k] for k in active_consts], of_carry
+    return active_consts, [t for t in ts[:consts] if t is not None], of_carry
 
 
 def _jvp_with_values(
-    xs: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int = 0
-) -> tuple[Any, Any]:
+    xs: Atoms, ts: Tangents, condition: Graph, body: Graph, consts: int, slots: int = 0
+) -> tuple[Atoms, Tangents]:
     loop = Loop(condition, body, consts)
     active_consts, of_consts, of_carry = divided(ts, consts)
     start, carries = tuple(of_carry), len(body.outputs)
@@ -272,7 +279,7 @@ def _jvp_with_values(
         if moving and not slots:
             used = checkpoints.slots_for([x.type for x in xs[consts:]], is_in_loop())
         results = run_loop(loop, xs, used)
-        tangents: Sequence[Any] = ()
+        tangents: Atoms = ()
         if moving:
             saved = results[carries:]
             tangents = REGISTRY["while_tangent"](
@@ -293,13 +300,13 @@ def _jvp_with_values(
             ys = (*results[:carries], *results[carries + len(moving) :][:buffers])
         else:
             ys, tangents = run_loop(loop, xs, slots), ()
-    of_ys: list[Any] = [None] * len(ys)
+    of_ys: list[Tangent] = [None] * len(ys)
     for k, t in zip(moving, tangents, strict=True):
         of_ys[k] = t
     return ys, of_ys
 
 
-def _marked(loop: Loop, operands: Sequence[Any]) -> Loop:
+def _marked(loop: Loop, operands: Atoms) -> Loop:
     """Return ``loop``, with the marks of ``operands`` propagated through its body."""
     return loop._replace(body=marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs)))
 
@@ -329,7 +336,7 @@ class SeriesLoop(NamedTuple):
     moving: Indices
     order: int
 
-    def operands(self, xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple:
+    def operands(self, xs: Atoms, coefficients: Sequence[Tangents]) -> tuple:
         """Return the operands of the loop, given the coefficients of the operands ``xs``."""
         consts = self.consts
         return (
@@ -362,7 +369,7 @@ def series_loop(
     return SeriesLoop(loop, consts, len(body.outputs), active_consts, moving, order)
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+def _series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Tangent]]:
     parameters = equation.parameters
     body, consts = parameters["body"], parameters["consts"]
     xs, is_same = starts_of(equation.inputs, coefficients)
@@ -406,7 +413,7 @@ class Batched(NamedTuple):
         """Number of carry components before the components of the original loop: 1 or 0."""
         return int(self.test is not None)
 
-    def operands(self, size: int, xs: Sequence[Any], at: Sequence[int | None]) -> list[Any]:
+    def operands(self, size: int, xs: Atoms, at: BatchAxes) -> list[Atom]:
         """Return the operands of the batched loop.
 
         Args:
@@ -449,9 +456,9 @@ def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size:
 
 
 def _batch(
-    size: int, xs: Sequence[Any], at: Sequence[int | None], condition: Graph, body: Graph, consts: int,
+    size: int, xs: Atoms, at: BatchAxes, condition: Graph, body: Graph, consts: int,
     slots: int = 0,
-) -> Any:  # fmt: skip
+) -> tuple[Atoms, list[int | None]]:  # fmt: skip
     flags = tuple([axis is not None for axis in at])
     batched = batched_loop(condition, body, consts, flags, size)
     results = run_loop(batched.loop, batched.operands(size, xs, at), slots)
@@ -467,7 +474,9 @@ def _batch(
     return tuple(result), places
 
 
-def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
+def _simplify(
+    *operands: Atom, condition: Graph, body: Graph, consts: int, slots: int = 0
+) -> tuple[Atom, ...] | None:
     simplified = marked_loop(body, operands, consts, len(body.outputs))
     if simplified is body:
         return None

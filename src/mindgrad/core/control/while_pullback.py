@@ -25,8 +25,8 @@ constants ``active_consts``, then the cotangents of the components ``moving`` of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import INHERITED, Atom, Equation, Graph, without_effects
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
+from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Static, Statics, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.kinds import is_zero, zeros
@@ -54,25 +55,26 @@ from mindgrad.core.primitives.kinds import is_zero, zeros
 __all__ = ["Pullback", "reverse_of", "while_pullback"]
 
 Indices = tuple[int, ...]
+X = TypeVar("X")
 
 
 # -- linear part of a loop (only while a derivative is built) ---------------------------------------
 
 
-def _never(*_: Any, **__: Any) -> Any:
+def _never(*_: object, **__: object) -> NoReturn:
     raise RuntimeError(
         "the linear part of a loop cannot be evaluated: it exists only while a derivative is built."
     )
 
 
-def _tangent_types(*types: TensorType, consts: int, moving: Indices, **_: Any) -> Any:
+def _tangent_types(*types: TensorType, consts: int, moving: Indices, **_: object) -> tuple[TensorType, ...]:
     return tuple([types[consts + k] for k in moving])
 
 
 def _tangent_transpose(
-    cts: Sequence[Any], *operands: Any, condition: Graph, body: Graph, consts: int, slots: int,
+    cts: Atoms, *operands: Atom, condition: Graph, body: Graph, consts: int, slots: int,
     active_consts: Indices, start: Indices, moving: Indices,
-) -> list[Any]:  # fmt: skip
+) -> list[Tangent]:  # fmt: skip
     count = len(body.inputs) + 2 + len(body.outputs)
     loop = Loop(condition, without_effects(body), consts)
     found = _pull(loop, slots, active_consts, moving, operands[:count], cts)
@@ -98,16 +100,16 @@ while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
 # -- the two programs ------------------------------------------------------------------------------
 
 
-class Operands(NamedTuple):
+class Operands(NamedTuple, Generic[X]):
     """The operands of a pullback, divided into groups; or one value for each operand."""
 
-    constants: Sequence[Any]
-    carry: Sequence[Any]
+    constants: Sequence[X]
+    carry: Sequence[X]
     saved: checkpoints.Saved
-    cts: Sequence[Any]
+    cts: Sequence[X]
 
     @property
-    def of_loop(self) -> tuple[Any, ...]:
+    def of_loop(self) -> tuple[X, ...]:
         """The operands of the loop."""
         return (*self.constants, *self.carry)
 
@@ -125,8 +127,8 @@ class Pullback(NamedTuple):
             (``while_reverse_step.LinearIteration``).
     """
 
-    condition: Any
-    body: Any
+    condition: Static
+    body: Static
     consts: int
     slots: int
     active_consts: Indices
@@ -134,24 +136,24 @@ class Pullback(NamedTuple):
     marks: Marks
     needed: Indices
     rows: int
-    outside: Any
-    expensive: Any
-    coefficients: Any
-    step: Any
-    totals: Any
+    outside: Static
+    expensive: Static
+    coefficients: Static
+    step: Static
+    totals: Static
 
     @property
     def loop(self) -> Loop:
         return Loop(self.condition, self.body, self.consts)
 
-    def split(self, operands: Sequence[Any]) -> Operands:
+    def split(self, operands: Sequence[X]) -> Operands[X]:
         """Split operands, or one value for each operand, into their groups."""
         consts, cts = self.consts, len(operands) - len(self.moving)
         count = (cts + consts) // 2 - 1
         saved = checkpoints.Saved(operands[count], operands[count + 1], operands[count + 2 : cts])
         return Operands(operands[:consts], operands[consts:count], saved, operands[cts:])
 
-    def iteration(self, constants: Sequence[Any], weights: Sequence[Any]) -> checkpoints.Iteration:
+    def iteration(self, constants: Sequence[Array], weights: Sequence[Array]) -> checkpoints.Iteration:
         """Return the functions of one iteration, for given constants of the loop.
 
         The graphs among the parameters must have been converted to Python functions.
@@ -166,9 +168,7 @@ class Pullback(NamedTuple):
         )
 
 
-def _pullback(
-    loop: Loop, slots: int, active_consts: Indices, moving: Indices, marks: Marks
-) -> dict[str, Any]:
+def _pullback(loop: Loop, slots: int, active_consts: Indices, moving: Indices, marks: Marks) -> Statics:
     """Return the parameters of the ``while_pullback`` equation of ``loop``."""
     iteration = linear_iteration(loop.body, loop.consts, active_consts, moving, slots, marks)
     condition = without_effects(loop.condition)
@@ -177,20 +177,20 @@ def _pullback(
     )._asdict()
 
 
-def _marks(cts: Sequence[Any]) -> Marks:
+def _marks(cts: Atoms) -> Marks:
     return tuple([None if is_zero(ct) else ct.tainted & INHERITED for ct in cts])
 
 
 class Cotangents(NamedTuple):
     """Cotangents by the position of a constant, and by the index of a carry component."""
 
-    consts: dict[int, Any]
-    carry: dict[int, Any]
+    consts: dict[int, Atom]
+    carry: dict[int, Atom]
 
 
 def _pull(
-    loop: Loop, slots: int, active_consts: Indices, moving: Indices, operands: Sequence[Any],
-    cts: Sequence[Any],
+    loop: Loop, slots: int, active_consts: Indices, moving: Indices, operands: Atoms,
+    cts: Atoms,
 ) -> Cotangents:  # fmt: skip
     """Emit the pullback of a loop, given its operands, its saved results, and ``cts``."""
     results = while_pullback(*operands, *cts, **_pullback(loop, slots, active_consts, moving, _marks(cts)))
@@ -202,8 +202,8 @@ def _pull(
 
 
 def _run_and_pull(
-    loop: Loop, operands: Sequence[Any], slots: int, active_consts: Indices, start: Indices,
-    cotangents: dict[int, Any],
+    loop: Loop, operands: Atoms, slots: int, active_consts: Indices, start: Indices,
+    cotangents: dict[int, Atom],
 ) -> Cotangents:  # fmt: skip
     """Emit a loop that saves carries, and its pullback.
 
@@ -227,13 +227,14 @@ def _run_and_pull(
 
 
 def _pullback_types(
-    *types: TensorType, consts: int, active_consts: Indices, moving: Indices, **_: Any
-) -> Any:
+    *types: TensorType, consts: int, active_consts: Indices, moving: Indices, **_: object
+) -> tuple[TensorType, ...]:
     return tuple([types[k] for k in active_consts] + [types[consts + k] for k in moving])
 
 
-def _pullback_numpy(*operands: Any, **parameters: Any) -> Any:
-    pullback = Pullback(**{k: _evaluated(v) if isinstance(v, Graph) else v for k, v in parameters.items()})
+def _pullback_numpy(*operands: Array, **parameters: Static) -> tuple[Array, ...]:
+    evaluated: Statics = {k: _evaluated(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
+    pullback = Pullback(**evaluated)
     constants, carry, _, cts = pullback.split(operands)
     rows, needed = pullback.rows, pullback.needed
     iteration = pullback.iteration(constants, [np.ones(rows, np.float32)] if rows > 1 else [])
@@ -249,7 +250,7 @@ def _pullback_numpy(*operands: Any, **parameters: Any) -> Any:
             pulled = iteration.pull(residuals, cts)
             cts, more = pulled[: len(cts)], pulled[len(cts) :]
         else:
-            after: list[Any] = []
+            after: list[Sequence[Array]] = []
             for k in reversed(range(len(carries))):
                 after.insert(0, cts)
                 cts = iteration.pull([x[k] for x in residuals], cts)
@@ -262,15 +263,15 @@ def _pullback_numpy(*operands: Any, **parameters: Any) -> Any:
     return (*sums, *cts)
 
 
-def _evaluated(graph: Graph) -> Any:
+def _evaluated(graph: Graph) -> Callable:
     return lambda *xs: evaluate(graph, xs)
 
 
-def _stack(xs: Sequence[Any], rows: int) -> Any:
+def _stack(xs: Sequence[Array], rows: int) -> Array:
     return np.stack([*xs, *[xs[0]] * (rows - len(xs))])
 
 
-def _pullback_xla(jax: Any, *operands: Any, **parameters: Any) -> Any:
+def _pullback_xla(jax: Module, *operands: Array, **parameters: Static) -> tuple[Array, ...]:
     pullback = Pullback(**parameters)
     constants, _, saved, cts = pullback.split(operands)
     rows, ones = pullback.rows, []
@@ -282,7 +283,7 @@ def _pullback_xla(jax: Any, *operands: Any, **parameters: Any) -> Any:
     return reverse.run(cts, sums)
 
 
-def _pullback_jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> Any:
+def _pullback_jvp_with_values(operands: Atoms, ts: Tangents, **parameters: Static) -> tuple[Atoms, Tangents]:
     pullback = Pullback(**parameters)
     xs, of_xs = pullback.split(operands), pullback.split(ts)
     slots, active_consts, moving = pullback.slots, pullback.active_consts, pullback.moving
@@ -317,14 +318,12 @@ def _pullback_jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> Any:
     return values, tangents
 
 
-def _of_tangents(fused: Fused, moving: Indices, cts: Sequence[Any]) -> dict[int, Any]:
+def _of_tangents(fused: Fused, moving: Indices, cts: Atoms) -> dict[int, Atom]:
     """Return ``cts`` as cotangents of the tangents of the carry components ``moving``."""
     return {fused.of_part(k): ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
 
 
-def _pullback_series(
-    equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
-) -> list[list[Any]]:
+def _pullback_series(equation: Equation, coefficients: Sequence[Tangents], order: int) -> list[list[Atom]]:
     """Return the Taylor coefficients of the results of the pullback.
 
     Let ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)`` be the loop over Taylor coefficients. Its derivatives
@@ -361,7 +360,9 @@ def _pullback_series(
     ]
 
 
-def _pullback_batch(size: int, operands: Sequence[Any], at: Sequence[int | None], **parameters: Any) -> Any:
+def _pullback_batch(
+    size: int, operands: Atoms, at: BatchAxes, **parameters: Static
+) -> tuple[Atoms, list[int | None]]:
     """Emit the batched loop, which saves batched carries, and its pullback.
 
     Samples have different cotangents, so every operand whose cotangent is computed gets a batch axis.
@@ -382,7 +383,7 @@ def _pullback_batch(size: int, operands: Sequence[Any], at: Sequence[int | None]
     return results, [0] * len(results)
 
 
-def _pullback_simplify(*operands: Any, **parameters: Any) -> Any:
+def _pullback_simplify(*operands: Atom, **parameters: Static) -> tuple[Atom, ...] | None:
     pullback = Pullback(**parameters)
     loop, marks, xs = pullback.loop, pullback.marks, pullback.split(operands)
     body = marked_loop(loop.body, xs.of_loop, loop.consts, len(loop.body.outputs))
@@ -405,7 +406,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
     yield Inner(pullback.outside, ())
 
 
-def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
+def _iteration(equation: Equation) -> tuple[Graph, Atoms]:
     """Return the graph of one iteration of the reverse pass, and operands for it."""
     pullback = Pullback(**equation.parameters)
     xs = pullback.split(equation.inputs)
@@ -435,9 +436,9 @@ while_pullback: Primitive[tuple[Atom, ...]] = Primitive(
 
 
 def _pullback_tangent_transpose(
-    directions: Sequence[Any], *operands: Any, turned: Indices, start: Indices, rated: Indices,
-    **parameters: Any,
-) -> list[Any]:  # fmt: skip
+    directions: Atoms, *operands: Atom, turned: Indices, start: Indices, rated: Indices,
+    **parameters: Static,
+) -> list[Tangent]:  # fmt: skip
     pullback = Pullback(**parameters)
     slots = pullback.slots
     active_consts, moving = pullback.active_consts, pullback.moving
@@ -448,7 +449,7 @@ def _pullback_tangent_transpose(
     fused = fused_loop(*pullback.loop, active_consts, moving)
     inputs = fused.operands(xs, of_consts, of_carry)
     results = run_loop(fused.loop, inputs, slots)
-    result: list[Any] = [None] * (count + len(moving))
+    result: list[Tangent] = [None] * (count + len(moving))
     if turned or start:
         cotangents = _of_tangents(fused, moving, cts)
         found = _run_and_pull(fused.loop, inputs, slots, turned, start, cotangents)

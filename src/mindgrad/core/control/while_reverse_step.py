@@ -19,15 +19,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mindgrad.core.control.batches import batched_graph
 from mindgrad.core.control.subgraphs import in_loop, is_in_loop, marks_of, split, transposed_body
 from mindgrad.core.control.sum_hoisting import summed_graph
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import DISCARDS, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import DISCARDS, Atom, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.rules import Static
 from mindgrad.core.primitives.kinds import zeros
 
 __all__ = ["LinearIteration", "Marks", "linear_iteration"]
@@ -57,11 +58,11 @@ class LinearIteration(NamedTuple):
 
     needed: Indices
     rows: int
-    outside: Any
-    expensive: Any
-    coefficients: Any
-    step: Any
-    totals: Any
+    outside: Static
+    expensive: Static
+    coefficients: Static
+    step: Static
+    totals: Static
 
 
 class _Transposed(NamedTuple):
@@ -194,7 +195,7 @@ def _operands(equations: Iterable[Equation]) -> list[Variable]:
     return list(dict.fromkeys(x for e in equations for x in e.inputs if type(x) is Variable))
 
 
-def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[Any]:
+def _dependents(equations: Iterable[Equation], variables: Iterable[Atom]) -> set[Atom]:
     """Return ``variables`` and all values computed from them."""
     dependents = set(variables)
     for equation in equations:

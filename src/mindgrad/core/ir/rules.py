@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from mindgrad.core.base.refusal import SourceLocation
     from mindgrad.core.ir.build import Builder
-    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.graph import Atom, Variable
 
 P = ParamSpec("P")
 T = TypeVar("T", contravariant=True)
@@ -68,11 +68,11 @@ Propagation: TypeAlias = Any  # type: ignore[explicit-any]  # ``core.ir`` does n
 Pattern: TypeAlias = Any  # type: ignore[explicit-any]  # ``core.ir`` does not import the package
 #: ``transform(builder, xs, ys, extras)`` emits a derivative into ``builder`` and returns its results
 Transform: TypeAlias = (
-    "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom]]"
+    "Callable[[Builder, Sequence[Variable], Sequence[Atom], Sequence[Tangent]], Sequence[Atom]]"
 )
 #: a cheaper transform that returns ``None`` if it does not apply
 Shortcut: TypeAlias = (
-    "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom] | None]"
+    "Callable[[Builder, Sequence[Variable], Sequence[Atom], Sequence[Tangent]], Sequence[Atom] | None]"
 )
 
 

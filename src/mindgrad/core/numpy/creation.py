@@ -97,7 +97,7 @@ def full_like(a: object, fill_value: object, dtype: object = None) -> Tensor:
     return full(x.shape, fill_value, x.dtype if dtype is None else dtype)
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: object = None) -> Tensor:
     """Create numbers from ``start`` to ``stop`` in steps of ``step``.
 
     ``stop`` is excluded. With one argument, the numbers are 0, 1, …. The default element type is int64 for
@@ -111,7 +111,7 @@ def _dtype_of(numbers: np.ndarray, dtype: object) -> Any:
     return dtype if dtype is not None else int64 if numbers.dtype.kind in "iu" else float32
 
 
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Tensor:
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: object = None) -> Tensor:
     """Create ``num`` evenly spaced numbers from ``start`` to ``stop``.
 
     ``stop`` is included if ``endpoint`` is true.
@@ -125,13 +125,14 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype:
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None
-) -> Tensor:
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0,
+    dtype: object = None,
+) -> Tensor:  # fmt: skip
     """Create ``num`` numbers from base^start to base^stop with equidistant exponents."""
     return Tensor(np.logspace(start, stop, num, endpoint, base), float32 if dtype is None else dtype)
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Tensor:
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: object = None) -> Tensor:
     """Create a geometric progression of ``num`` numbers from ``start`` to ``stop``."""
     return Tensor(np.geomspace(start, stop, num, endpoint), float32 if dtype is None else dtype)
 

@@ -70,7 +70,7 @@ def _logical(name: str, primitive: Primitive, meaning: str) -> Callable[..., Any
     return _named(function, name, meaning)
 
 
-def _named(function: Callable[..., Any], name: str, meaning: str) -> Callable[..., Any]:
+def _named(function: Callable[..., object], name: str, meaning: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = meaning
     return function

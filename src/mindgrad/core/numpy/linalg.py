@@ -128,7 +128,7 @@ def matrix_power(a: object, n: int) -> Any:
     return result
 
 
-def multi_dot(arrays: Sequence[Any]) -> Any:
+def multi_dot(arrays: Sequence[object]) -> Any:
     """Multiply a sequence of matrices, from left to right."""
     product = arrays[0]
     for each in arrays[1:]:
@@ -136,7 +136,7 @@ def multi_dot(arrays: Sequence[Any]) -> Any:
     return product
 
 
-def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
+def norm(x: object, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
     """Compute vector norms along one axis, or matrix norms along two axes.
 
     For a vector norm, ``ord`` is a number or infinity (default: 2). For a matrix norm, ``ord`` is ``"fro"``
@@ -162,7 +162,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     return reshape(norms, [1 if k in axes else n for k, n in enumerate(x.shape)]) if keepdims else norms
 
 
-def _euclidean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _euclidean(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.kind == "complex":
         return sqrt(sum(real(x * conjugate(x)), axes, keepdims=keepdims))
     found = applied(norm_of_reals, x, axes=tuple(sorted(axes)))

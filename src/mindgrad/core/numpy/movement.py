@@ -78,7 +78,7 @@ def roll(a: object, shift: int | Sequence[int], axis: Axis = None) -> Any:
     return x
 
 
-def tile(A: Any, reps: Shape) -> Any:
+def tile(A: object, reps: Shape) -> Any:
     """Repeat the whole tensor ``reps[k]`` times along each axis k."""
     x, counts = operand(A, "tile"), sizes_of(reps)
     rank = builtins.max(x.ndim, len(counts))
@@ -145,7 +145,7 @@ def delete(arr: object, obj: int | Sequence[int], axis: int | None = None) -> An
     return take(x, np.delete(np.arange(x.shape[axis]), obj), axis)
 
 
-def pad(array: Any, pad_width: Any, constant_values: Any = 0) -> Any:
+def pad(array: object, pad_width: object, constant_values: Any = 0) -> Any:
     """Add ``pad_width`` elements with ``constant_values`` at both ends of each axis."""
     x = operand(array, "pad")
     widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
@@ -207,16 +207,12 @@ def diff(a: object, n: int = 1, axis: int = -1) -> Any:
     return x
 
 
-def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: object, x: object = None, dx: float = 1.0, axis: int = -1) -> Any:
     """Integrate ``y`` along ``axis`` by the trapezoidal rule."""
-    y = moveaxis(y, axis, -1)
+    heights = moveaxis(y, axis, -1)
     widths = dx if x is None else diff(x)
-    return sum(
-        multiply(
-            multiply(add(element(y, (..., slice(1, None))), element(y, (..., slice(None, -1)))), widths), 0.5
-        ),
-        -1,
-    )
+    sums = add(element(heights, (..., slice(1, None))), element(heights, (..., slice(None, -1))))
+    return sum(multiply(multiply(sums, widths), 0.5), -1)
 
 
 def interp(x: object, xp: object, fp: object) -> Any:

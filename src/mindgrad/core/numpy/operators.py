@@ -79,7 +79,7 @@ METHODS: dict[str, Any] = {
 _OPERANDS = (Tensor, bool, int, float, complex, np.ndarray, np.generic, list, tuple)
 
 
-def _operator(function: Callable[..., Any], is_reflected: bool = False) -> Callable[..., Any]:
+def _operator(function: Callable[..., object], is_reflected: bool = False) -> Callable[..., Any]:
     def apply(x: Tensor, y: object) -> Any:
         if not isinstance(y, _OPERANDS) and not is_other_array(y):
             return NotImplemented

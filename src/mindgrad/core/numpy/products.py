@@ -33,7 +33,7 @@ def einsum(subscripts: str, *operands: object) -> Any:
     return einsum_plan(subscripts, tuple([x.shape for x in tensors]))(tensors, apply)
 
 
-def tensordot(a: object, b: object, axes: int | Sequence[Any] = 2) -> Any:
+def tensordot(a: object, b: object, axes: int | Sequence[int | Sequence[int]] = 2) -> Any:
     """Sum products over the last axes of ``a`` and the first axes of ``b``.
 
     ``axes`` is the number of these axes, or a pair of lists: the axes of ``a`` and the axes of ``b``.

@@ -136,7 +136,9 @@ def broadcast_arrays(*args: object) -> list[Any]:
     return broadcast_together("broadcast_arrays", *[operand(x, "broadcast_arrays") for x in args])
 
 
-def _at_least(name: str, count: int, place: Callable[[tuple[int, ...]], tuple[int, ...]], xs: Any) -> Any:
+def _at_least(
+    name: str, count: int, place: Callable[[tuple[int, ...]], tuple[int, ...]], xs: Sequence[object]
+) -> Any:
     tensors = [operand(x, name) for x in xs]
     found = [x if x.ndim >= count else reshape(x, place(x.shape)) for x in tensors]
     return found[0] if len(found) == 1 else found
@@ -163,7 +165,7 @@ def atleast_3d(*arys: object) -> Any:
 # -- joining and splitting -----------------------------------------------------------------------------
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+def concatenate(arrays: Sequence[object], axis: int | None = 0) -> Any:
     """Join tensors along an existing axis."""
     xs = promoted("concatenate", *arrays)
     if axis is None:
@@ -175,28 +177,28 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     )
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def stack(arrays: Sequence[object], axis: int = 0) -> Any:
     """Join tensors along a new axis."""
     return concatenate([expand_dims(x, axis) for x in promoted("stack", *arrays)], axis)
 
 
-def vstack(tup: Sequence[Any]) -> Any:
+def vstack(tup: Sequence[object]) -> Any:
     """Join tensors along the first axis; 1-D tensors become rows."""
     return concatenate([atleast_2d(x) for x in tup], 0)
 
 
-def hstack(tup: Sequence[Any]) -> Any:
+def hstack(tup: Sequence[object]) -> Any:
     """Join tensors along the second axis, or 1-D tensors along the first axis."""
     xs = [atleast_1d(x) for x in tup]
     return concatenate(xs, 0 if xs[0].ndim == 1 else 1)
 
 
-def dstack(tup: Sequence[Any]) -> Any:
+def dstack(tup: Sequence[object]) -> Any:
     """Join tensors along the third axis."""
     return concatenate([atleast_3d(x) for x in tup], 2)
 
 
-def column_stack(tup: Sequence[Any]) -> Any:
+def column_stack(tup: Sequence[object]) -> Any:
     """Join 1-D tensors as columns of a matrix."""
     xs = [operand(x, "column_stack") for x in tup]
     return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in xs], 1)

@@ -16,9 +16,9 @@ be moved to any position. ``passes.tiling`` uses both possibilities.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import REDUCED, IndexMap, index_map
 
 __all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "batch_label"]
@@ -38,14 +38,14 @@ class Region(NamedTuple):
     """
 
     size: int
-    places: dict[Any, int]
+    places: dict[Atom, int]
     before: list[Equation]
     rows: list[Equation]
     sums: list[Equation]
     after: list[Equation]
 
 
-def row_axis(atom: object, region: Region) -> int | None:
+def row_axis(atom: Atom, region: Region) -> int | None:
     """Return the index of the batch axis of ``atom``, or ``None`` if it has none."""
     found = region.places.get(atom)
     return 0 if found is None and _is_data(atom, region.size) else found
@@ -65,14 +65,14 @@ def batch_region(graph: Graph, size: int) -> Region:
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
-def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
+def region_of(equations: Iterable[Equation], places: dict[Atom, int], size: int = -1) -> Region:
     """Divide ``equations`` into the four kinds of :class:`Region`.
 
     ``places`` maps each input that is part of the batch to its batch axis. The function adds an entry for
     each result with a batch axis.
     """
     region = Region(size, places, [], [], [], [])
-    late: set[Any] = set()
+    late: set[Atom] = set()
     for equation in equations:
         at = [row_axis(x, region) for x in equation.inputs]
         if not late.isdisjoint(equation.inputs):

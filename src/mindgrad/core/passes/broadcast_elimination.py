@@ -22,7 +22,8 @@ import numpy as np
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.reduction import reduce_sum
@@ -45,7 +46,7 @@ class Repeated(NamedTuple):
             value repeats ``atom`` along the axis, or if the axis has size 1.
     """
 
-    atom: Any
+    atom: Atom
     axes: tuple[int | None, ...]
 
     @property
@@ -92,7 +93,7 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
     return tuple([None if size == 1 else next(rest) for size in shape])
 
 
-def repeated(x: object) -> Repeated:
+def repeated(x: Atom) -> Repeated:
     """Return the smaller value that ``x`` repeats along some axes.
 
     If ``x`` is computed by several transposes, broadcasts, and reshapes of unit axes, the smaller value is
@@ -109,7 +110,7 @@ def repeated(x: object) -> Repeated:
     return repetition
 
 
-def _repeated_constant(x: Any) -> Repeated:
+def _repeated_constant(x: Atom) -> Repeated:
     if type(x) is Constant and not x.is_splat:
         steps = x.value.strides
         if any(step == 0 and size > 1 for step, size in zip(steps, x.shape, strict=True)):
@@ -124,7 +125,7 @@ def _repeated_constant(x: Any) -> Repeated:
     return Repeated(x, tuple([None if size == 1 else k for k, size in enumerate(x.shape)]))
 
 
-def shrink_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
+def shrink_inputs(graph: Graph, operands: Tangents) -> tuple[Graph, dict[int, Atom]]:
     """Replace inputs of ``graph`` that receive broadcasts by smaller inputs.
 
     The new graph itself broadcasts each smaller input. Only inputs with at least ``repeated_elements``
@@ -168,7 +169,7 @@ def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
     return tuple([axis for axis in range(rank) if axis not in contract and axis not in batch])
 
 
-def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
+def product_size(operands: Atoms, k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
     """Return the number of elements of the product that ``repeated_product`` computes."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
@@ -177,7 +178,7 @@ def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, b
     )
 
 
-def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> Any:
+def repeated_product(operands: Atoms, k: int, x: Repeated, contract: Axes, batch: Axes) -> Atom:
     """Emit a product whose operand ``k`` is a broadcast that is not stored.
 
     ``x`` describes the broadcast. The result equals ``dot(*operands, contract=contract, batch=batch)``. The
@@ -220,7 +221,7 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
     return broadcast_in_dim(product, shape=(*batch_sizes, *sizes), dims=tuple(sorted(places)))
 
 
-def _without_units(x: Repeated) -> tuple[Any, tuple[int | None, ...]]:
+def _without_units(x: Repeated) -> tuple[Atom, tuple[int | None, ...]]:
     """Return ``x.atom`` without the axes that ``x.axes`` omits, and ``x.axes`` for it.
 
     The omitted axes have size 1.

@@ -25,7 +25,7 @@ over concatenated terms.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -35,11 +35,12 @@ from mindgrad.core.control.lazy import expand_lazy
 from mindgrad.core.control.taylor_coefficients import taylor_coefficients
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.passes.graph_rewriter import rebuild, rewrite_inner
+from mindgrad.core.ir.rules import Array
+from mindgrad.core.passes.graph_rewriter import Read, rebuild, rewrite_inner
 from mindgrad.core.passes.peepholes import expand_columns, replace_hessian_traces
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
@@ -60,8 +61,6 @@ COLLAPSE = Rewrite(
     "Σ_j c_j ∂_j² y = one second-order term for all j: the forward Laplacian",
     "one forward Laplacian computes a sum of second derivatives",
 )
-
-Read = Callable[[Any], Any]
 
 
 class Member(NamedTuple):
@@ -101,7 +100,7 @@ def _member(equation: Equation) -> Member | None:
     return None if column is None else Member((program, equation.inputs[:-1]), (argnum, column), order)
 
 
-def _unit(direction: Any) -> int | None:
+def _unit(direction: Atom) -> int | None:
     """Return j if ``direction`` is the unit vector e_j, otherwise ``None``."""
     made_by = getattr(direction, "made_by", None)
     if type(direction) is Constant and direction.shape[-1:] == (1,) and direction.is_all(1):
@@ -144,7 +143,7 @@ def _shortened(graph: Graph) -> Graph:
     return rebuild(graph, replace)
 
 
-def _length(equation: Equation, read_atoms: set[Any]) -> int:
+def _length(equation: Equation, read_atoms: set[Atom]) -> int:
     """Return the highest order of a Taylor coefficient that is read, at least 1."""
     order = equation.parameters["order"]
     return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
@@ -267,7 +266,7 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
 
 @lru_cache(maxsize=1024)
 def _at_units(
-    primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, Any], ...]
+    primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, object], ...]
 ) -> list[float] | None:
     """Evaluate a linear primitive at unit vectors, which yields its factors.
 
@@ -330,7 +329,7 @@ def _collapsed(graph: Graph) -> Graph:
     return _shortened(rebuild(graph, replace))
 
 
-def _swept(sum_: _Sum, read: Read) -> Any:
+def _swept(sum_: _Sum, read: Read) -> Atom:
     """Emit a forward Laplacian that computes the given sum of second derivatives."""
     program, operands = sum_.family
     units, factors = zip(*sorted(sum_.factors.items()), strict=True)
@@ -344,7 +343,7 @@ def _swept(sum_: _Sum, read: Read) -> Any:
     return factors[0] * found if is_even else found
 
 
-def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
+def _stack(x: Variable, argnum: int, units: Sequence[tuple[int, int]], weights: Array) -> Atom:
     """Stack one tangent of ``x`` for each unit vector in ``units``, times its weight.
 
     The tangent is zero if the unit vector belongs to a different input than ``argnum``.

@@ -17,11 +17,12 @@ Limits: the directions are not split into tiles if the function contains a branc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mindgrad.core.ir.build import Builder, current
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.rules import Atoms, Tangent
 from mindgrad.core.ir.scope import outermost_program
 from mindgrad.core.passes.tiled_loop import accumulate_tiles
 from mindgrad.core.passes.tiling import keeps_samples_apart, tile_of_directions
@@ -42,12 +43,12 @@ class Directions(NamedTuple):
         weights: weights of the pairs, of shape ``(K,)``, or ``None`` for weights 1.
     """
 
-    left: Any
-    right: Any = None
-    weights: Any = None
+    left: Atom
+    right: Tangent = None
+    weights: Tangent = None
 
 
-def spread(rows: Any, x: Any) -> Any:
+def spread(rows: Atom, x: Atom) -> Atom:
     """Broadcast directions ``(K, D)`` to tangents of ``x``, equal at all points."""
     if len(rows.shape) == len(x.shape) + 1:
         return rows
@@ -57,11 +58,11 @@ def spread(rows: Any, x: Any) -> Any:
 def summed(
     builder: Builder,
     equations: Sequence[Equation],
-    x: Any,
-    ys: Sequence[Any],
+    x: Variable,
+    ys: Atoms,
     directions: Directions,
     is_whole: bool = False,
-) -> list[Any]:
+) -> list[Atom]:
     """Emit the sum of second derivatives Σ_d D²y[p_d, q_d] of each output y in ``ys``.
 
     Args:
@@ -82,7 +83,7 @@ def summed(
     return [sweep.second_or_zero(y) for y in ys]
 
 
-def _swept(equations: Sequence[Equation], x: Any, directions: Directions, is_part: bool) -> Collapse:
+def _swept(equations: Sequence[Equation], x: Variable, directions: Directions, is_part: bool) -> Collapse:
     left, right, weights = directions
     sweep = Collapse(left.shape[0], weights, is_part)
     sweep.start(x, Stack(spread(left, x), 0), None if right is None else Stack(spread(right, x), 0))
@@ -90,7 +91,7 @@ def _swept(equations: Sequence[Equation], x: Any, directions: Directions, is_par
     return sweep
 
 
-def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
+def _tile(equations: Sequence[Equation], x: Variable, count: int) -> int:
     """Return the number of directions of a tile, so that its tangents fit the cache."""
     moving, largest = {x}, x.type.size
     for equation in equations:
@@ -102,7 +103,7 @@ def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
     return count if size < count and _waits_for_tiles(equations, x, count * stack) else size
 
 
-def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
+def _waits_for_tiles(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
     """Return whether compilation will split the function into tiles of samples.
 
     In this case, tiles of directions are not needed.
@@ -121,11 +122,11 @@ def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
 def _in_tiles(
     builder: Builder,
     equations: Sequence[Equation],
-    x: Any,
-    ys: Sequence[Any],
+    x: Variable,
+    ys: Atoms,
     directions: Directions,
     size: int,
-) -> list[Any] | None:
+) -> list[Atom] | None:
     """Emit the sums of :func:`summed` by a loop over tiles of ``size`` directions.
 
     Returns:
@@ -133,7 +134,7 @@ def _in_tiles(
     """
     stacks = [stack for stack in directions if stack is not None]
     seeds = [None if e is None else Variable(e.type.with_shape((size, *e.shape[1:]))) for e in directions]
-    sweep = _swept(equations, x, Directions(*seeds), True)
+    sweep = _swept(equations, x, Directions._make(seeds), True)
     results = [sweep.second_or_zero(y) for y in ys]
     standing, parts = list(sweep.sums), list(sweep.sums.values())
     if dependent(builder, standing, parts)[0]:

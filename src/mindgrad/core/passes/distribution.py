@@ -43,8 +43,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.ir.rules import Tangent
 from mindgrad.core.passes.broadcast_elimination import (
     Axes,
     Repeated,
@@ -55,7 +56,7 @@ from mindgrad.core.passes.broadcast_elimination import (
     repeated_product,
     seen_through,
 )
-from mindgrad.core.passes.graph_rewriter import rebuild
+from mindgrad.core.passes.graph_rewriter import Read, rebuild
 from mindgrad.core.primitives.arithmetic import add, neg, select, sub
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.kinds import full, ones, zeros
@@ -95,7 +96,7 @@ def distribute_products(graph: Graph) -> Graph:
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
-    def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
+    def replace(equation: Equation, read: Read) -> Any:
         if equation.primitive is not dot:
             return None
         operands = tuple([read(x) for x in equation.inputs])
@@ -121,7 +122,7 @@ def distribute_products(graph: Graph) -> Graph:
     return rebuild(graph, replace)
 
 
-def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
+def _improvement(equation: Equation, operands: tuple[Atom, ...]) -> tuple[int, Repeated | _Difference] | None:
     """Find an operand of a product that is a broadcast, or a large sum or difference.
 
     Returns the index of the operand and its description, or ``None`` if no cheaper product exists.
@@ -143,7 +144,7 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
     return None
 
 
-def _difference(x: Any) -> _Difference | None:
+def _difference(x: Atom) -> _Difference | None:
     """Return ``x`` as a sum or difference of broadcasts of much smaller values.
 
     Returns ``None`` if ``x`` does not have this form.
@@ -168,7 +169,7 @@ def _difference(x: Any) -> _Difference | None:
     return _Difference(first, second, made_by.primitive is add)
 
 
-def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> bool:
+def _pays(operands: tuple[Atom, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> bool:
     inner = math.prod([operands[k].shape[axis] for axis in contract[k]])
     whole = Repeated(operands[k], tuple(range(len(operands[k].shape))))
     result = product_size(operands, k, whole, contract, batch)
@@ -200,7 +201,7 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
     names = [places[axis] for axis in shared]
 
-    def shifted(term: Repeated, row: Any) -> Repeated:
+    def shifted(term: Repeated, row: Callable[[Atom, Atom], Atom]) -> Repeated:
         order = sorted(range(len(names)), key=lambda at: term.axes[names[at]])  # type: ignore[arg-type,return-value]
         dims = tuple([term.axes[names[at]] for at in order])
         moved = transpose(center, permutation=tuple(order))
@@ -212,7 +213,7 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
 # --- merged products ---------------------------------------------------------------------------------
 
 
-def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Any:
+def _merged(operands: tuple[Atom, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Tangent:
     """Emit the product ``A (u ± v)`` as ``[A, r] · [u, 1]`` with ``r = ±A v``.
 
     The term v must be equal for all samples, so that r has only axes of A. Returns ``None`` if not exactly

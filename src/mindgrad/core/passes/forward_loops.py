@@ -16,12 +16,12 @@ The rewrite applies to graphs of ordinary operators, branches, and loops. It doe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mindgrad.core.control.while_ import while_
 from mindgrad.core.ir.build import Builder
-from mindgrad.core.ir.graph import Equation, Variable, all_equations, live_equations
+from mindgrad.core.ir.graph import Atom, Equation, Variable, all_equations, live_equations
 from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import convert, reshape
@@ -36,9 +36,7 @@ ONE_NUMBER = Rewrite(
 )
 
 
-def pull_through_loops(
-    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
-) -> list[Any] | None:
+def pull_through_loops(builder: Builder, xs: Sequence[Variable], ys: Atoms, cts: Atoms) -> list[Atom] | None:
     """Emit the cotangent of one scalar input, computed in forward mode.
 
     Args:
@@ -55,7 +53,7 @@ def pull_through_loops(
         return None
     (x,) = xs
     live = live_equations(builder.equations, ys)
-    dependents: set[Any] = {x}
+    dependents: set[Atom] = {x}
     moving = []
     for equation in live:
         if not dependents.isdisjoint(equation.inputs):
@@ -64,7 +62,7 @@ def pull_through_loops(
     inner = [*all_equations(moving)]
     if not any(equation.primitive is while_ for equation in inner) or not all(map(_is_plain, inner)):
         return None
-    tangents: dict[Any, Any] = {x: ones(x.type)}
+    tangents: dict[Atom, Atom] = {x: ones(x.type)}
     push_tangents(live, tangents)
     terms = []
     for y, ct in zip(ys, cts, strict=True):

@@ -10,13 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
+from mindgrad.core.ir.rules import Atoms
 
-__all__ = ["rebuild", "rewrite_inner"]
+__all__ = ["Read", "rebuild", "rewrite_inner"]
+
+#: maps a variable or constant of the old graph to its value in the new graph
+Read = Callable[[Atom], Atom]
 
 
 def rebuild(
-    graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any], simplifies: bool = True
+    graph: Graph, replace: Callable[[Equation, Read], Atom | Atoms | None], simplifies: bool = True
 ) -> Graph:
     """Rebuild ``graph`` with some of its equations replaced.
 
@@ -34,11 +38,11 @@ def rebuild(
         graph = _with_own_values(graph)
     builder = Builder()
     builder.inputs = list(graph.inputs)
-    replaced: set[Any] = set()
+    replaced: set[Variable] = set()
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
-            result = replace(equation, builder.value)
+            result: Any = replace(equation, builder.value)
             builder.source = None
             if result is None:
                 builder.again(equation, simplifies or not replaced.isdisjoint(equation.inputs))
@@ -59,7 +63,7 @@ def rewrite_inner(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
 
     Returns ``graph`` itself if ``rewrite`` changes no inner graph.
     """
-    changed: dict[Equation, dict[str, Any]] = {}
+    changed: dict[Equation, dict[str, object]] = {}
     for equation in graph.equations:
         programs = equation.graphs if equation.primitive.inner.replaceable else None
         if programs:
@@ -69,7 +73,7 @@ def rewrite_inner(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
     if not changed:
         return graph
 
-    def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
+    def replaced(equation: Equation, read: Read) -> Any:
         if equation not in changed:
             return None
         return equation.primitive(*map(read, equation.inputs), **changed[equation])

@@ -23,7 +23,7 @@ not contain loops, branches, effects, or collectives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -32,11 +32,12 @@ from mindgrad.core.control.while_ import while_
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import PARALLEL, REDUCED, index_map
 from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import tensor_type
-from mindgrad.core.passes.graph_rewriter import rebuild, rewrite_inner
+from mindgrad.core.passes.graph_rewriter import Read, rebuild, rewrite_inner
 from mindgrad.core.primitives.arithmetic import mul
 from mindgrad.core.primitives.comparisons import not_equal
 from mindgrad.core.primitives.exact_zeros import shield
@@ -61,7 +62,7 @@ def postpone_guards(graph: Graph) -> Graph:
     if not any(equation.primitive is while_ and _is_worth(equation) for equation in graph.equations):
         return graph
 
-    def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
+    def replaced(equation: Equation, read: Read) -> Any:
         return _postponed(equation, [*map(read, equation.inputs)]) if _is_worth(equation) else None
 
     return rebuild(graph, replaced)
@@ -85,18 +86,18 @@ def _is_worth(equation: Equation) -> bool:
     )
 
 
-def _shields(body: Graph) -> set[Any]:
+def _shields(body: Graph) -> set[Variable]:
     return {inner.outputs[0] for inner in body.equations if inner.primitive is shield}
 
 
-def _only_multiplied(body: Graph, values: set[Any]) -> bool:
+def _only_multiplied(body: Graph, values: set[Variable]) -> bool:
     """Return whether ``body`` uses ``values`` only as factors of products."""
     if not values.isdisjoint(body.outputs):
         return False
     return all(inner.primitive is mul or values.isdisjoint(inner.inputs) for inner in body.equations)
 
 
-def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
+def _postponed(equation: Equation, operands: Atoms) -> tuple[Atom, ...]:
     """Emit the loop without shields, then a ``cond``: after a NaN, run the original."""
     parameters = equation.parameters
     condition, body, consts = parameters["condition"], parameters["body"], parameters["consts"]
@@ -128,14 +129,14 @@ def _plain(body: Graph) -> Graph:
     """Build the loop body without shields. Its last result is the NaN flag."""
     builder = Builder()
     with building(builder):
-        values: dict[Any, Any] = dict(zip(body.inputs, builder.inputs_like(body.inputs), strict=True))
+        values: dict[Atom, Atom] = dict(zip(body.inputs, builder.inputs_like(body.inputs), strict=True))
         builder.input(_FLAG)
-        products: set[Any] = set()
+        products: set[Atom] = set()
         shields = _shields(body)
         for equation in body.equations:
             xs = [values[x] if type(x) is Variable else x for x in equation.inputs]
             if equation.primitive is shield:
-                outputs: Sequence[Any] = (xs[0],)
+                outputs: Atoms = (xs[0],)
             else:
                 outputs = builder.emit_again(equation, xs)
                 if not shields.isdisjoint(equation.inputs):
@@ -146,7 +147,7 @@ def _plain(body: Graph) -> Graph:
         return builder.close([*results, reduce(logical_or, flags)])
 
 
-def _is_nan(y: Any) -> Any:
+def _is_nan(y: Atom) -> Atom:
     """Emit whether the sum of ``y`` is NaN.
 
     It is NaN if an element is NaN, or if infinities of both signs are added.
@@ -155,7 +156,7 @@ def _is_nan(y: Any) -> Any:
     return not_equal(total, total)
 
 
-def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Variable]:
+def _last_with_nan(equations: Sequence[Equation], products: set[Atom]) -> list[Variable]:
     """Find a few values such that one of them is NaN if any product is NaN.
 
     The NaN flag tests these values instead of every product, because there are fewer of them.
@@ -164,7 +165,7 @@ def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Va
     for equation in equations:
         if _keeps_nan(equation) and not holders.isdisjoint(equation.inputs):
             holders.update(equation.outputs)
-    covered: set[Any] = set()
+    covered: set[Atom] = set()
     last = []
     for equation in reversed(equations):
         (y, *_) = equation.outputs

@@ -52,7 +52,7 @@ import numpy as np
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs, is_one_cpu
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import REDUCED, IndexMap, Labels, Uniform, index_map, relabeled
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.ir.types import Shape
@@ -95,6 +95,9 @@ class _Spread(NamedTuple):
     inner: _Placed
     shape: Shape
     dims: Shape
+
+
+_Value = _Placed | _Spread
 
 
 CHANNELS = Rewrite(
@@ -146,7 +149,9 @@ def transpose_reduced_products(graph: Graph) -> Graph:
     return _carried_along(graph, turned)
 
 
-def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equation, Any] = {}) -> Graph:
+def _carried_along(
+    graph: Graph, turned: set[Equation], preferring: Mapping[Equation, tuple[Labels, ...]] = {}
+) -> Graph:
     """Rebuild ``graph`` without transposes, and track the axis order of each value.
 
     Args:
@@ -162,7 +167,9 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
-            operands = [values[x] if type(x) is Variable else _constant(x) for x in equation.inputs]
+            operands: Sequence[_Value] = [
+                values[x] if type(x) is Variable else _constant(x) for x in equation.inputs
+            ]
             if equation in preferring:
                 operands = _as_preferred(operands, index_map(equation), preferring[equation])
             carried = _carried(equation, operands, turned)
@@ -206,8 +213,11 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
     return preferring if narrow <= wide else {}
 
 
-def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
+def _as_preferred(
+    operands: Sequence[_Value], axes: IndexMap | None, labels: tuple[Labels, ...]
+) -> list[_Placed]:
     """Transpose each operand to its preferred axis order, given by ``labels``."""
+    assert axes is not None  # only operators with an index map prefer an order
     orders = [
         tuple([ordered.index(label) for label in old])
         for old, ordered in zip(axes.operands, labels, strict=True)
@@ -271,7 +281,7 @@ def _is_turnable(product: Equation) -> bool:
 
 
 def _reduced_chain(
-    product: Equation, uses: Counter[Any], readers: dict[Any, Equation]
+    product: Equation, uses: Counter[Atom], readers: dict[Atom, Equation]
 ) -> list[Equation] | None:
     """Find the pointwise equations from a product to a reduction over its first axis.
 
@@ -291,7 +301,7 @@ def _reduced_chain(
     return None
 
 
-def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
+def _repeated_sides(x: Atom, uses: Counter[Atom]) -> list[Equation] | None:
     """Find the pointwise equations that compute ``x`` from broadcasts only.
 
     These equations can be emitted in another axis order. Returns ``None`` if ``x`` also depends on a value
@@ -315,11 +325,11 @@ def _ascending(count: int) -> Shape:
     return tuple(range(count))
 
 
-def _plain(atom: Any) -> _Placed:
+def _plain(atom: Atom) -> _Placed:
     return _Placed(atom, _ascending(len(atom.shape)))
 
 
-def _constant(atom: Constant) -> _Placed | _Spread:
+def _constant(atom: Constant) -> _Value:
     repetition = repeated(atom)
     if repetition.atom is atom:
         return _plain(atom)
@@ -337,18 +347,18 @@ def _ranks(places: Sequence[int]) -> Shape:
     return tuple([ordered.index(place) for place in places])
 
 
-def _shape(value: _Placed | _Spread) -> Shape:
+def _shape(value: _Value) -> Shape:
     if isinstance(value, _Spread):
         return value.shape
     shape = value.atom.shape
     return tuple([shape[axis] for axis in value.order])
 
 
-def _is_flexible(value: _Placed | _Spread) -> bool:
+def _is_flexible(value: _Value) -> bool:
     return isinstance(value, _Spread) or type(value.atom) is Constant
 
 
-def _in(value: _Placed | _Spread, order: Shape) -> Any:
+def _in(value: _Value, order: Shape) -> Atom:
     """Emit ``value`` in a new axis order: old axis i becomes axis ``order[i]``."""
     old_axes = _inverse(order)  # for each axis of the result, the corresponding axis of the old value
     if isinstance(value, _Placed):
@@ -362,11 +372,11 @@ def _in(value: _Placed | _Spread, order: Shape) -> Any:
     )
 
 
-def _in_order(value: _Placed | _Spread) -> Any:
+def _in_order(value: _Value) -> Atom:
     return _in(value, _ascending(len(_shape(value))))
 
 
-def _transposed(atom: Any, permutation: Shape) -> Any:
+def _transposed(atom: Atom, permutation: Shape) -> Atom:
     if type(atom) is Constant and not atom.is_splat and permutation != _ascending(len(permutation)):
         return Constant(np.ascontiguousarray(np.transpose(atom.value, permutation)))
     return transpose(atom, permutation=permutation)
@@ -375,7 +385,7 @@ def _transposed(atom: Any, permutation: Shape) -> Any:
 # --- equations that accept operands in a new order ---------------------------------------------------
 
 
-def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> _Placed | _Spread | None:
+def _carried(equation: Equation, operands: Sequence[_Value], turned: set[Equation]) -> _Value | None:
     primitive = equation.primitive
     if primitive is transpose:
         return _transpose(equation, operands)
@@ -390,10 +400,10 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 
 
 def _uniform(
-    equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
-) -> _Placed | _Spread | None:
+    equation: Equation, operands: Sequence[_Value], turned: set[Equation], axes: IndexMap
+) -> _Value | None:
     """Emit an operator whose operands must all have the same axis order."""
-    orders = Counter([x.order for x in operands if not _is_flexible(x)])
+    orders = Counter([x.order for x in operands if isinstance(x, _Placed) and not _is_flexible(x)])
     if not orders and axes.kinds:  # a concatenation: the only such operator with an axis that is not parallel
         return None
     if not orders:
@@ -410,16 +420,18 @@ def _uniform(
     return _relabeled(equation, [_Placed(_in(x, order), order) for x in operands], False, axes)
 
 
-def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
+def _relabeled(
+    equation: Equation, operands: Sequence[_Value], is_turned: bool, axes: IndexMap
+) -> _Placed | None:
     """Emit an operator for operands in new axis orders, if it supports them."""
     primitive = equation.primitive
     if primitive is dot:
         operands = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]
-    if any(isinstance(x, _Spread) for x in operands):
+    placed = [x for x in operands if isinstance(x, _Placed)]
+    if len(placed) != len(operands):
         return None
     labels = [
-        tuple([old[axis] for axis in _inverse(x.order)])
-        for x, old in zip(operands, axes.operands, strict=True)
+        tuple([old[axis] for axis in _inverse(x.order)]) for x, old in zip(placed, axes.operands, strict=True)
     ]
     result = axes.results[0]
     if primitive is dot:  # the free axes of an operand keep their current order
@@ -429,7 +441,7 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
     form = relabeled(equation, axes, labels, (result,))
     if form is None:
         return None
-    atoms = [x.atom for x in operands]
+    atoms = [x.atom for x in placed]
     made = primitive(*(atoms[::-1] if form.swaps else atoms), **form.parameters)
     return _Placed(made, tuple([form.results[0].index(label) for label in axes.results[0]]))
 
@@ -442,7 +454,7 @@ def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 
-def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
+def _is_as(x: _Value, spread: _Spread) -> bool:
     """Return whether ``x`` is a scalar constant or a broadcast like ``spread``.
 
     A broadcast is like ``spread`` if it broadcasts a value of the same shape along the same axes.
@@ -452,14 +464,14 @@ def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
     return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)
 
 
-def _part(x: _Placed | _Spread, spread: _Spread) -> Any:
+def _part(x: _Value, spread: _Spread) -> Atom:
     if isinstance(x, _Spread):
         return _in(x.inner, spread.inner.order)
     inner = spread.inner.atom.type
     return Constant(x.atom.value, x.atom.type.with_shape(inner.shape))
 
 
-def _transpose(equation: Equation, operands: list[Any]) -> _Placed | _Spread:
+def _transpose(equation: Equation, operands: Sequence[_Value]) -> _Value:
     (x,), permutation = operands, equation.parameters["permutation"]
     if isinstance(x, _Placed):
         return _Placed(x.atom, tuple([x.order[axis] for axis in permutation]))
@@ -469,7 +481,7 @@ def _transpose(equation: Equation, operands: list[Any]) -> _Placed | _Spread:
     return _Spread(inner, tuple([x.shape[axis] for axis in permutation]), tuple(sorted(dims)))
 
 
-def _broadcast(equation: Equation, operands: list[Any]) -> _Placed | _Spread:
+def _broadcast(equation: Equation, operands: Sequence[_Value]) -> _Value:
     (x,), shape, dims = operands, equation.parameters["shape"], equation.parameters["dims"]
     if isinstance(x, _Spread):
         return _Spread(x.inner, shape, tuple([dims[axis] for axis in x.dims]))

@@ -28,15 +28,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Equation, Graph
+from mindgrad.core.ir.graph import Atom, Equation, Graph
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.passes.broadcast_elimination import free_axes, repeated
-from mindgrad.core.passes.graph_rewriter import rebuild
+from mindgrad.core.passes.broadcast_elimination import Repeated, free_axes, repeated
+from mindgrad.core.passes.graph_rewriter import Read, rebuild
 from mindgrad.core.primitives.arithmetic import mul
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
@@ -62,14 +62,14 @@ Steps = Generator[Any, Any, Tree]
 class _Leaf(NamedTuple):
     """A factor of a tree of products: its value in the old graph, and its axis labels."""
 
-    atom: Any
+    atom: Atom
     labels: tuple[int | None, ...]
 
 
 class _Network:
     """The product of ``leaves``, summed over all labels that are not in ``output``."""
 
-    def __init__(self, root: Equation, uses: Counter[Any]) -> None:
+    def __init__(self, root: Equation, uses: Counter[Atom]) -> None:
         self.leaves: list[_Leaf] = []
         self.sizes: list[int] = []
         self.itemsize = root.outputs[0].type.dtype.itemsize
@@ -107,7 +107,7 @@ class _Network:
         sides = [tuple([names[k][axis] for axis in range(len(x.shape))]) for k, x in enumerate((a, b))]
         return (yield self._tree(a, sides[0])), (yield self._tree(b, sides[1]))
 
-    def _tree(self, atom: Any, labels: Labels) -> Steps:
+    def _tree(self, atom: Atom, labels: Labels) -> Steps:
         equation = _inner(atom, self._uses)
         if equation is not None:
             self.inner.append(equation)
@@ -135,7 +135,7 @@ class _Network:
         self.leaves.append(_Leaf(atom, labels))
         return len(self.leaves) - 1
 
-    def _leaf(self, factor: Any, labels: Labels) -> Tree:
+    def _leaf(self, factor: Repeated, labels: Labels) -> Tree:
         names: list[int | None] = [None] * len(factor.atom.shape)
         for label, axis in zip(labels, factor.axes, strict=True):
             if axis is not None:
@@ -192,7 +192,7 @@ class _Network:
 
     # -- emission -----------------------------------------------------------------------------------
 
-    def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
+    def emit(self, tree: Tree, read: Read) -> Atom:
         """Emit the product of all leaves in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
         # factors have no axes of size 1 for output labels; the final reshape adds these axes
@@ -201,7 +201,7 @@ class _Network:
         )
         return reshape(moved, shape=tuple([self.sizes[label] for label in self.output]))
 
-    def _emitted(self, tree: Tree, read: Callable[[Any], Any]) -> tuple[Any, list[int], int]:
+    def _emitted(self, tree: Tree, read: Read) -> tuple[Atom, list[int], int]:
         if isinstance(tree, int):
             leaf = self.leaves[tree]
             atom, labels = read(leaf.atom), [label for label in leaf.labels if label is not None]
@@ -224,7 +224,7 @@ class _Network:
         )
         return product, batch_labels + free, left | right
 
-    def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
+    def _scaled(self, a: Atom, mine: list[int], b: Atom, theirs: list[int]) -> tuple[Atom, list[int]]:
         """Emit the elementwise product of two factors, and return it with its labels."""
         labels = mine + [label for label in theirs if label not in mine]
         shape = tuple([self.sizes[label] for label in labels])
@@ -292,14 +292,14 @@ def reorder_matmuls(graph: Graph) -> Graph:
         return graph
     CHAIN.fired(len(better))
 
-    def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
+    def replace(equation: Equation, read: Read) -> Any:
         found = better.get(equation)
         return None if found is None else found[0].emit(found[1], read)
 
     return rebuild(graph, replace)
 
 
-def _inner(atom: object, uses: Counter[Any]) -> Equation | None:
+def _inner(atom: Atom, uses: Counter[Atom]) -> Equation | None:
     """Return the equation that computes ``atom`` if it can be a node of a tree.
 
     Its result must have no other reader, so that the product can be computed in a different order.

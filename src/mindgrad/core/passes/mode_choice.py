@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,7 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
@@ -81,7 +82,7 @@ class _Cut(NamedTuple):
     x: Variable
     values: dict[Atom, Carried]
     tail: list[Equation]
-    weights: dict[Atom, Any]
+    weights: dict[Atom, Atom]
 
     @property
     def columns(self) -> list[int]:
@@ -90,9 +91,7 @@ class _Cut(NamedTuple):
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
 
-def pull_by_series(
-    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
-) -> list[Any] | None:
+def pull_by_series(builder: Builder, xs: Sequence[Variable], ys: Atoms, cts: Atoms) -> list[Atom] | None:
     """Emit the cotangents of ``xs`` in forward mode.
 
     Returns ``None`` if the graph is outside the limits of the module docstring, or if reverse mode is
@@ -142,7 +141,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     return len(xs) == 1 and is_family and cut.columns == [len(x.shape) - 1]
 
 
-def _is_contracted(builder: Builder, ys: Sequence[Any], cts: Sequence[Any]) -> bool:
+def _is_contracted(builder: Builder, ys: Atoms, cts: Atoms) -> bool:
     """Whether ``ys`` use many columns of a per-sample gradient together.
 
     An example is a Hessian-vector product. Reverse mode computes it in one pass, but forward mode in one pass
@@ -170,9 +169,7 @@ def _is_masked(cut: _Cut) -> bool:
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
-def push_series(
-    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]
-) -> list[Any] | None:
+def push_series(builder: Builder, xs: Sequence[Variable], ys: Atoms, ts: Tangents) -> list[Atom] | None:
     """Emit the tangents of ``ys`` by one ``taylor_coefficients`` equation.
 
     Returns ``None`` if not exactly one real input has a tangent, or if a derivative of ``ys`` needs reverse
@@ -194,8 +191,8 @@ def push_series(
 
 
 def extract_function_of_vector(
-    builder: Builder, xs: Sequence[Any], ys: Sequence[Any]
-) -> tuple[Graph, list[Any], int] | None:
+    builder: Builder, xs: Sequence[Variable], ys: Atoms
+) -> tuple[Graph, list[Variable], int] | None:
     """Extract the graph of a scalar function of a vector from a builder.
 
     Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` unless
@@ -211,14 +208,14 @@ def extract_function_of_vector(
     return None if moving is None or y not in moving else _Line(builder, xs, ys).program_of(x)
 
 
-def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
+def _moving(live: Sequence[Equation], x: Variable) -> set[Variable] | None:
     """Find the values that depend on ``x``; ``None`` if one needs reverse mode.
 
     Control flow, effects, and operators with ``reads_cotangent`` need reverse mode. Collectives need it, too:
     forward mode differentiates with respect to the inputs of all ranks, but reverse mode differentiates with
     respect to the inputs of one rank.
     """
-    dependents: set[Any] = {x}
+    dependents = {x}
     for equation in live:
         if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
@@ -242,7 +239,7 @@ def _cuts_off(y: Variable) -> bool:
     return any(x.type.dtype.is_inexact for x in y.made_by.inputs)
 
 
-def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
+def _cut(live: Sequence[Equation], x: Variable, ys: Atoms) -> _Cut | None:
     """Find a cut of ``ys`` whose values depend on few columns of ``x``, if it exists."""
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
@@ -251,18 +248,19 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
     fewest = _fewest(live, x, moving, places)
     values: dict[Atom, Carried] = {}
     tail: dict[Equation, None] = {}
-    waiting = [y for y in ys if y in moving]
+    waiting = [y for y in ys if type(y) is Variable and y in moving]
     while waiting:
         y = waiting.pop()
-        if y in values or y.made_by in tail:
+        made_by = y.made_by
+        if y in values or (made_by is not None and made_by in tail):
             continue
         count = _mixed(x, places[y])
         # The equation of ``y`` belongs to ``tail``, the linear last part of the function, in two cases.
         # Either it is linear and its operands depend on fewer columns of ``x`` than ``y``. Or it is a
         # concatenation, which joins columns of a gradient even if only some columns are used.
-        if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
-            tail[y.made_by] = None
-            waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
+        if made_by is not None and (count > fewest[y] or made_by.primitive is concatenate):
+            tail[made_by] = None
+            waiting.extend(v for v in made_by.inputs if type(v) is Variable and v in moving)
         elif _is_affordable(count, len(live)):
             values[y] = places[y]
         else:
@@ -283,7 +281,7 @@ def _mixed(x: Variable, carried: Carried) -> int:
 
 
 def _fewest(
-    live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
+    live: Sequence[Equation], x: Variable, moving: set[Variable], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
     """Return, for each value, the smallest number of columns on which a cut depends.
 
@@ -300,7 +298,7 @@ def _fewest(
     return fewest
 
 
-def _is_linear(equation: Equation, moving: set[Any]) -> bool:
+def _is_linear(equation: Equation, moving: set[Variable]) -> bool:
     """Return whether ``equation`` is linear in its operands that are in ``moving``."""
     kind = equation.primitive.kind
     if kind in ("linear", "pointwise linear"):
@@ -308,7 +306,7 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
     return kind in ("multilinear", "pointwise multilinear") and sum(x in moving for x in equation.inputs) == 1
 
 
-def _pulled(line: _Line, cut: _Cut) -> Any:
+def _pulled(line: _Line, cut: _Cut) -> Atom:
     """Emit the cotangent of ``cut.x``.
 
     If the cut depends on several columns, the cotangent is a ``per_sample_gradient`` equation.
@@ -343,7 +341,7 @@ def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...]
         return builder.close([_column(_Line(builder, [cut.x], values), cut, column, j)])
 
 
-def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
+def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Atom:
     """Emit the cotangent of ``cut.x`` at index ``j`` along axis ``column``.
 
     If ``column`` is ``None``, emit the whole cotangent.
@@ -367,12 +365,12 @@ def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
     return zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape)
 
 
-def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _with_columns_that_count(ys: Atoms, cts: Atoms) -> tuple[list[Atom], list[Atom]]:
     """Replace each per-sample gradient by its columns with nonzero cotangents.
 
     For example, one column remains if the cotangent is a constant with one nonzero column.
     """
-    now: list[tuple[Any, Any]] = []
+    now: list[tuple[Atom, Atom]] = []
     for y, ct in zip(ys, cts, strict=True):
         made_by = getattr(y, "made_by", None)
         if made_by is None or made_by.primitive is not per_sample_gradient or type(ct) is not Constant:
@@ -385,18 +383,18 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
     return [y for y, _ in now], [ct for _, ct in now]
 
 
-def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
+def _opened(builder: Builder, ys: Atoms) -> list[Atom]:
     """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns.
 
     Forward mode can then differentiate each column separately.
     """
-    now: dict[Any, Any] = {}
+    now: dict[Atom, Atom] = {}
     for equation in live_equations(builder.equations, ys):
         if equation.has_effect:  # a side effect must run once, so this equation is not emitted again
             continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
         if equation.primitive is per_sample_gradient:
-            outputs: Sequence[Any] = [written_out(equation, operands)]
+            outputs: Atoms = [written_out(equation, operands)]
         elif now.keys().isdisjoint(equation.inputs):
             continue
         else:
@@ -405,13 +403,13 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
     return [now.get(y, y) for y in ys]
 
 
-def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
+def _weighted(builder: Builder, cut: _Cut, ys: Atoms, cts: Atoms) -> _Cut:
     """Return ``cut`` with the cotangents of its values.
 
     Values whose cotangent is zero are removed.
     """
-    tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
-    directions = [tangents[v] for v in cut.values]
+    directions = [builder.input(v.type, linear=True) for v in cut.values]
+    tangents: dict[Atom, Atom] = dict(zip(cut.values, directions, strict=True))
     builder.linear_equations.clear()
     push_tangents(cut.tail, tangents)
     pulled = pull_cotangents(list(builder.linear_equations), [tangents.get(y) for y in ys], cts, directions)
@@ -423,7 +421,7 @@ def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]
     return cut._replace(values={v: cut.values[v] for v in weights}, weights=weights)
 
 
-def _direction(x: Variable, column: int | None, j: int) -> Any:
+def _direction(x: Variable, column: int | None, j: int) -> Atom:
     """Return a tangent of ``x``: 1 at index ``j`` along axis ``column``, 0 elsewhere.
 
     If ``column`` is ``None``, return ones everywhere.
@@ -434,7 +432,7 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
     return broadcast_in_dim(unit, shape=x.shape, dims=(column,))
 
 
-def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
+def _behind(builder: Builder, xs: Sequence[Variable], values: Atoms) -> tuple[list[Equation], list[Variable]]:
     """Return the equations that compute ``values``, and their inputs without ``xs``.
 
     Equations that do not depend on ``xs`` are included, so that derivatives with respect to different inputs
@@ -453,7 +451,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 class _Line:
     """The graph that computes ``values`` from ``xs``, and tangents of the values."""
 
-    def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
+    def __init__(self, builder: Builder, xs: Sequence[Variable], values: Atoms) -> None:
         self._equations = dependent(builder, list(xs), values)[0]
         self._reached = {*xs, *[y for equation in self._equations for y in equation.outputs]}
         #: the values in ``values`` that depend on ``xs``, without duplicates
@@ -466,13 +464,13 @@ class _Line:
         self._inputs = list(dict.fromkeys(x for x in read if x in given))
         self._program = interned(Graph(self._inputs, equations, self.moved))
 
-    def program_of(self, x: object) -> tuple[Graph, list[Any], int]:
+    def program_of(self, x: Variable) -> tuple[Graph, list[Variable], int]:
         """Return the graph, its operands, and the index of ``x`` among the operands."""
         return self._program, self._inputs, self._inputs.index(x)
 
-    def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
+    def tangents(self, x: Variable, direction: Atom) -> dict[Atom, Atom]:
         """Emit the tangents, along ``direction``, of all values that depend on ``x``."""
-        tangents: dict[Any, Any] = {x: direction}
+        tangents: dict[Atom, Atom] = {x: direction}
         if all(each.primitive.is_closed or _is_linear(each, self._reached) for each in self._equations):
             # the function consists of linear functions and Taylor series; each series gets one more term
             push_tangents(self._equations, tangents)

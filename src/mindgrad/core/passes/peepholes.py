@@ -17,9 +17,10 @@ from mindgrad.core.control.lazy_hessian import lazy_hessian
 from mindgrad.core.control.per_sample_gradient import per_sample_gradient, written_out
 from mindgrad.core.control.taylor_coefficients import taylor_coefficients
 from mindgrad.core.ir.cost_model import costs, is_one_cpu
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.passes.graph_rewriter import rebuild, rewrite_inner
+from mindgrad.core.ir.rules import Atoms
+from mindgrad.core.passes.graph_rewriter import Read, rebuild, rewrite_inner
 from mindgrad.core.primitives.arithmetic import div, mul, neg, select
 from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.elementwise import safe_quotient
@@ -34,12 +35,10 @@ __all__ = [
     "sink_scalar_factors", "split_sums",
 ]  # fmt: skip
 
-Read = Callable[[Any], Any]
-
 
 def _replace(
-    graph: Graph, rewrite: Rewrite | None, equations: Collection[Any], emit: Callable[[Equation, Read], Any],
-    simplifies: bool = True,
+    graph: Graph, rewrite: Rewrite | None, equations: Collection[Equation],
+    emit: Callable[[Equation, Read], Atom | Atoms], simplifies: bool = True,
 ) -> Graph:  # fmt: skip
     """Replace each of ``equations`` by the result of ``emit(equation, read)``.
 
@@ -96,9 +95,9 @@ def _is_quotient(equation: Equation) -> bool:
     return equation.primitive is div or equation.primitive is safe_quotient
 
 
-def _bases(graph: Graph) -> dict[Any, Any]:
+def _bases(graph: Graph) -> dict[Atom, Variable]:
     """Map each value of the form c / xⁿ, and each product of such values, to x."""
-    bases: dict[Any, Any] = {}
+    bases: dict[Atom, Variable] = {}
     for equation in graph.equations:
         row, operands = equation.primitive, equation.inputs
         is_quotient = _is_quotient(equation)
@@ -114,7 +113,7 @@ def _bases(graph: Graph) -> dict[Any, Any]:
     return bases
 
 
-def _is_near_one(x: Any) -> bool:
+def _is_near_one(x: Atom) -> bool:
     """Return whether ``x`` is a constant c with 1/1024 ≤ |c| ≤ 1."""
     return type(x) is Constant and x.is_splat and bool(1 / 1024 <= abs(x.value[()]) <= 1)
 
@@ -223,7 +222,7 @@ def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int
     )
 
 
-def _sum_of_halves(x: Any, axes: tuple[int, ...]) -> Any:
+def _sum_of_halves(x: Atom, axes: tuple[int, ...]) -> Atom:
     shape, axis = x.shape, axes[0]
     front, behind = shape[:axis], shape[axes[-1] + 1 :]
     x = reshape(x, shape=(*front, _sizes(shape, axes)[1], *behind))
@@ -296,7 +295,7 @@ def sink_scalar_factors(graph: Graph) -> Graph:
     return _replace(graph, FACTORS, {**of_results, **of_operands}, emit, simplifies=False)
 
 
-def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
+def _product(equation: Equation, operands: list[Atom], factor: complex) -> Atom:
     """Emit ``factor`` times a product, by scaling its smallest operand or result."""
     k = min(range(len(operands)), key=lambda k: operands[k].type.size)
     result = equation.outputs[0]
@@ -306,12 +305,12 @@ def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
     return _times(factor, equation.primitive(*operands, **equation.parameters))
 
 
-def _times(factor: complex, x: Any) -> Any:
+def _times(factor: complex, x: Atom) -> Atom:
     return full(x.type, factor) * x
 
 
 def _of_operands(
-    products: Iterable[Equation], factors: Container[Any], uses: Counter[Any]
+    products: Iterable[Equation], factors: Container[Equation], uses: Counter[Atom]
 ) -> dict[Equation, dict[int, _Scaled]]:
     """Find the scaled operands of products whose scalar factor should be moved.
 
@@ -342,7 +341,7 @@ def _is_uneven(equation: Equation) -> bool:
     return largest >= costs().scaled_elements and _smallest(equation) * costs().distributed_part <= largest
 
 
-def _is_array(unscaled: Any, uses: Counter[Any]) -> bool:
+def _is_array(unscaled: Atom, uses: Counter[Atom]) -> bool:
     """Return whether ``unscaled`` is probably stored in memory, and not fused."""
     made_by = getattr(unscaled, "made_by", None)
     return made_by is None or not made_by.primitive.pointwise or uses[unscaled] > 1
@@ -352,7 +351,7 @@ def _smallest(product: Equation) -> int:
     return min(x.type.size for x in (*product.inputs, *product.outputs))
 
 
-def _small_size(x: Any) -> int:
+def _small_size(x: Atom) -> int:
     """Return the size up to which a value should be scaled instead of ``x``.
 
     The result is −1 if ``x`` is so small that moving its factor does not pay.
@@ -426,8 +425,8 @@ def replace_hessian_traces(graph: Graph) -> Graph:
 
 def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
     """Return the scalars that are weighted sums of diagonal elements of a Hessian."""
-    matrices: dict[Any, Equation] = {}
-    diagonals: dict[Any, _Diagonal] = {}
+    matrices: dict[Atom, Equation] = {}
+    diagonals: dict[Atom, _Diagonal] = {}
     numbers: dict[Variable, _Diagonal] = {}
     for equation in graph.equations:
         if equation.primitive.multiple:
@@ -447,7 +446,7 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
     return numbers
 
 
-def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
+def _diagonal(equation: Equation, matrices: dict[Atom, Equation]) -> _Diagonal | None:
     """Return the Hessian diagonal elements that an equation reads.
 
     Returns ``None`` if the equation also reads other elements.
@@ -477,7 +476,7 @@ def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | 
     return None
 
 
-def _unshaped(x: Any) -> Any:
+def _unshaped(x: Atom) -> Atom:
     made_by = getattr(x, "made_by", None)
     return made_by.inputs[0] if made_by is not None and made_by.primitive is reshape else x
 

@@ -25,14 +25,14 @@ prove that all outputs have p = 0, it leaves the shift unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from mindgrad.core.ir.graph import Equation, Graph, Variable
 from mindgrad.core.ir.index_map import PARALLEL, index_map
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.passes.broadcast_elimination import is_view, seen_through
-from mindgrad.core.passes.graph_rewriter import rebuild
+from mindgrad.core.passes.graph_rewriter import Read, rebuild
 from mindgrad.core.primitives.arithmetic import add, div, masked_multiply, mul, neg, sub
 from mindgrad.core.primitives.elementwise import exp, log
 from mindgrad.core.primitives.structural import stop_gradient
@@ -83,7 +83,7 @@ def stop_shifts(graph: Graph) -> Graph:
     if not stopped:
         return graph
 
-    def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
+    def replace(equation: Equation, read: Read) -> Any:
         if equation not in stopped:
             return None
         fixed = stopped[equation]

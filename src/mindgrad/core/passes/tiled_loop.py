@@ -17,14 +17,14 @@ the loop. A value with a batch axis is divided, so that each iteration receives 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from mindgrad.core.control.scan import scan
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import Labels, index_map, relabeled, repetition
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.passes.batch_region import Region, batch_label, left_behind
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.static_slices import pad
@@ -35,12 +35,12 @@ __all__ = ["TiledLoop", "accumulate_tiles"]
 
 def accumulate_tiles(
     body: Graph,
-    constants: Sequence[Any],
-    arrays: Sequence[Any],
+    constants: Atoms,
+    arrays: Atoms,
     size: int,
     sums: int,
     axes: Sequence[int] = (),
-) -> list[Any]:
+) -> list[Atom]:
     """Run ``body`` for each tile of ``arrays``; add or stack each result.
 
     Args:
@@ -63,12 +63,12 @@ def accumulate_tiles(
 
 def _summed(
     builder: Builder,
-    results: Sequence[Any],
+    results: Atoms,
     sums: int,
-    constants: Sequence[tuple[Any, Variable]],
-    arrays: Sequence[tuple[Any, int, Variable]],
+    constants: Sequence[tuple[Atom, Variable]],
+    arrays: Sequence[tuple[Atom, int, Variable]],
     size: int,
-) -> list[Any]:
+) -> list[Atom]:
     """Emit the loop over the tiles; return the sums, then the stacked results.
 
     Args:
@@ -95,7 +95,7 @@ def _summed(
     )  # fmt: skip
 
 
-def _divided(x: Any, axis: int, length: int, size: int) -> Any:
+def _divided(x: Atom, axis: int, length: int, size: int) -> Atom:
     """Divide ``axis`` of ``x`` into ``length`` tiles, stacked along a new first axis."""
     missing = length * size - x.shape[axis]
     if missing:
@@ -105,7 +105,7 @@ def _divided(x: Any, axis: int, length: int, size: int) -> Any:
     return transpose(x, permutation=(axis, *[k for k in range(len(x.shape)) if k != axis])) if axis else x
 
 
-def _joined(tiles: Any, axis: int) -> Any:
+def _joined(tiles: Atom, axis: int) -> Atom:
     """Concatenate tiles along ``axis``. ``tiles`` stacks them along the first axis."""
     if axis:
         order = (*range(1, axis + 1), 0, *range(axis + 1, len(tiles.shape)))
@@ -131,12 +131,12 @@ class TiledLoop:
         self._body, self._outer = Builder(), Builder()
         #: dicts that map each variable of the old graph to its value in the new graph: ``_outside`` for
         #: values outside the loop, and ``_inside`` for values of one tile
-        self._outside: dict[Any, Any] = {}
-        self._inside: dict[Any, Any] = {}
+        self._outside: dict[Atom, Atom] = {}
+        self._inside: dict[Atom, Atom] = {}
         #: inputs of the loop body: ``_whole`` maps a value without a batch axis to its input, and ``_sliced``
         #: maps (value, batch axis) to the input that receives one slice of the value
-        self._whole: dict[Any, Variable] = {}
-        self._sliced: dict[tuple[Any, int], Variable] = {}
+        self._whole: dict[Atom, Variable] = {}
+        self._sliced: dict[tuple[Atom, int], Variable] = {}
 
     def graph(self) -> Graph:
         """Build the graph with the loop over the tiles."""
@@ -154,14 +154,14 @@ class TiledLoop:
                 self._emit_outside(equation)
             return self._outer.close([self._read(y) for y in graph.outputs])
 
-    def _read(self, atom: object) -> Any:
+    def _read(self, atom: Atom) -> Atom:
         return self._outside[atom] if type(atom) is Variable else atom
 
     def _emit_outside(self, equation: Equation) -> None:
         made = self._outer.emit_again(equation, [self._read(x) for x in equation.inputs])
         self._outside.update(zip(equation.outputs, made, strict=True))
 
-    def _loop(self, totals: Sequence[Variable], left: Sequence[Variable]) -> list[Any]:
+    def _loop(self, totals: Sequence[Variable], left: Sequence[Variable]) -> list[Atom]:
         """Emit the loop over the tiles; return the values that are read after the loop.
 
         The returned values are the sums ``totals`` and, for the whole batch, the values ``left``, which have
@@ -194,14 +194,14 @@ class TiledLoop:
             return labels
         return (*[label for label in labels if label != rows], rows)
 
-    def _in_place(self, tile: Any, axis: int) -> Any:
+    def _in_place(self, tile: Atom, axis: int) -> Atom:
         """Transpose a value of a tile back to its original axis order."""
         last = len(tile.shape) - 1
         if not self._batch_last:
             return tile
         return transpose(tile, permutation=(*range(axis), last, *range(axis, last)))
 
-    def _emit_tile(self, equation: Equation) -> Any:
+    def _emit_tile(self, equation: Equation) -> Atom:
         """Emit ``equation`` for the samples of a tile."""
         axes = index_map(equation)
         assert axes is not None
@@ -220,7 +220,7 @@ class TiledLoop:
         made = equation.primitive(*(operands[::-1] if form.swaps else operands), **form.parameters)
         return _transposed(made, form.results[0], result)
 
-    def _as_whole(self, atom: object) -> Any:
+    def _as_whole(self, atom: Atom) -> Atom:
         """Return the input of the loop body for ``atom``, which is equal for all tiles."""
         if type(atom) is not Variable:
             return atom
@@ -228,7 +228,7 @@ class TiledLoop:
             self._whole[atom] = self._body.input(atom.type, tainted=atom.tainted)
         return self._whole[atom]
 
-    def _at(self, atom: Any, axis: int) -> Any:
+    def _at(self, atom: Atom, axis: int) -> Atom:
         """Return the slice of ``atom`` that the current tile needs along ``axis``.
 
         ``axis`` is the batch axis of ``atom``.
@@ -255,6 +255,6 @@ class TiledLoop:
         return transpose(self._sliced[atom, axis], permutation=tuple(order))
 
 
-def _transposed(atom: Any, labels: Labels, order: Labels) -> Any:
+def _transposed(atom: Atom, labels: Labels, order: Labels) -> Atom:
     """Transpose ``atom``, so that its axis labels ``labels`` have the order ``order``."""
     return transpose(atom, permutation=tuple([labels.index(label) for label in order]))

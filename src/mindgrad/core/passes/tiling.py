@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.cost_model import costs, is_one_cpu
-from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import index_map, repetition
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.passes.batch_region import Region, batch_label, batch_region, left_behind, region_of
@@ -74,7 +74,7 @@ def tile_samples(graph: Graph) -> Graph:
     return _with_rows_last(_in_stack_tiles(graph))
 
 
-def _bytes(values: Iterable[Any]) -> int:
+def _bytes(values: Iterable[Atom]) -> int:
     return sum(v.type.size * v.dtype.itemsize for v in values)
 
 
@@ -108,7 +108,7 @@ def _with_rows_last(graph: Graph) -> Graph:
     return TiledLoop(graph, region, region.size, region.size // count, batch_last=True).graph()
 
 
-def _results(region: Region) -> list[Any]:
+def _results(region: Region) -> list[Atom]:
     """Return the results of all matrix products of ``region`` that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
@@ -212,7 +212,7 @@ class _Choice(NamedTuple):
     """
 
     region: Region
-    data: Any
+    data: Atom
     rows: int
     carried: int
 
@@ -226,7 +226,8 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
     least = model.stack_tiles * model.stack_tile_bytes
     every = _bytes(y for e in graph.equations for y in e.outputs)
     read = dict.fromkeys(x for e in graph.equations for x in e.inputs)
-    for data in [*graph.inputs, *[x for x in read if type(x) is Constant and not x.is_splat]]:
+    batches: list[Atom] = [*graph.inputs, *[x for x in read if type(x) is Constant and not x.is_splat]]
+    for data in batches:
         if len(data.shape) < 2 or data.shape[0] < model.fewest_tiles or not data.type.size:
             continue
         region = region_of(graph.equations, {data: 0})
@@ -246,7 +247,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
             yield _Choice(region, data, rows, _bytes(carried))
 
 
-def _of_products(region: Region) -> set[Any]:
+def _of_products(region: Region) -> set[Atom]:
     """Return the operands and results of contractions that have a batch axis."""
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])

@@ -23,7 +23,7 @@ import numpy as np
 
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Constant, Equation, Graph, all_equations
+from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable, all_equations
 from mindgrad.core.ir.rules import Array, Atoms, Module, Pattern
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.structural import reshape
@@ -444,5 +444,5 @@ def _has_own_derivative(graph: Graph) -> bool:
     return any(equation.primitive.inner.by_user for equation in all_equations(graph.equations))
 
 
-def _gradient(builder: Builder, xs: Atoms, ys: Atoms, _: object = ()) -> list[Any]:
+def _gradient(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: object = ()) -> list[Any]:
     return reverse_rule(builder, xs, ys, [None] * len(ys))

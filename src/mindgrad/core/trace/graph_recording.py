@@ -14,8 +14,9 @@ from typing import Any
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import inline_here
-from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
 from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.rules import Atoms, Shortcut, Tangent, Tangents, Transform
 from mindgrad.core.ir.scope import GraphScope, innermost
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.passes.broadcast_elimination import shrink_inputs
@@ -32,7 +33,7 @@ from mindgrad.core.transforms.zero_gradients import Unchecked, smooth_atoms, ste
 __all__ = ["SHORTCUTS", "finish_graph", "note_derivative"]
 
 
-def _pulled(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
+def _pulled(builder: Builder, xs: Sequence[Variable], ys: Atoms, cts: Tangents) -> list[Atom] | None:
     """Emit ``J(x)ᵀ ct`` by forward mode; return ``None`` if reverse mode is cheaper."""
     if any(y.type.dtype.kind != "float" for y in ys):
         return None
@@ -44,7 +45,7 @@ def _pulled(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[An
 #: maps a transformation to its shortcut, which is tried first. If the shortcut returns ``None``, the
 #: transformation is called. In the graph that the shortcut receives, each inner derivative is still a single
 #: equation (``control.taylor_coefficients``)
-SHORTCUTS: dict[Callable[..., list[Any]], Callable[..., list[Any] | None]] = {
+SHORTCUTS: dict[Transform, Shortcut] = {
     forward_rule: push_series,
     reverse_rule: _pulled,
 }
@@ -53,7 +54,7 @@ SHORTCUTS: dict[Callable[..., list[Any]], Callable[..., list[Any] | None]] = {
 def finish_graph(
     scope: GraphScope,
     inputs: Sequence[Tensor],
-    transform: Any,
+    transform: Transform,
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
     primals: list[Tensor],
@@ -64,14 +65,14 @@ def finish_graph(
     The arguments and results are described at ``trace.record.finish``.
     """
     builder = scope.builder
-    rule: Any = transform.transform if isinstance(transform, Unchecked) else transform
+    rule = transform.transform if isinstance(transform, Unchecked) else transform
     shortcut = SHORTCUTS.get(rule)
     equations = list(builder.equations)
     with building(builder):
-        xs = [t._atom for t in inputs]
-        ys = [scope.atom(t) for t in chosen]
-        vectors = [None if e is None else scope.atom(e) for e in extras]
-        primal_atoms = [scope.atom(t) for t in primals]
+        xs: Sequence[Variable] = [t._atom for t in inputs]
+        ys: Atoms = [scope.atom(t) for t in chosen]
+        vectors: Tangents = [None if e is None else scope.atom(e) for e in extras]
+        primal_atoms: Atoms = [scope.atom(t) for t in primals]
     captured = [tensor for _, tensor in scope.captures]
     function = xs, ys
     if is_rewriting() and has_shifts(builder.equations):
@@ -101,7 +102,7 @@ def finish_graph(
 
 
 def note_derivative(
-    scope: GraphScope, equations: Sequence[Any], xs: Sequence[Any], ys: Sequence[Any], is_suspect: bool
+    scope: GraphScope, equations: Sequence[Equation], xs: Atoms, ys: Atoms, is_suspect: bool
 ) -> None:
     """Record in the enclosing graph that the function of ``scope`` was differentiated.
 
@@ -117,7 +118,7 @@ def note_derivative(
 
 
 def _by_shortcut(
-    builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
+    builder: Builder, shortcut: Shortcut, xs: Sequence[Variable], ys: Atoms, vectors: Tangents, primal: Atoms
 ) -> Graph | None:
     """Return a graph of ``primal`` and of the derivative that ``shortcut`` emits.
 
@@ -141,8 +142,8 @@ def _by_shortcut(
 
 
 def _improved(
-    builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
-) -> tuple[Builder, tuple[list[Any], ...]]:
+    builder: Builder, groups: tuple[Tangents, ...], captured: list[Tensor]
+) -> tuple[Builder, tuple[Sequence[Any], ...]]:
     """Rewrite the graph in ``builder`` before it is differentiated.
 
     Returns a builder with the new graph, and its atoms (variables and constants) that correspond to the atoms
@@ -165,8 +166,8 @@ def _improved(
 
 
 def _rewritten(
-    builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
-) -> tuple[Builder, tuple[list[Any], ...]]:
+    builder: Builder, groups: tuple[Tangents, ...], rewrite: Callable[[Graph], Graph]
+) -> tuple[Builder, tuple[Sequence[Any], ...]]:
     """Apply ``rewrite`` to the graph in ``builder``.
 
     Returns a builder with the new graph, and its atoms that correspond to the atoms in ``groups``.
@@ -182,7 +183,7 @@ def _rewritten(
     return derived, tuple([None if a is None else next(following) for a in group] for group in groups)
 
 
-def _outer_atom(tensor: Tensor) -> Any:
+def _outer_atom(tensor: Tensor) -> Tangent:
     return tensor._atom if isinstance(tensor._scope, GraphScope) and not tensor.is_parameter else None
 
 

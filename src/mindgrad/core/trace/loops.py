@@ -36,7 +36,9 @@ from mindgrad.core.trace.operands import cast, operand
 __all__ = ["cond", "fori_loop", "scan", "while_loop"]
 
 
-def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
+def cond(
+    pred: object, true_fun: Callable[..., object], false_fun: Callable[..., object], *operands: object
+) -> Any:
     """Apply ``true_fun`` if ``pred`` is true, and ``false_fun`` otherwise.
 
     Args:
@@ -67,7 +69,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     return _rebuilt(sides[0].structure, results, are_numbers, sides[0].absent)
 
 
-def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
+def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: object) -> Any:
     """Run ``carry = body_fun(carry)`` while ``cond_fun(carry)`` is true.
 
     Reverse mode stores the carries of some iterations and recomputes all other carries from them
@@ -101,7 +103,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     return _rebuilt(carry.structure, results, carry.are_numbers)
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
+def fori_loop(lower: object, upper: object, body_fun: Callable[[Any, Any], Any], init_val: object) -> Any:
     """Run ``carry = body_fun(i, carry)`` for i from ``lower`` to ``upper`` − 1.
 
     Args:
@@ -123,7 +125,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     last = make_number(cast(last, first.dtype)) if type(first) is Number else cast(last, first.dtype)
     increment = cast(operand(1, "fori_loop"), first.dtype)
 
-    def following(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+    def following(carry: tuple[Tensor, object]) -> tuple[Any, Any]:
         index, value = carry
         after = apply(add, index, increment)
         return (make_number(after) if type(index) is Number else after), body_fun(index, value)
@@ -133,8 +135,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
 
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
-    init: Any,
-    xs: Any = None,
+    init: object,
+    xs: object = None,
     length: int | None = None,
     reverse: bool = False,
 ) -> tuple[Any, Any]:
@@ -164,7 +166,7 @@ def scan(
     carry, scanned = _Tree("scan", init), _Tree("scan", xs, keeps_none=True)
     count = _length(scanned, length)
 
-    def pair(state: Any, x: Any) -> tuple[Any, Any]:
+    def pair(state: object, x: object) -> tuple[Any, Any]:
         result = f(state, x)
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(f"For 'scan', the function must return (carry, y), but returned {result!r}.")
@@ -201,7 +203,7 @@ def _length(scanned: _Tree, length: int | None) -> int:
     return int(count)  # type: ignore[arg-type]
 
 
-def _scalar_test(result: Any) -> Tensor:
+def _scalar_test(result: object) -> Tensor:
     test = cast(operand(result, "while_loop"), bool_)
     if test.shape:
         raise TypeError(f"For 'while_loop', the condition must be a scalar, but has shape {test.shape}.")
@@ -217,7 +219,7 @@ class _Tree:
         are_numbers: whether each leaf is a number instead of a tensor.
     """
 
-    def __init__(self, owner: str, tree: Any, keeps_none: bool = False) -> None:
+    def __init__(self, owner: str, tree: object, keeps_none: bool = False) -> None:
         self.leaves, self.structure = flatten(tree)
         present = [x for x in self.leaves if x is not None or not keeps_none]
         self.tensors = [lifted(operand(x, owner)) for x in present]
@@ -263,7 +265,7 @@ class _Traced:
     """
 
     def __init__(
-        self, owner: str, function: Callable[..., Any], operands: _Tree, unpack: bool = True
+        self, owner: str, function: Callable[..., object], operands: _Tree, unpack: bool = True
     ) -> None:
         self.owner = owner
         self.are_numbers: list[bool] = []
@@ -387,7 +389,7 @@ def _joined(graphs: Sequence[Graph], sides: Sequence[_Traced]) -> tuple[list[Gra
 
 
 def _rebuilt(
-    structure: Any,
+    structure: object,
     results: Sequence[Tensor],
     are_numbers: Sequence[bool],
     absent: Sequence[bool] | None = None,

@@ -35,7 +35,7 @@ Shape = tuple[int, ...]
 _PRECISION = ((bool, np.bool_), (int, np.int64), (float, np.float64), (complex, np.complex128))
 
 
-def operand(x: Any, operator: str) -> Tensor:
+def operand(x: object, operator: str) -> Tensor:
     """Convert ``x`` to a tensor.
 
     ``operator`` is the name of the calling operator in error messages.
@@ -57,7 +57,7 @@ def operand(x: Any, operator: str) -> Tensor:
     )
 
 
-def _stacked(x: Sequence[Any], operator: str) -> Tensor:
+def _stacked(x: Sequence[object], operator: str) -> Tensor:
     """Convert a nested list of numbers and tensors to one tensor."""
     if not _has_tensor(x):
         return Tensor(x)
@@ -65,7 +65,7 @@ def _stacked(x: Sequence[Any], operator: str) -> Tensor:
     return apply(concatenate, *[apply(reshape, row, shape=(1, *row.shape)) for row in rows], axis=0)
 
 
-def _has_tensor(x: Any) -> bool:
+def _has_tensor(x: object) -> bool:
     if isinstance(x, (list, tuple)):
         return any(map(_has_tensor, x))
     return isinstance(x, Tensor)
@@ -143,7 +143,7 @@ def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]
     return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
 
 
-def promoted(operator: str, *xs: Any, float_only: bool = False) -> list[Tensor]:
+def promoted(operator: str, *xs: object, float_only: bool = False) -> list[Tensor]:
     """Convert ``xs`` to tensors of one element type.
 
     If all of ``xs`` are numbers, the results are numbers. With ``float_only``, integers are converted to
@@ -169,7 +169,7 @@ def promoted(operator: str, *xs: Any, float_only: bool = False) -> list[Tensor]:
     return [make_number(cast(t, complex128 if dtype.kind == "complex" else dtype)) for t in tensors]
 
 
-def applied(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
+def applied(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Any:
     """Check the operands with the type rule of ``primitive``, and apply ``primitive``.
 
     If all operands are numbers and the result is a scalar, the result is a number.
@@ -185,12 +185,14 @@ def applied(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _check(primitive: Primitive, types: tuple[TensorType, ...], parameters: tuple[Any, ...]) -> None:
+def _check(
+    primitive: Primitive, types: tuple[TensorType, ...], parameters: tuple[tuple[str, object], ...]
+) -> None:
     primitive.type_rule(*types, **dict(parameters))
 
 
 def pointwise(
-    operator: str, primitive: Primitive, *xs: Any, float_only: bool = False, **parameters: Any
+    operator: str, primitive: Primitive, *xs: object, float_only: bool = False, **parameters: object
 ) -> Any:
     """Apply an elementwise primitive after type promotion and broadcasting of ``xs``."""
     tensors = promoted(operator, *xs, float_only=float_only)

@@ -11,6 +11,7 @@ from typing import Any
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph, without_effects
+from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.scope import GraphScope
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives.kinds import is_zero
@@ -35,7 +36,7 @@ class Replay:
 
     __slots__ = ("_captured", "_chosen", "_graph", "_recorded", "_rule", "_xs", "outputs")
 
-    def __init__(self, recorded: Recorded, rule: Callable[..., list[Any]], chosen: Sequence[Tensor]) -> None:
+    def __init__(self, recorded: Recorded, rule: Callable[..., Atoms], chosen: Sequence[Tensor]) -> None:
         self._recorded = recorded
         self._rule = rule
         self._chosen = chosen

@@ -20,7 +20,7 @@ from mindgrad.core.transforms.linearize import dependent
 __all__ = ["between", "directional", "step"]
 
 #: ``rule(builder, xs, ys, extras)`` emits a derivative and returns its results
-Rule = Callable[[Builder, Atoms, Atoms, Atoms], Atoms]
+Rule = Callable[[Builder, Sequence[Variable], Atoms, Atoms], Atoms]
 
 
 def step(graph: Graph, constants: int, rule: Rule, templates: Atoms = ()) -> Graph:

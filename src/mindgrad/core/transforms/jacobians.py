@@ -10,11 +10,11 @@ of output elements, the cost of ``by_columns`` with the number of input elements
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.dtype import int32
-from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.graph import Atom, Graph, Variable
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import placed
 from mindgrad.core.primitives.comparisons import equal
@@ -27,7 +27,7 @@ from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 __all__ = ["by_columns", "by_fewer", "by_rows", "identity"]
 
 
-def identity(type: TensorType) -> Any:
+def identity(type: TensorType) -> Atom:
     """Return all unit vectors of tensors of ``type``, stacked along a new first axis.
 
     For shape (2, 3), the result has shape (6, 2, 3).
@@ -37,9 +37,7 @@ def identity(type: TensorType) -> Any:
     return reshape(convert(equal(rows, columns), dtype=type.dtype), shape=(n, *type.shape))
 
 
-def _swept(
-    graph: Graph, needed: Sequence[Any], types: Sequence[TensorType]
-) -> list[list[tuple[Any, int | None]]]:
+def _swept(graph: Graph, needed: Atoms, types: Sequence[TensorType]) -> list[list[tuple[Atom, int | None]]]:
     """Apply a linear graph to all basis vectors of its inputs.
 
     Args:
@@ -63,7 +61,7 @@ def _swept(
     return swept
 
 
-def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+def by_rows(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
     """Compute the Jacobians of ``ys`` with respect to ``xs`` in reverse mode."""
     types = [y.type for y in ys]
     rows = []
@@ -75,7 +73,7 @@ def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[
     return rows
 
 
-def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+def by_columns(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
     """Compute the Jacobians of ``ys`` with respect to ``xs`` in forward mode."""
     types = [x.type for x in xs]
     swept = _swept(*directional(builder, forward_rule, xs, ys, types, is_forward=True), types)
@@ -88,7 +86,7 @@ def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequen
     return rows
 
 
-def by_fewer(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+def by_fewer(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
     """Compute Jacobians in the cheaper mode; if an output is complex, in forward mode."""
     is_forward = sum(x.type.size for x in xs) <= sum(y.type.size for y in ys)
     rule = by_columns if is_forward or any(y.type.dtype.kind == "complex" for y in ys) else by_rows

@@ -12,9 +12,10 @@ MindSpore and PyTorch. Therefore cotangents are conjugated before and after the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from mindgrad.core.ir.graph import Atom, live_equations
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Atom, Variable, live_equations
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.primitives.complexes import conj
 from mindgrad.core.primitives.kinds import ones
 from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
@@ -23,11 +24,11 @@ from mindgrad.core.transforms.reverse import pull_back
 __all__ = ["forward_rule", "reverse_rule"]
 
 
-def _conjugate(atom: Any) -> Any:
+def _conjugate(atom: Atom) -> Atom:
     return conj(atom) if atom.type.dtype.kind == "complex" else atom
 
 
-def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+def reverse_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, cts: Tangents) -> list[Atom]:
     """Emit ``J(x)ᵀ ct`` into ``builder``. A cotangent ``None`` means ones.
 
     :func:`pull` passes this rule to ``record.transformed`` as ``transform``.
@@ -36,7 +37,7 @@ def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequen
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
-def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+def forward_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, ts: Tangents) -> list[Atom]:
     """Emit ``J(x) t`` into ``builder``. A tangent ``None`` means zeros.
 
     :func:`push` passes this rule to ``record.transformed`` as ``transform``.

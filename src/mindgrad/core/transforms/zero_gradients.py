@@ -47,7 +47,7 @@ class Unchecked:
 
     transform: Transform
 
-    def __call__(self, builder: Builder, xs: Atoms, ys: Atoms, extras: Tangents) -> Atoms:
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Tangents) -> Atoms:
         return self.transform(builder, xs, ys, extras)
 
 
