@@ -22,6 +22,7 @@ def draw(*shape, seed=0):
 
 FIRST, SECOND, LAST = (ms.Tensor(draw(*s)) for s in [(2, 5), (5, 5), (5, 1)])
 ONE = ms.Tensor(draw(1, 5, seed=4))
+MATRIX, V = ms.Tensor(draw(8, 8)), ms.Tensor(draw(8))
 
 
 def net(x):
@@ -251,3 +252,24 @@ def test_half_precision_stays_in_reverse_mode(compiled: bool) -> None:
     result = (ms.jit(gradient) if compiled else gradient)(points).asnumpy()
     assert result.dtype == np.float16
     assert_close(result.astype(np.float64), 250, kind="program")
+
+
+def _deep(x):
+    for _ in "abcdef":
+        x = ops.sin(ops.matmul(ops.tanh(ops.matmul(x, MATRIX)), MATRIX))
+    return x.sum()
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda x: ms.grad(lambda x: (ms.grad(_deep)(x) * V).sum())(x),
+        lambda x: ms.grad(lambda x: ops.matmul(ms.grad(_deep)(x).T, V))(x),
+        lambda x: ms.vjp(ms.grad(_deep), x)[1](V)[0],
+    ],
+    ids=["sum", "matmul", "vjp"],
+)
+def test_a_hessian_vector_product_of_many_columns_is_one_pass(product):
+    x = ms.Tensor(draw(8, seed=1))
+    assert len(trace(product, x)) < 4 * len(trace(ms.grad(_deep), x))
+    both(product, x)
