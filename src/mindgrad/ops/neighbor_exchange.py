@@ -131,7 +131,8 @@ def exchanged_with_neighbors(
     for x in xs:
         if x.dtype is not element:
             raise TypeError(
-                f"For '{operator}', the tensors must have the dtype 'recv_type' {element}, but got {x.dtype}."
+                f"For '{operator}', each tensor must have the dtype 'recv_type', which is {element}, but got "
+                f"a tensor of dtype {x.dtype}."
             )
     sent = {(rank, 0): x for rank, x in zip(send_ranks, xs, strict=True)}
     expected = {(rank, 0): tuple(shape) for rank, shape in zip(receive_ranks, receive_shapes, strict=True)}

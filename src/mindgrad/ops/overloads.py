@@ -333,8 +333,8 @@ def unique(
     it.
 
     Args:
-        sorted (bool or None): if this or any other argument is passed, the distinct elements are sorted in
-            ascending order, whatever its value.
+        sorted (bool or None): if this argument is a bool, ``True`` or ``False``, or if any other argument is
+            passed, the distinct elements are in ascending order.
         return_inverse (bool): whether to also return the index of each element among the distinct elements.
         return_counts (bool): whether to also return the number of occurrences of each distinct element.
         dim (int or None): axis whose distinct slices are returned instead of the elements.

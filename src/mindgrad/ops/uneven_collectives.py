@@ -127,22 +127,24 @@ def exchanged_parts(
 ) -> Tensor:
     """Send a part of a tensor to every process and join the parts received.
 
-    Every process of the group makes the call, and either all differentiate it or none.
+    Every process of the group must call this function, and either all or none of the processes must
+    differentiate the call.
 
     Args:
-        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are
-            the same on all processes.
+        tensor (Tensor): the parts to send, concatenated along the first axis. The sizes of all other axes
+            must be equal on all processes.
         send_counts (list of int): size of the part for each process of the group.
         receive_counts (list of int): size of the part from each process of the group.
         group (str): name of the group of processes that communicate.
-        operator, names (str, tuple of str): names of the operator and of the counts in errors.
+        operator (str): name of the operator, for error messages.
+        names (tuple of str): names of the two arguments with counts, for error messages.
 
     Returns:
-        The received parts, in the order of the group; a zero of shape ``()`` if there are none.
+        The received parts, in the order of the processes in the group. If nothing is received, a scalar zero.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor, or a count is not an int.
-        ValueError: If the counts do not match the tensor, or the counts of another process.
+        ValueError: If the counts do not match the tensor, or do not match the counts of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import exchanged_parts

@@ -259,7 +259,10 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
             slices = [Slice(*x) for x in entry["slices"]]
             for piece in slices:
                 if not _PART.fullmatch(piece.file):
-                    raise ValueError(f"the index names an invalid file for '{name}': {piece.file!r}")
+                    raise ValueError(
+                        f"the file name of '{name}' must consist of 32 hexadecimal digits, '-', a number, and "
+                        f"'.safetensors', but the index contains {piece.file!r}"
+                    )
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:
         raise ValueError(

@@ -251,8 +251,8 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 def _is_of_call(owner: Any) -> bool:
     """Return whether the object ``owner`` exists only during one call.
 
-    An example is the context object of a custom derivative. Code may change such an object, but not in a
-    branch or loop, where the result is false.
+    An example is the context object of a custom derivative. Code may change such an object, except in a
+    branch or loop. Therefore, the result is false in a branch or loop.
     """
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 

@@ -305,9 +305,9 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants of ``code``, without the qualified name of a class.
+    """Return the constants of ``code``, with a placeholder for the qualified name of a class.
 
-    Qualified names are replaced, because :func:`_same` ignores them.
+    The code of a class contains this name as a constant. :func:`_same` must ignore the name.
     """
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
