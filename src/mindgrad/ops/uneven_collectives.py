@@ -37,7 +37,7 @@ def facts_of_all(facts: Any, ranks: Sequence[int], operator: str) -> list[Any]:
 
     Args:
         facts: a value that JSON can represent.
-        ranks: ranks of the processes that make this call, including this one.
+        ranks: ranks of the processes that call this function, including this process.
         operator: name of the operator in errors.
 
     Raises:
@@ -86,9 +86,10 @@ def lengthened(x: Tensor, length: int) -> Tensor:
 
 
 def _common_length(longest: int) -> int:
-    """Return the common length of all parts, as a power of two in eager mode.
+    """Return the common length of all parts.
 
-    Fewer different lengths need fewer compiled programs.
+    In eager mode, the length is rounded up to a power of two, because fewer different lengths require fewer
+    compiled programs.
     """
     return longest if open_scopes() else 1 << (longest - 1).bit_length()
 
@@ -220,7 +221,7 @@ def exchanged_by_counts(
         operator (str): name of the operator in errors.
 
     Returns:
-        The received parts, in the order of the group.
+        The received parts, in the order of the processes in the group.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor, or a count is not an int.

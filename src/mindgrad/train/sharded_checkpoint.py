@@ -260,8 +260,8 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
             for piece in slices:
                 if not _PART.fullmatch(piece.file):
                     raise ValueError(
-                        f"the file name of '{name}' must consist of 32 hexadecimal digits, '-', a number, and "
-                        f"'.safetensors', but the index contains {piece.file!r}"
+                        f"the file of '{name}' must have a name of 32 hexadecimal digits, '-', a number, "
+                        f"and '.safetensors', but the index contains {piece.file!r}"
                     )
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:

@@ -161,8 +161,8 @@ def _maker(code: types.CodeType) -> str:
     if code.co_filename == "<stdin>":
         return "it was read from a pipe"
     if code.co_filename.startswith("<"):
-        return "it was made by exec or eval, or by %%time or another magic of IPython"
-    return f"the file {code.co_filename} is gone"
+        return "it was created by exec or eval, or by %%time or another magic of IPython"
+    return f"the file {code.co_filename} no longer exists"
 
 
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
