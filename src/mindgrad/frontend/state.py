@@ -47,10 +47,10 @@ def stream() -> int:
 
 
 def use_stream(number: int) -> None:
-    """Make all random number generators draw from the stream with identifier ``number``.
+    """Set the stream from which all random number generators draw.
 
-    In a distributed program, ``number`` is the rank of the process, so that each process draws different
-    numbers.
+    In a distributed program, the identifier ``number`` of the stream is the rank of the process, so that each
+    process draws different numbers.
     """
     global _stream
     _stream = number

@@ -137,7 +137,7 @@ def _variable(cell: Any, frame: FrameType | None) -> str:
 
 
 def _step(outer: Any, inner: Any) -> str:
-    """Return the attribute path from ``outer`` to ``inner``, or ``""`` if there is none."""
+    """Return the attribute path from ``outer`` to ``inner``; ``""`` if none exists."""
     for name, cell in outer.__dict__["_cells"].items():
         if cell is inner:
             return str(name)

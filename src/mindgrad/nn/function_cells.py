@@ -175,7 +175,7 @@ def function_cells(namespace: dict[str, Any]) -> list[str]:
 
 
 def _counts(function: Any, fixed: set[str]) -> tuple[int, int]:
-    """Return how many arguments, at least and at most, ``function`` has besides ``fixed``."""
+    """Return the minimum and maximum number of inputs, without arguments in ``fixed``."""
     optional = optional_inputs(function)
     free = [name for name in input_names(function, 0) if name not in fixed]
     return len([name for name in free if name not in optional]), len(free)

@@ -153,7 +153,7 @@ def _own_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
-    """Return the parameter in ``own`` to which the argument ``name`` is passed by name."""
+    """Return the parameter in ``own`` that receives the argument ``name`` by name."""
     if name in own:
         return name
     return next(

@@ -132,7 +132,7 @@ class SingleWriter:
 
 
 def _status(file: str) -> list[int] | None:
-    """Return numbers that identify a version of a file, or ``None`` if it does not exist."""
+    """Return numbers that identify a file's version, or ``None`` without a file."""
     try:
         status = os.stat(file)
     except OSError:

@@ -91,9 +91,10 @@ def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
 
 
 def uniform(part: Array) -> Constant | None:
-    """Return ``part``, a slice of a constant, as a scalar constant if it repeats one value.
+    """Return a slice of a constant as a scalar constant if it repeats one value.
 
-    The result is ``None`` if ``part`` has fewer than two elements, different elements, or a negative element.
+    The result is ``None`` if the slice has fewer than two elements, different elements, or a negative
+    element.
     """
     if part.size < 2:
         return None

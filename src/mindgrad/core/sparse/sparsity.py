@@ -38,7 +38,7 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """Return ``flags``, with False for each operand in which the operator is not linear.
+    """Return ``flags``, with False for operands in which the operator is not linear.
 
     An example of such an operand is ``indices`` of a gather.
     """

@@ -305,9 +305,10 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants of ``code``, with a placeholder for the qualified name of a class.
+    """Return the constants of ``code``, but replace the qualified name of a class.
 
-    The code of a class contains this name as a constant. :func:`_same` must ignore the name.
+    The code of a class contains this name as a constant, but :func:`_same` must ignore the name. Therefore,
+    the placeholder ``"__qualname__"`` replaces the name.
     """
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
