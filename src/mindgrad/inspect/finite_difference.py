@@ -42,8 +42,9 @@ class Differences(NamedTuple):
         slope: extrapolated central difference; NaN if the extrapolations are not finite.
         uncertainty: estimated error of ``slope``.
         step: step size with which ``slope`` was computed.
-        left, right: one-sided slopes at the smallest step that shows a nondifferentiable point. They are at
-            the largest step for other points, and at the smallest step at the boundary of the domain.
+        left, right: one-sided slopes. They belong to the smallest step that shows a nondifferentiable point.
+            At the boundary of the domain, they belong to the smallest step, and at all other points to the
+            largest step.
         is_nondifferentiable: whether the one-sided slopes do not approach each other as the step decreases.
         is_edge: whether the function is finite on one side only.
         is_jump: whether the values on the two sides do not approach each other.
