@@ -112,7 +112,8 @@ _COMMANDS = {
 class _Loader:
     """Import loader that returns a loaded module, and preserves its ``__spec__``.
 
-    It is not derived from `importlib.abc.Loader`, because importing this class takes ten milliseconds.
+    The class is not derived from `importlib.abc.Loader`, because importing ``importlib.abc`` takes ten
+    milliseconds.
     """
 
     def __init__(self, module: ModuleType) -> None:

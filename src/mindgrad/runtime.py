@@ -87,7 +87,7 @@ def set_memory(
 
 
 def memory_replay(file_path: str) -> None:
-    """Not supported. In MindSpore, it replays a record of memory allocations.
+    """Not supported. In MindSpore, this function replays a record of memory allocations.
 
     Raises:
         NotImplementedError: Always. The message names the reason.

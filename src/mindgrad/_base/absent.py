@@ -22,8 +22,8 @@ def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
     Args:
         module: name of the module that defines the class.
         name: name of the class.
-        reason: the end of a sentence about the class in MindSpore that begins with its name, such as "runs on
-            Ascend only". It has no full stop.
+        reason: the reason why mindgrad does not support the class, such as "runs on Ascend only": the end,
+            without a full stop, of a sentence that begins with the name of the class.
         instead: a sentence that names a replacement.
 
     Returns:

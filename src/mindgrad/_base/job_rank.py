@@ -20,7 +20,7 @@ def join_job(number: int, restart: int = 0, *, is_prefixed: bool = False) -> Non
     Args:
         number: the rank.
         restart: number of times that the job has been restarted.
-        is_prefixed: whether a launcher adds the rank to each line. If so, the log does not add it.
+        is_prefixed: whether a launcher adds the rank to each line. If so, the log does not add the rank.
     """
     global rank, _prefix
     rank = number

@@ -102,10 +102,10 @@ def explain_missing_names(module: ModuleType) -> None:
 
 
 class _NoAttribute:
-    """The message for a missing attribute, which is computed when it is read.
+    """The error message for a missing attribute, computed only if the message is read.
 
     ``hasattr`` and ``from package import submodule`` look up missing names without reading the message, so
-    they do not need the time to compute it.
+    they do not wait for the computation of the message.
     """
 
     def __init__(self, module: ModuleType, name: str) -> None:

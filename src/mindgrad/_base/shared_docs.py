@@ -163,13 +163,15 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
 
 
 def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
-    """Complete the docstrings of all names that a public module exports.
+    """Add the shared sections and "See Also" to the docstrings of a public module.
+
+    The docstrings of all functions and classes that the module exports are completed.
 
     Args:
         namespace: ``globals()`` of the module, which must contain ``__all__``. Objects that the module
             imports are not changed.
-        counterparts: dotted names of other public modules. "See Also" links to the objects in these modules
-            that have the same name.
+        counterparts: dotted names of other public modules. In "See Also", each object links to the objects of
+            the same name in these modules.
     """
     for name in namespace["__all__"]:
         item = namespace.get(name)

@@ -5,7 +5,7 @@
 Both methods consist of operators, so ``backward`` can be differentiated too, and derivatives of every order
 exist. When a derivative is traced, each input or output of ``forward`` that ``ctx`` contains is replaced with
 the traced tensor of this input or output. If ``ctx`` contains any other traced tensor, the derivative runs
-``forward`` again to recompute it.
+``forward`` again to recompute this tensor.
 """
 
 from __future__ import annotations
@@ -226,9 +226,9 @@ class _Call:
     def _context(self, args: Sequence[Any], out: Any) -> AutogradFunction:
         """Return the context for ``backward``.
 
-        Inputs and outputs of ``forward`` that it contains are replaced by the tensors in ``args`` and
-        ``out``, with respect to which ``backward`` can be differentiated. If it contains another traced
-        tensor, ``forward`` runs again.
+        Inputs and outputs of ``forward`` that the context contains are replaced by the tensors in ``args``
+        and ``out``, with respect to which ``backward`` can be differentiated. If the context contains another
+        traced tensor, ``forward`` runs again.
         """
         symbol_of: dict[int, Tensor] = {}
         for before, symbols in ((self.outputs, _tensors(out)), (self.inputs, _tensors(args))):

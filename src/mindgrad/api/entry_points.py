@@ -25,7 +25,8 @@ def leave() -> None:
 
     mindgrad itself reads the traceback while a function is traced, and the outermost entry point names the
     path of the failing Cell. Therefore only the outermost entry point trims. The handler does not bind the
-    error to a variable, because its frame would then refer to the error, and the error to its frame.
+    error to a variable. Otherwise, the frame of the handler would refer to the error, and the error to the
+    frame.
     """
     error = sys.exception()
     trace = None if error is None else error.__traceback__

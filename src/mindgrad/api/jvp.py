@@ -102,7 +102,7 @@ def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[S
 
 
 def _differentiated(owner: str, fn: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
-    """Check the arguments; return them with containers of ``mutable`` made plain."""
+    """Check the arguments, and return them with plain instead of mutable containers."""
     inputs = Inputs(owner, fn, args, range(len(args)))
     return inputs.gradients(inputs.like())
 

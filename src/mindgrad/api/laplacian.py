@@ -348,7 +348,7 @@ def _operator(
             leaves, structure = flatten(applied.result(outputs))
             results = []
             for k in range(len(positions)):
-                # the derivative of an output that is not a tensor is 0, and stays None for None
+                # a number among the outputs has the derivative 0, and the output None has the derivative None
                 following = iter(derivatives[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
                 filled = [
                     next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves

@@ -30,7 +30,7 @@ class _EagerExecutor:
         synchronize()
 
     def enable_grad(self) -> bool:
-        """Check whether derivatives are enabled, that is, not inside ``_no_grad()``."""
+        """Return whether derivatives are enabled. A block ``with _no_grad():`` disables them."""
         return is_enabled()
 
     def set_enable_grad(self, flag: bool) -> None:

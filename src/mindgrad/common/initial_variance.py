@@ -62,7 +62,7 @@ _GAINS = {
 
 
 def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return the factor for weights before a nonlinearity that preserves the variance.
+    """Return the factor of weights that preserves the variance after a nonlinearity.
 
     The factor is √2 for ReLU and √(2 / (1 + slope²)) for leaky ReLU: K. He et al., *Delving Deep into
     Rectifiers* (2015), section 2.2.

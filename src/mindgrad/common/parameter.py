@@ -282,7 +282,8 @@ class _Buffer(Tensor):
 
     Args:
         data (Tensor): initial value.
-        persistent (bool, optional): whether the ``state_dict`` of the Cell includes it. Default: ``True``.
+        persistent (bool, optional): whether the ``state_dict`` of the Cell includes the buffer. Default:
+            ``True``.
 
     Raises:
         TypeError: If ``data`` is not a Tensor.

@@ -35,8 +35,8 @@ def _words(seed: int) -> list[int]:
 def initial_state(seed: int | None) -> np.ndarray:
     """Return the generator state for ``seed``, before the first draw.
 
-    If ``seed`` is ``None``, the state is random. Only the part that is used by operators with a separate
-    seed argument is fixed.
+    If ``seed`` is ``None``, the state is random, except for the part that operators with a separate seed
+    argument use.
     """
     start = _words(int.from_bytes(os.urandom(8), "little") if seed is None else seed)
     found = [*start, *_words(seed or 0), 0, stream()]

@@ -24,7 +24,7 @@ from mindgrad.core.ir.graph import Equation, Graph, all_equations
 __all__ = ["AGREEMENT_SECONDS", "Agreement", "collectives_of"]
 
 #: maximum number of seconds that a rank waits for the other ranks of its group before the first call of a
-#: function. After this time, it raises an error
+#: function. After this time, the rank raises an error
 AGREEMENT_SECONDS = 300.0
 
 #: description of a collective or operator, and the source line that called it

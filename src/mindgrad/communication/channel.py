@@ -43,7 +43,7 @@ def address_of(text: str) -> tuple[str, int]:
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise ValueError(f"an address is host:port, with a port up to 65535, but got {text!r}.")
+        raise ValueError(f"an address must be host:port, with a port of at most 65535, but got {text!r}.")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 

@@ -1,7 +1,7 @@
 """The distributed session of a process: start, watch other processes, end.
 
 At its end, a process waits for the other processes, because process 0 runs JAX's coordinator and perhaps the
-store. If any process has failed, it does not wait, and skips JAX's shutdown, which would wait.
+store. If any process has failed, this process does not wait, and skips JAX's shutdown, which would wait.
 
 A thread watches for the ends of other processes. If another process has ended normally and this process still
 waits for it in a collective, this process fails with a message instead of waiting forever. If another process

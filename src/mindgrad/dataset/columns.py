@@ -50,8 +50,11 @@ def arrangement(
 ) -> tuple[list[str], Callable[..., tuple[Any, ...]]]:
     """Return the column names after ``outputs`` replace the columns ``inputs``.
 
-    If there are as many outputs as inputs, they take the positions of the inputs. Otherwise they precede the
-    remaining columns. The second result is a function that arranges a row in this way.
+    If there are as many outputs as inputs, the outputs get the positions of the inputs. Otherwise, the
+    outputs precede the remaining columns.
+
+    Returns:
+        The column names, and a function that arranges a row and the output values in the same order.
     """
     if len(inputs) == len(outputs):
         source: list[tuple[bool, int]] = [(False, i) for i in range(len(columns))]

@@ -27,8 +27,8 @@ _UNSET = 5489
 _MOST = 2**32
 
 _seed: int | None = None
-# number of calls of mindgrad.set_seed when _seed was set; it tells which of the two seeds was set later and
-# applies
+# number of calls of mindgrad.set_seed at the time when _seed was set. If mindgrad.set_seed has been called
+# since, its seed applies instead of _seed
 _set_at = -1
 _times = 0
 _ignored: dict[str, Any] = {
@@ -97,7 +97,7 @@ def times_seeded() -> tuple[int, int]:
 
 
 def set_num_parallel_workers(num: int) -> None:
-    """Store a number of workers, which has no effect. Values above 1 warn once."""
+    """Store a number of workers, which has no effect; a number above 1 warns once."""
     note_workers(num)
     _ignored["num_parallel_workers"] = num
 

@@ -17,8 +17,8 @@ __all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
 class DatasetIterator:
     """Iterator over the samples of one pass; iterating again starts the next pass.
 
-    After ``num_epochs`` passes it raises ``RuntimeError``, as in MindSpore. If ``num_epochs`` is −1, the
-    number of passes is unlimited.
+    After ``num_epochs`` passes, a further pass raises ``RuntimeError``, as in MindSpore. If ``num_epochs`` is
+    −1, the number of passes is unlimited.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Access to Pillow, an optional package for image files.
 
-Only functions on image files and on Pillow images need it. Transforms of arrays use NumPy alone.
+Only functions on image files and on Pillow images need Pillow. Transforms of arrays use NumPy alone.
 """
 
 from __future__ import annotations

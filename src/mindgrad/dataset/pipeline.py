@@ -1,8 +1,8 @@
 """``Dataset``: a pipeline of steps that convert the samples of one pass.
 
-A step has a function that starts a pass: it maps a ``Draw`` (the seed and the number of the pass) to an
-iterator of samples. A pipeline is therefore evaluated lazily, can be read repeatedly and by several iterators
-at a time, and its random numbers depend only on the draw.
+Each step has a function that starts a pass. The function maps a ``Draw`` (the seed and the number of the
+pass) to an iterator of samples. A pipeline is therefore evaluated lazily, can be read repeatedly and by
+several iterators at a time, and its random numbers depend only on the draw.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ class Dataset(Readable):
         """Register a callback for ``sync_update``; the samples do not change.
 
         ``sync_update`` of this dataset, or of a later step, calls ``callback``. A sample is created when it
-        is requested, so it sees the effects of previous callbacks.
+        is requested, so all previous callbacks have already run.
 
         Args:
             condition_name (str): name of the callback, which is passed to ``sync_update``.

@@ -224,7 +224,8 @@ def batched(
     Args:
         rows (iterable of Row): the rows.
         columns (list or tuple of str): the names of the columns.
-        size (int or Callable): number of rows in a batch, or a function that returns it for each batch.
+        size (int or Callable): number of rows in a batch, or a function that returns this number for each
+            batch.
         drop_remainder (bool): whether to omit the last batch if it is incomplete.
         epoch (int): the number of the pass.
         where (str): the name of the dataset, for errors.

@@ -329,8 +329,8 @@ class PKSampler(Sampler):
     def _known(self) -> list[np.ndarray]:
         if self._rows is None:
             raise TypeError(
-                "a PKSampler must know the classes of all samples before they are read, which only "
-                "datasets of labeled images provide. Use WeightedRandomSampler."
+                "a PKSampler needs the classes of all samples before it reads a sample. Only datasets of "
+                "labeled images provide the classes in advance. Use WeightedRandomSampler."
             )
         return self._rows
 

@@ -46,7 +46,7 @@ FUSION = Rewrite(
 def fuse_sums(graph: Graph) -> Graph:
     """Combine the ``all_reduce`` equations that can share a message.
 
-    If there are none, return ``graph`` itself.
+    If no two equations can share a message, return ``graph`` itself.
     """
     if not communicates(graph) or graph.has_effect:
         return graph
@@ -102,7 +102,7 @@ class _Joining:
             for equation in self._graph.equations:
                 if not self._emitted(equation):
                     waiting.append(equation)
-                elif equation in self._bucket_of:  # this may have emitted a bucket, so emit its readers
+                elif equation in self._bucket_of:  # if its bucket was emitted, emit the readers of the sums
                     waiting = self._rest(waiting)
             while waiting:
                 waiting = self._rest(waiting)
@@ -115,10 +115,10 @@ class _Joining:
         return self._values[atom] if type(atom) is Variable else atom
 
     def _emitted(self, equation: Equation) -> bool:
-        """Emit an equation if possible, and return whether this succeeded.
+        """Emit an equation if the new graph contains its operands; return whether it does.
 
-        It fails if the new graph does not contain the operands yet. All ``all_reduce`` equations of a bucket
-        are emitted together with the last one.
+        The ``all_reduce`` equations of a bucket are emitted together, as soon as the new graph contains the
+        operands of all of them.
         """
         if any(type(x) is Variable and x not in self._values for x in equation.inputs):
             return False

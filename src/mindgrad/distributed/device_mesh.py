@@ -1,8 +1,9 @@
 """Sharding: run one computation on a mesh of devices.
 
 A *layout* (``distributed.partition.Axes``) lists, for each axis of an array, the mesh axes that divide this
-axis. It is converted to a ``NamedSharding`` of JAX. The partitioner of XLA inserts the collectives. It also
-chooses the layouts of inputs and results for which the graph does not specify a layout.
+axis. Layouts are converted to ``NamedSharding`` objects of JAX. The partitioner of XLA inserts the
+collectives. The partitioner also chooses the layouts of inputs and results for which the graph does not
+specify a layout.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Job(NamedTuple):
         store: ``host:port`` of the store that the launcher runs. It is empty without a launcher.
         secret: secret string that all processes of the job share, for authentication.
         attempt: number of times that the launcher has restarted the job.
-        heartbeat: a process is considered dead after this many seconds without a heartbeat.
+        heartbeat: number of seconds without a heartbeat after which a process is considered dead.
         timeout: maximum number of seconds that a process waits for the other processes at the start.
         cluster: name that JAX uses for the scheduler that started the processes. It is empty without a
             scheduler.

@@ -79,7 +79,7 @@ def check_device_number(devices: Any) -> None:
 
 
 def _are_several() -> bool:
-    """Return whether this is one of several processes that use one device each.
+    """Return whether this process is one of several, each of which uses one device.
 
     If JAX's distributed runtime has not been started yet, environment variables of the launcher determine the
     answer.

@@ -101,10 +101,10 @@ def forget_mesh() -> None:
 
 
 def mesh_of(graph: Graph, device: Any) -> ProcessMesh | None:
-    """Compare a graph that has collectives on all ranks, and return its mesh.
+    """Compare the graphs of all ranks, and return the mesh on which they run.
 
     Args:
-        graph: the graph.
+        graph: the graph of this rank. It has collectives.
         device: the JAX device of this process, or ``None`` for its CPU.
 
     Returns:

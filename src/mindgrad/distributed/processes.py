@@ -125,8 +125,9 @@ def _start(**arguments: Any) -> None:
             ) from error
         address = arguments.get("coordinator_bind_address") or arguments.get("coordinator_address")
         raise RuntimeError(
-            f"For 'init', the processes did not meet at {address or 'the coordinator of the cluster'}. "
-            f"Is the port free, and does the address belong to the machine of process 0? JAX reports: {text}"
+            f"For 'init', not all processes could connect to {address or 'the coordinator of the cluster'}. "
+            f"Check that the port is free and the address belongs to the machine of process 0. JAX reports: "
+            f"{text}"
         ) from error
     _is_started = True
 

@@ -228,7 +228,7 @@ class Deferral:
             pending.value = pending.shadow._array
             return pending.value
         structure = self.structure
-        assert structure is not None, "a value that ran has a shadow"
+        assert structure is not None, "a value whose operator has run has a shadow"
         with window:  # another thread may be computing this value
             is_abandoned = not self._pendings  # the call raised an exception, so its segments no longer run
             if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:

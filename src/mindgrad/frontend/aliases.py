@@ -41,8 +41,8 @@ _MOST_PATHS = 1000
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a tensor to ``(tensor, aliases)``. ``aliases`` lists the tensors that may be the
-        #: same object, each with the condition under which it is
+        #: maps the ``id`` of a tensor to ``(tensor, aliases)``. ``aliases`` lists pairs of another tensor and
+        #: the condition under which both tensors are the same object
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
         #: tensors that represent the values of variables at the start of a loop iteration, by ``id``
         self.given: dict[int, Tensor] = {}
@@ -168,7 +168,7 @@ def _are_unknown(a: Tensor, b: Tensor) -> bool:
 def _refuse_is() -> NoReturn:
     refuse(
         "'is' compares two tensors, and a loop or a nested branch decides whether they are the same "
-        "object. The answer is not known at compile time",
+        "object. The result of 'is' is not known at compile time",
         "Store an integer that identifies the tensor, and compare the integers.",
     )
 
@@ -176,10 +176,11 @@ def _refuse_is() -> NoReturn:
 class _Stale:
     """The scope of stale tensors.
 
-    Each use of a tensor reads the ``level`` of its scope, which raises an error here.
+    Each use of a tensor reads the ``level`` of its scope. For a stale tensor, this read raises an error.
     """
 
-    #: other scopes cannot use the values of tensors in this scope
+    #: whether other scopes can use the values of tensors in this scope: they cannot, because the values are
+    #: unknown
     lifts = False
 
     @property
@@ -191,7 +192,8 @@ def refuse_stale() -> NoReturn:
     """Raise ``CompileError`` because code uses a tensor whose elements are unknown."""
     refuse(
         "This tensor may be the same object as another tensor whose elements were assigned since. A "
-        "loop or a nested branch decides whether it is, so its elements are not known at compile time",
+        "loop or a nested branch decides whether they are the same object, so the elements of this "
+        "tensor are not known at compile time",
         "Copy the tensor before assigning elements, y = z.copy(), so that the names refer to different "
         "tensors.",
     )

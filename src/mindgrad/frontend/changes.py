@@ -55,7 +55,7 @@ def change(subject: str, before: Any, after: Any, advice: str) -> Change:
     if before is MISSING or after is MISSING:
         text = f"{subject} was {'deleted' if after is MISSING else 'defined'}"
     elif old_text == new_text:
-        text = f"{subject} changed to another one ({new_text})"
+        text = f"{subject} changed to a different object ({new_text})"
     else:
         text = f"{subject} changed from {old_text} to {new_text}"
     return Change(subject, text, advice)

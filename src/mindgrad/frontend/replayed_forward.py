@@ -24,15 +24,16 @@ from mindgrad.core.trace import references
 
 __all__ = ["noted", "take_back"]
 
-#: maximum number of Cells whose latest run has a record of its updates. If there are more, the oldest record
-#: is dropped, and a gradient cannot undo these updates
+#: maximum number of Cells for which the updates of the latest run are recorded. If there are more Cells, the
+#: oldest record is dropped, and a gradient can no longer undo the updates in this record
 _KEPT = 4
 
 
 class _Run:
-    """A forward run of a Cell, and the Parameters that it has written.
+    """A forward run of a Cell, and the Parameters that the run has written.
 
-    ``writes`` contains one tuple ``(Parameter, value before the run, value after the run)`` for each.
+    ``writes`` contains one tuple ``(Parameter, value before the run, value after the run)`` for each of these
+    Parameters.
     """
 
     __slots__ = ("args", "cell", "writes")
@@ -76,7 +77,7 @@ def _runs() -> dict[int, _Run]:
 
 @contextmanager
 def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
-    """A context for ``cell(*args)`` that records the Parameters that it writes."""
+    """A context for ``cell(*args)`` that records the Parameters written by this call."""
     with references.journal() as journal:
         yield
     runs = _runs()

@@ -281,15 +281,15 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
         if value._scope is not scope:
             refuse(
                 f"{location.label} is assigned a tensor of a 'bprop' or of another compiled function. "
-                "The tensor does not exist outside that function",
+                "Such a tensor does not exist outside that function",
                 "Return the tensor, or assign it in 'construct'.",
             )
         return as_it_is(value) if type(value) is not Number else make_number(value)
     if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
         refuse(
-            f"{location.label} is assigned a function that the compiled function defines. It does not "
-            "exist outside the compiled function",
-            "Define it outside the compiled function, or return the value that it computes.",
+            f"{location.label} is assigned a function that the compiled function defines. Such a function "
+            "does not exist outside the compiled function",
+            "Define the function outside the compiled function, or return the value that it computes.",
         )
     return leaf
 

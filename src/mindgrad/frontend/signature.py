@@ -407,7 +407,8 @@ def _parts(value: Any) -> Parts | None:
         return (None, [""] * 3, [value.start, value.stop, value.step], ())
     names: Any = getattr(kind, "compared_by", None)
     if names is None and kind.__module__.startswith("mindgrad.") and not hasattr(kind, "construct"):
-        # compare instances of mindgrad's classes by their attributes, except tensors, classes, and Cells
+        # an instance of a mindgrad class has its attributes as parts. A Cell, a tensor, or a class has no
+        # parts
         names = () if isinstance(value, (Tensor, type)) else (*getattr(kind, "__slots__", ()), *_vars(value))
     if not names:
         return None

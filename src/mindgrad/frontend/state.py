@@ -33,12 +33,13 @@ _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType
 
 #: Parameters that contain the states of all random number generators
 generators: list[Any] = []
-#: number of the random stream. It is the last word in the state of each generator
+#: identifier of the stream from which all generators draw. Generators with equal seeds draw different numbers
+#: from different streams. The last word in the state of each generator contains this identifier
 _stream = 0
 
 
 def stream() -> int:
-    """Return the number of the stream from which random number generators draw.
+    """Return the identifier of the stream from which random number generators draw.
 
     Generators with the same seed and different streams draw independent numbers.
     """
@@ -46,10 +47,10 @@ def stream() -> int:
 
 
 def use_stream(number: int) -> None:
-    """Make all random number generators draw from the stream ``number``.
+    """Set the stream from which all random number generators draw.
 
-    In a distributed program, ``number`` is the rank of the process, so that each process draws different
-    numbers.
+    In a distributed program, the identifier ``number`` of the stream is the rank of the process, so that each
+    process draws different numbers.
     """
     global _stream
     _stream = number

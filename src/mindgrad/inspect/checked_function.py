@@ -27,13 +27,15 @@ _numbers = itertools.count()
 
 
 class Leaf:
-    """An input: a tensor, a float or another value in the arguments, or a Parameter.
+    """An input of the checked function: a Parameter, or a value in the arguments.
+
+    Examples of values in the arguments are tensors and floats.
 
     Attributes:
-        name: name of the input in the table.
+        name: name of the input in the table of results.
         tensor: value of the input.
-        is_active: whether the input is differentiated. Only real floating-point inputs are.
-        parameter: the Parameter, or ``None`` for an argument.
+        is_active: whether the input is differentiated. Only real floating-point inputs are differentiated.
+        parameter: the Parameter, or ``None`` for a value in the arguments.
     """
 
     def __init__(self, name: str, value: Any, parameter: Any = None) -> None:

@@ -163,7 +163,11 @@ def _version_of(name: str) -> str | None:
 
 
 def _requirements() -> dict[str, str]:
-    """Return the version requirements of the installed package by name."""
+    """Return the versions that mindgrad requires of each dependency.
+
+    The keys are the names of the dependencies. The values are bounds such as ``>=0.10,<0.12``. The result is
+    empty if mindgrad is not installed.
+    """
     try:
         lines = importlib.metadata.requires("mindgrad") or []
     except importlib.metadata.PackageNotFoundError:  # a source checkout that is not installed

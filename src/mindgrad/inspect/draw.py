@@ -186,8 +186,8 @@ class Drawing:
     def _predecessors(self, places: Sequence[Any]) -> list[set[int]]:
         """Return for each row the numbers of the rows that must come before it.
 
-        These are the rows whose values it uses. If one of two rows has no values, the derivatives decide, in
-        the order of reverse or forward mode.
+        These are the rows whose values the row uses. If one of two rows has no values, the derivatives
+        decide, in the order of reverse or forward mode.
         """
         before: list[set[int]] = [set() for _ in places]
         derivatives = self._derivatives()
@@ -254,7 +254,8 @@ class Drawing:
     def _owner(self, equation: Equation, origins: dict[Any, Any]) -> _Box | None:
         """Choose the box of an equation that the compiler has added without a source line.
 
-        It is the box that computes all inputs of the equation, or ``None`` if several boxes compute them.
+        The result is the box that computes all inputs of the equation, or ``None`` if several boxes compute
+        these inputs.
         """
         if (equation.source and equation.source[0]) or equation.primitive.inner.iteration is not None:
             return None

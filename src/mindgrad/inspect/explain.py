@@ -48,7 +48,7 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
         - the applied rewrites with the identity on which each is based,
         - the number of equations and the estimated arithmetic and memory traffic, before and after the
           rewrites,
-        - the source lines to which they belong,
+        - the source lines to which the equations belong,
         - the two programs.
 
         ``print`` shows the explanation as a table, ``show()`` adds colors on a terminal, a notebook displays

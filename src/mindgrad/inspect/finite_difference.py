@@ -21,14 +21,13 @@ __all__ = ["Differences", "complex_step", "differences", "power_of_two"]
 _STEPS = 11
 #: assumed rounding error of one evaluation of the function, in units in the last place (ulp)
 _ROUNDING = 4.0
-#: A point counts as nondifferentiable if the difference of the two one-sided slopes remains above this
-#: fraction of its value when the step is decreased to 1/4. At a smooth point, the difference falls to about
-#: 1/4.
+#: Let d(h) be the difference of the two one-sided slopes for the step h. A point counts as nondifferentiable
+#: if d(h / 4) exceeds this fraction of d(h). At a smooth point, d(h / 4) is about d(h) / 4.
 _STAYS = 0.8
 #: a difference of slopes or a jump is reported only if it exceeds this multiple of the rounding error
 _VISIBLE = 50.0
-#: The function has a jump if the central difference grows by more than this factor when the step is decreased
-#: to 1/4. At a jump, the factor is 4.
+#: The function has a jump if the central difference for the step h / 4 exceeds the central difference for the
+#: step h by more than this factor. At a jump, the factor is 4.
 _GROWS = 3.5
 #: number of steps, the smallest ones, whose slopes are compared with the best slope
 _TAIL = 3
@@ -43,8 +42,9 @@ class Differences(NamedTuple):
         slope: extrapolated central difference; NaN if the extrapolations are not finite.
         uncertainty: estimated error of ``slope``.
         step: step size with which ``slope`` was computed.
-        left, right: one-sided slopes at the smallest step that shows a nondifferentiable point. They are at
-            the largest step for other points, and at the smallest step at the boundary of the domain.
+        left, right: one-sided slopes. They belong to the smallest step that shows a nondifferentiable point.
+            At the boundary of the domain, they belong to the smallest step, and at all other points to the
+            largest step.
         is_nondifferentiable: whether the one-sided slopes do not approach each other as the step decreases.
         is_edge: whether the function is finite on one side only.
         is_jump: whether the values on the two sides do not approach each other.

@@ -275,7 +275,7 @@ def _convention_table() -> list[list[str]]:
 def conventions(name: str) -> list[list[str]]:
     """Return the documented derivatives of an operator at nondifferentiable points.
 
-    Each has an expression, a point, the first and the second derivative, and a reason.
+    Each entry has an expression, a point, the first and the second derivative, and a reason.
     """
     row = REGISTRY[name]
     pattern = rf"(?<![\w.]){re.escape(name.removeprefix('reduce_'))}\("

@@ -5,7 +5,7 @@ first remaining row of each group is a candidate. The next row is the candidate 
 order of importance:
 
 1. It waits for the fewest remaining rows. Rows that wait for each other do not count: they are in a loop.
-2. Values enter it: it uses no other row, or one of the rows before it is already placed.
+2. It uses no other row, or at least one of the rows that it uses is already placed.
 3. It belongs to the group of the previous row, so that the rows of a group stay together.
 4. It comes first in the program.
 

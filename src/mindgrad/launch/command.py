@@ -169,7 +169,7 @@ def checked_key(parser: argparse.ArgumentParser, is_needed: bool) -> str:
     key = os.environ.get(KEY, "")
     if is_needed and len(key) < 16:
         parser.error(
-            f"on several machines {KEY} must be the same secret on each, of at least 16 characters: make "
+            f"on several machines, {KEY} must be the same secret of at least 16 characters on each: make "
             f"one with `{os.path.basename(sys.executable)} -c 'import secrets; print(secrets.token_hex(32))'`"
         )
     return key or secrets.token_hex(32)

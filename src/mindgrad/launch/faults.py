@@ -54,7 +54,7 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
 
 
 def cause_of(ended: Iterable[Ended]) -> Ended | None:
-    """Select the failure that probably caused the others.
+    """Select the failure that probably caused the other failures.
 
     The cause is the first of the failures that are least likely to be a consequence of another failure.
     """

@@ -192,7 +192,8 @@ class _Supervisor:
         """Wait for the end of an attempt.
 
         Returns:
-            The failure that caused the others, or ``None`` if all processes succeeded or a signal arrived.
+            The failure that caused the other failures, or ``None`` if all processes succeeded or a signal
+            arrived.
         """
         failed_since: float | None = None
         link = self._link

@@ -223,7 +223,7 @@ class FileWriter:
         if not isinstance(raw_data, list) or not all(isinstance(row, dict) for row in raw_data):
             raise ParamTypeError("For 'write_raw_data', 'raw_data' must be a list of dicts.")
         if not self._schema:
-            raise MRMInvalidSchemaError("For 'write_raw_data', there is no schema; call add_schema before.")
+            raise MRMInvalidSchemaError("For 'write_raw_data', there is no schema; call add_schema first.")
         parts = [(plain_part(row, self._schema), blob_part(row, self._schema)) for row in raw_data]
         if not self._shards:
             self._shards = [
@@ -242,7 +242,7 @@ class FileWriter:
             MRMValidateDataError: If no row was written.
         """
         if not self._shards:
-            raise MRMValidateDataError("For 'commit', no row was written; call write_raw_data before.")
+            raise MRMValidateDataError("For 'commit', no row was written; call write_raw_data first.")
         blobs = blob_names(self._schema)
         plain = [name for name in sorted(self._schema) if name not in blobs]
         indexed = plain if self._indexed is None else self._indexed

@@ -46,12 +46,12 @@ class Cell(Compatible):
     In PYNATIVE_MODE the operators run one by one.
 
     A Cell can define a custom derivative ``bprop(self, *inputs, out, dout)``, which returns a tuple with one
-    gradient for each input. It replaces the derivative of ``construct``; the gradient with respect to
-    Parameters that ``construct`` reads is then zero.
+    gradient for each input. This method replaces the derivative of ``construct``. The gradient with respect
+    to Parameters that ``construct`` reads is then zero.
 
     Args:
-        auto_prefix (bool, optional): whether to name Parameters of inner Cells after the attribute of the
-            Cell. Default: ``True``.
+        auto_prefix (bool, optional): whether the names of Parameters of an inner Cell begin with the name of
+            the attribute that holds the inner Cell. Default: ``True``.
         flags (dict, optional): dict that maps attribute names to values, which are set on the Cell. Default:
             ``None``.
 
@@ -153,17 +153,17 @@ class Cell(Compatible):
             value is None or isinstance(value, (Parameter, Cell, ParameterTuple))
         ):
             raise TypeError(
-                f"For '{type(self).__name__}', '{name}' is a Parameter and would be lost, but an "
-                f"object of type {type(value).__name__} was assigned to it. Assign a Tensor to change "
-                f"its value, a Parameter to replace it, or None to remove it."
+                f"For '{type(self).__name__}', '{name}' is a Parameter and would be lost, because an "
+                f"object of type {type(value).__name__} is assigned to this attribute. Assign a Tensor to "
+                f"change its value, a Parameter to replace it, or None to remove it."
             )
         if name in cells and not (
             value is None or callable(value) or isinstance(value, (Parameter, ParameterTuple))
         ):
             raise TypeError(
-                f"For '{type(self).__name__}', '{name}' is a Cell and would be lost, but an "
-                f"object of type {type(value).__name__} was assigned to it. Assign a Cell or function "
-                f"to replace it, or None to remove it."
+                f"For '{type(self).__name__}', '{name}' is a Cell and would be lost, because an "
+                f"object of type {type(value).__name__} is assigned to this attribute. Assign a Cell or "
+                f"function to replace it, or None to remove it."
             )
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)

@@ -106,7 +106,7 @@ def _begin(cells: list[Any], caller: FrameType | None) -> int:
     """Count mindgrad's own Cells around the outermost Cell of the user.
 
     One of mindgrad's own Cells is, for example, a training step. The user's Cell is the first inner Cell that
-    a variable of the user holds. If there is none, the number is 0.
+    a variable of the user holds. If no variable of the user holds a Cell, the result is 0.
     """
     for count, cell in enumerate(cells[:-1]):
         if count and _variable(cell, caller):
@@ -137,7 +137,7 @@ def _variable(cell: Any, frame: FrameType | None) -> str:
 
 
 def _step(outer: Any, inner: Any) -> str:
-    """Return the attribute path to an inner Cell; empty if it is not inside."""
+    """Return the attribute path from ``outer`` to ``inner``; ``""`` if none exists."""
     for name, cell in outer.__dict__["_cells"].items():
         if cell is inner:
             return str(name)

@@ -1,8 +1,8 @@
 """Cells that apply one function of ``ops``, without Parameters.
 
-One call of :func:`function_cell` creates a class, as for operators. The constructor accepts the arguments of
-the function that are not tensors, checks them and stores them as attributes. The documentation is composed
-from the docstring of the function.
+Each call of :func:`function_cell` creates one class. The constructor of the class accepts the arguments of
+the function that are not tensors, checks them, and stores them as attributes. The docstring of the class is
+composed from the docstring of the function.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def function_cells(namespace: dict[str, Any]) -> list[str]:
 
 
 def _counts(function: Any, fixed: set[str]) -> tuple[int, int]:
-    """Return the smallest and the largest number of inputs that are not ``fixed``."""
+    """Return the minimum and maximum number of inputs, without arguments in ``fixed``."""
     optional = optional_inputs(function)
     free = [name for name in input_names(function, 0) if name not in fixed]
     return len([name for name in free if name not in optional]), len(free)

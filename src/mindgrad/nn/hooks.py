@@ -51,8 +51,8 @@ class Hooked(Inventory):
             hook_fn (Callable): function that receives the Cell and the tuple of the positional arguments. If
                 it returns ``None``, the inputs do not change. A result that is not a tuple becomes the only
                 input.
-            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords)`` instead. It returns
-                ``None``, or both the new inputs and the new keyword arguments.
+            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords)`` instead. The hook then
+                returns ``None``, or both the new inputs and the new keyword arguments.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -96,7 +96,7 @@ class Hooked(Inventory):
 
     @_documented
     def register_backward_hook(self, hook_fn: Any) -> HookHandle:
-        """Call ``hook_fn(cell, grad_input, grad_output)`` in backward (PYNATIVE_MODE).
+        """Call ``hook_fn(cell, grad_input, grad_output)`` in each eager backward pass.
 
         Args:
             hook_fn (Callable): function that receives the Cell and two tuples: the gradients of the inputs,

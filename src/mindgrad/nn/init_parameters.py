@@ -12,7 +12,7 @@ __all__ = ["no_init_parameters"]
 def no_init_parameters() -> Iterator[None]:
     """Do nothing: a context manager, accepted for compatibility.
 
-    In MindSpore, Parameters that are created in the block are not initialized. In mindgrad, they are.
+    In MindSpore, Parameters that are created in the block are not initialized. mindgrad initializes them.
 
     Returns:
         Iterator: a context manager, which returns ``None`` on entry.

@@ -266,7 +266,7 @@ class Inventory(StateDict):
     # -- methods of MindSpore that mindgrad does not need --------------------------------------------
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
-        """Return a dict of each Parameter with itself; values are already initialized.
+        """Return a dict that maps each Parameter to itself; all are already initialized.
 
         Args:
             auto_parallel_mode (bool, optional): accepted for compatibility. Default: ``False``.

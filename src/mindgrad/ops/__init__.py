@@ -32,7 +32,7 @@ _surface("ops", _install)
 
 
 # The operator classes are created when one of them is first used (docs/decisions/0010-import.md), so a type
-# checker does not see them. This ``__getattr__`` makes it accept any name.
+# checker does not see them. This ``__getattr__`` makes type checkers accept any name.
 def __getattr__(name: str) -> _Any:
     if name in ("_constants", "auto_generate", "signature"):
         return _import_module(f"mindgrad.ops.{name}")

@@ -59,8 +59,8 @@ def ctc_loss(
         reduction (str): ``"none"`` returns the loss of each sequence, ``"sum"`` the sum of these losses,
             and ``"mean"`` the mean over the sequences of the loss divided by the target length. Default:
             ``"mean"``.
-        zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞. Its gradient is 0 in
-            both cases. Default: ``False``.
+        zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞. The gradient of this
+            loss is 0 in both cases. Default: ``False``.
 
     Returns:
         Two tensors: the loss, and the logarithms of the forward probabilities, of shape (n, t, 2 s + 1). The

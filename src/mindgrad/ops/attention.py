@@ -177,9 +177,9 @@ def flash_attention_score(
             shape that broadcasts to (B, N, queries, keys).
         keep_prob (float): probability that dropout does not set an attention weight to 0.
         scalar_value (float): factor of the attention scores, such as 1 / √D.
-        pre_tokens (int): number of keys before its own position that a query sees. It applies to
+        pre_tokens (int): number of keys that a query sees before its own position. This number applies to
             ``sparse_mode`` 4, and to mode 0 if there is a mask.
-        next_tokens (int): number of keys after its own position that a query sees, in the modes to which
+        next_tokens (int): number of keys that a query sees after its own position, in the modes to which
             ``pre_tokens`` applies.
         inner_precise (int): accepted for compatibility and ignored. Sums of float16 and bfloat16 are computed
             in float32.

@@ -15,7 +15,7 @@ _INTS = {int}
 def is_plain(value: Any) -> bool:
     """Return whether ``value`` is a tuple of Python ints, a valid key of a cache.
 
-    A tuple with Booleans or NumPy integers is not, because these are equal to ints.
+    A tuple with Booleans or NumPy integers is not a valid key, because such elements equal ints.
     """
     return type(value) is tuple and {*map(type, value)} <= _INTS
 

@@ -4,8 +4,8 @@ Each function is a composition of the primitives in ``distributed.collectives``,
 With one process, each function returns its input and records nothing.
 
 Every process of the group must call the function, with a tensor of the same shape and dtype, in eager or
-compiled code. The derivative of a collective is a collective. Therefore either all processes differentiate
-it, or none.
+compiled code. The derivative of a collective is a collective. Therefore, either all or none of the processes
+must differentiate a collective.
 """
 
 from __future__ import annotations

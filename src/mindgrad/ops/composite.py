@@ -98,7 +98,7 @@ def zip_operation(*sequences: Any) -> tuple[Any, ...]:
         *sequences (tuple or list): sequences to combine.
 
     Returns:
-        Tuple whose element i is the tuple of the elements i of all sequences.
+        Tuple whose i-th element is the tuple of the i-th elements of all sequences.
 
     Raises:
         TypeError: If an argument is neither a tuple nor a list.

@@ -90,7 +90,7 @@ def matrix_product(
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
-        ValueError: If an operand has less than two axes, or more than two without ``batched``, or the
+        ValueError: If an operand has fewer than two axes, or more than two without ``batched``, or the
             shapes of ``a`` and ``b`` do not match.
     """
     a, b = factors(operator, a, b)

@@ -1,4 +1,4 @@
-"""Factories of public functions: each has a name, a primitive, and an example.
+"""Factories that create public functions from a name, a primitive, and an example.
 
 A factory writes the docstring of the function from the arguments of the factory, and from the dtypes that the
 primitive accepts. The docstring therefore always agrees with the code.
@@ -29,7 +29,7 @@ _KINDS: tuple[tuple[str, DType], ...] = (
 
 
 class _NotGiven:
-    """Default of an argument that must be told apart from ``None``."""
+    """Default of an argument for which ``None`` is a valid value."""
 
     is_missing = True
 

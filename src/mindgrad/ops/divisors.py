@@ -46,7 +46,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     if first is not None and second is not None:
         return make_tensor(np.gcd(first, second))
     # size of the integers in bytes -> maximum number of steps of Euclid's algorithm for such integers. The
-    # worst case are two consecutive Fibonacci numbers
+    # worst case is a pair of consecutive Fibonacci numbers
     rounds = {1: 12, 2: 24, 4: 47, 8: 93}[x.itemsize]
     x, y = rounding.abs(x), rounding.abs(y)
     for _ in range(rounds):

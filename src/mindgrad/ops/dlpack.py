@@ -37,8 +37,8 @@ def dlpack(
 ) -> Any:
     """Export the values as a DLPack capsule, for ``from_dlpack`` of other libraries.
 
-    On the CPU, a library with DLPack 1.0 gets a read-only view, and others get a copy. Arrays on accelerators
-    and bfloat16 arrays are copied.
+    On the CPU, a library with DLPack 1.0 gets a read-only view, and other libraries get a copy. Arrays on
+    accelerators and bfloat16 arrays are copied.
 
     Args:
         stream (int, optional): stream of the library that reads the array, on accelerators. Default:

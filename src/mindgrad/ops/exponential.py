@@ -43,8 +43,8 @@ _MOST = 16
 def matrix_exp(input: Any) -> Tensor:
     """Compute the matrix exponential I + A + A²/2 + A³/6 + ….
 
-    In a compiled function, the norms of the matrices are unknown. It therefore computes sixteen squarings and
-    discards those that are not needed. Sixteen squarings are enough for norms up to 3.5·10⁵.
+    A compiled function does not know the norms of the matrices. Therefore, it computes sixteen squarings and
+    discards the unnecessary ones. Sixteen squarings are enough for norms up to 3.5·10⁵.
 
     Args:
         input (Tensor): square matrices of shape (…, n, n).

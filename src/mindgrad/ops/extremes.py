@@ -2,7 +2,8 @@
 
 Arguments that select axes are the same as for other reductions. If an element is NaN, the maximum or minimum
 is NaN. If several elements are equal, ``amax`` and ``amin`` (ReduceMax, ReduceMin) distribute the derivative
-evenly among them. ``max`` and ``min`` along an axis, which return an index, assign it to the first one.
+evenly among them. ``max`` and ``min`` along an axis, which return an index, assign the derivative to the
+first of the equal elements.
 """
 
 from __future__ import annotations

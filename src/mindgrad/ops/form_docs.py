@@ -264,7 +264,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
 def path_of(function: Callable[..., Any]) -> str:
     """Return the dotted path of a function.
 
-    The path starts with ``mindgrad.ops`` if this module exports the function.
+    If ``mindgrad.ops`` exports the function, the path is ``mindgrad.ops.<name>``.
     """
     name = function.__name__
     exported = getattr(sys.modules[function.__module__], "__all__", ())

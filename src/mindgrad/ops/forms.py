@@ -153,7 +153,7 @@ def _own_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
-    """Return the parameter of a function that an argument is passed to by its name."""
+    """Return the parameter in ``own`` that receives the argument ``name`` by name."""
     if name in own:
         return name
     return next(
@@ -162,7 +162,7 @@ def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
 
 
 def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, str]:
-    """Map attributes and arguments to the parameters that they are passed to."""
+    """Map each attribute and argument to the parameter to which it is passed."""
     code = inspect.unwrap(function).__code__
     own = [name for name in _own_parameters(function) if name not in reading.values]
     passed = reading.passed
@@ -391,7 +391,7 @@ def expose(
     coercion: str = "",
     plain: Callable[[Form], Callable[..., Any]] | None = None,
 ) -> None:
-    """Add the functions that are declared for a module to it, now and later.
+    """Add to a module all functions that are declared for this module, now and later.
 
     Args:
         path: path of the module.

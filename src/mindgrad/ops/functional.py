@@ -171,7 +171,7 @@ __all__ = [name for name, value in globals().items() if callable(value) and name
 padding = _padding.widened_to
 
 
-# complete the docstrings of functions without the decorator ``public``, which would do it
+# complete the docstrings of functions without the decorator ``public``, which completes docstrings itself
 for _item in list(globals().values()):
     _is_own = isinstance(_item, _FunctionType) and _item.__module__.startswith("mindgrad.ops.")
     if _is_own and "    See Also:" not in (_item.__doc__ or "    See Also:"):

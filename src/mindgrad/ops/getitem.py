@@ -61,5 +61,5 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 def _read(value: Any) -> Any:
     if is_selection(value):
-        value.refuse()  # its shape is not known
+        value.refuse()  # the shape of a selection is not known
     return operand(value, "setitem") if isinstance(value, Tensor) else value

@@ -233,7 +233,8 @@ def part_over(x: Tensor, index: Tensor, axis: int, operator: str) -> Tensor:
     """Return the part of ``x`` that elementwise lookups along ``axis`` can read.
 
     Raises:
-        ValueError: If the rank of ``index`` differs, or it is larger than ``x`` along another axis.
+        ValueError: If ``index`` and ``x`` differ in rank, or ``index`` is larger than ``x`` along another
+            axis.
     """
     fits = index.ndim == x.ndim and all(
         n <= m or i == axis for i, (n, m) in enumerate(zip(index.shape, x.shape, strict=True))

@@ -1,8 +1,8 @@
 """NumPy's array protocol: NumPy functions that accept tensors.
 
 NumPy's operators call the operators of mindgrad, so that ``np.float64(2) * x`` is a differentiable tensor.
-Other NumPy functions read the values of a tensor and return an array. This would lose the derivative of a
-tensor that is being differentiated or compiled, so it raises an error.
+Other NumPy functions read the values of a tensor and return an array. If the tensor is being differentiated
+or compiled, such a call raises an error, because the derivative would be lost.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def is_tensor(obj: Any) -> bool:
         obj (object): any object.
 
     Returns:
-        bool: whether the check succeeds.
+        bool: whether ``obj`` is a tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_tensor(Tensor([1.0])), ops.is_tensor(1.0)
@@ -86,7 +86,7 @@ def is_floating_point(input: Any) -> bool:
         input (Tensor): input tensor.
 
     Returns:
-        bool: whether the check succeeds.
+        bool: whether ``input`` has a floating-point dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_floating_point(Tensor([1.0]))
@@ -102,7 +102,7 @@ def is_complex(input: Any) -> bool:
         input (Tensor): input tensor.
 
     Returns:
-        bool: whether the check succeeds.
+        bool: whether ``input`` has a complex dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_complex(Tensor([1.0]))
@@ -277,7 +277,7 @@ def scalar_uadd(x: Any) -> Any:
         x (int or float): Python number.
 
     Returns:
-        The number.
+        ``x``.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_uadd(2)
@@ -341,7 +341,7 @@ def scalar_usub(x: Any) -> Any:
         x (int or float): Python number.
 
     Returns:
-        The number.
+        The number −x.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_usub(2), F.scalar_add(2, 3), F.scalar_lt(2, 3)

@@ -87,7 +87,7 @@ def solve(a: Any, b: Any) -> Tensor:
             vectors with the shape of ``a`` without its last axis. Batch axes broadcast.
 
     Returns:
-        Tensor of the same shape as ``b``. For a singular matrix, it contains inf or NaN.
+        Tensor of the same shape as ``b``. For a singular matrix, the result contains inf or NaN.
 
     Raises:
         TypeError: If an operand is not a tensor, or is float16 or bfloat16.
@@ -111,7 +111,7 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
         adjoint (bool): whether to solve Aᴴ X = B instead of A X = B.
 
     Returns:
-        Tensor of the same shape as ``rhs``. For a singular matrix, it contains inf or NaN.
+        Tensor of the same shape as ``rhs``. For a singular matrix, the result contains inf or NaN.
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
@@ -150,7 +150,7 @@ def solve_triangular(
         unit_diagonal (bool): whether to use ones instead of the diagonal of T.
 
     Returns:
-        Tensor of the same shape as ``b``. For a singular T, it contains inf or NaN.
+        Tensor of the same shape as ``b``. For a singular T, the result contains inf or NaN.
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``lower`` or
@@ -202,7 +202,7 @@ def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
         adjoint (bool): whether to invert Aᴴ instead of A.
 
     Returns:
-        Tensor of the same shape as ``x``. For a singular matrix, it contains inf or NaN.
+        Tensor of the same shape as ``x``. For a singular matrix, the result contains inf or NaN.
 
     Raises:
         TypeError: If ``x`` is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
@@ -226,7 +226,7 @@ def inverse(input: Any) -> Tensor:
         input (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Tensor of the same shape as ``input``. For a singular matrix, it contains inf or NaN.
+        Tensor of the same shape as ``input``. For a singular matrix, the result contains inf or NaN.
 
     {errors of square matrices input}
 

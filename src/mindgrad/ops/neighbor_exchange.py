@@ -95,8 +95,9 @@ def exchanged_with_neighbors(
 ) -> tuple[Tensor, ...]:
     """Send ``tensors`` to other processes and return the tensors received from others.
 
-    Every process of the group must make this call, even if it neither sends nor receives. The derivative
-    communicates in the opposite direction, so either all processes differentiate the call or none.
+    Every process of the group must call this function, even if it neither sends nor receives. The derivative
+    communicates in the opposite direction, so either all or none of the processes must differentiate the
+    call.
 
     Args:
         tensors: one tensor of any shape for each of ``send_ranks``.
@@ -131,7 +132,8 @@ def exchanged_with_neighbors(
     for x in xs:
         if x.dtype is not element:
             raise TypeError(
-                f"For '{operator}', the tensors must have the dtype 'recv_type' {element}, but got {x.dtype}."
+                f"For '{operator}', each tensor must have the dtype 'recv_type', which is {element}, but got "
+                f"a tensor of dtype {x.dtype}."
             )
     sent = {(rank, 0): x for rank, x in zip(send_ranks, xs, strict=True)}
     expected = {(rank, 0): tuple(shape) for rank, shape in zip(receive_ranks, receive_shapes, strict=True)}
@@ -147,10 +149,10 @@ def exchanged_halos(
     receive_lengths: Sequence[int],
     group: str = _WORLD,
 ) -> Tensor:
-    """Pad an image with borders of the neighboring images, and send its own borders.
+    """Pad an image with borders of neighboring images, and send borders of this image.
 
     The eight directions are top, top right, right, bottom right, bottom, bottom left, left, top left. A
-    border sent to the bottom arrives from the top. Every process of the group must make this call.
+    border sent to the bottom arrives from the top. Every process of the group must call this function.
 
     Args:
         tensor: tensor of shape ``(N, C, H, W)``.
@@ -292,7 +294,7 @@ def _delivered(
 
 
 def _after(x: Tensor, before: Tensor) -> Tensor:
-    """Let ``x`` depend on ``before``, by appending an empty part of it.
+    """Let ``x`` depend on ``before``, by appending an empty part of ``before``.
 
     By these dependences, each round follows the round before it, and all results follow the last round.
     Derivatives therefore run all rounds on all processes in the same order.

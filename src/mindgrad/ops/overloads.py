@@ -329,12 +329,13 @@ def unique(
     """Return the distinct elements.
 
     If no argument is passed, the elements are in order of appearance, as for :func:`mindgrad.ops.unique`. The
-    method reads the values of the tensor, so its result has no derivative and compiled functions cannot call
-    it.
+    method reads the values of the tensor. Therefore, its result has no derivative, and compiled functions
+    cannot call the method.
 
     Args:
-        sorted (bool or None): if this or any other argument is passed, the distinct elements are sorted in
-            ascending order, whatever its value.
+        sorted (bool or None): if this argument is ``True`` or ``False``, or if any other argument is passed,
+            the distinct elements are in ascending order. The order is thus the same for ``True`` and
+            ``False``.
         return_inverse (bool): whether to also return the index of each element among the distinct elements.
         return_counts (bool): whether to also return the number of occurrences of each distinct element.
         dim (int or None): axis whose distinct slices are returned instead of the elements.

@@ -246,7 +246,7 @@ def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
 
 
 def _borders(size: int, count: int) -> list[tuple[int, int]]:
-    """Return begins and ends of ``count`` windows that cover ``size`` elements."""
+    """Return (start, stop) of each of ``count`` windows that cover ``size`` elements."""
     return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
 
@@ -270,7 +270,7 @@ def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
 
 
 def mixed(x: Tensor, axis: int, shares: np.ndarray) -> Tensor:
-    """Weighted sums along ``axis``: ``shares[i, j]`` weights element i in result j."""
+    """Compute sums along ``axis``; ``shares[i, j]`` weights element i in sum j."""
     last = moveaxis(x, axis, -1)
     rows = mm(reshape(last, (-1, last.shape[-1])), make_tensor(shares.astype(x.dtype.numpy)))
     return moveaxis(reshape(rows, (*last.shape[:-1], shares.shape[1])), -1, axis)

@@ -1,8 +1,8 @@
 """The time loop of recurrent layers and sequence losses.
 
-In eager mode it is an ordinary Python loop. In a compiled function, the compiler handles it like a loop of
-the user, and a long one becomes one ``scan``. A long loop in a deferred eager call also becomes one ``scan``,
-because its iterations run only mindgrad's own code.
+In eager mode, the time loop is an ordinary Python loop. In a compiled function, the compiler handles the time
+loop like a loop in user code: a long loop becomes one ``scan``. A long loop in a deferred eager call also
+becomes one ``scan``, because its iterations run only mindgrad's own code.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
 
     Args:
         forms: lines as described in the module docstring. A line without arguments can hold several names,
-            separated by spaces. A path alone ("Tensor", "mint") stands for the name of the function there.
+            separated by spaces. A path alone ("Tensor", "mint") means the function's own name at this path.
 
     Raises:
         ValueError: If a line has no name, or a name is declared twice.

@@ -79,7 +79,7 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
 
 
 def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
-    """Draw gamma random numbers with rate 1, a block of them for each ``alpha``.
+    """Draw a block of gamma random numbers with rate 1 for each element of ``alpha``.
 
     Args:
         shape (int or tuple of int): shape of the samples for each element of ``alpha``.
@@ -180,7 +180,7 @@ def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
     "self.seed2)) >>> ops.RandomPoisson(seed=2)((2,), Tensor([0.0])) => [[0]\n [0]]",
 )
 def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
-    """Draw Poisson random numbers, a block of them for each ``rate``.
+    """Draw a block of Poisson random numbers for each element of ``rate``.
 
     Args:
         shape (int or tuple of int): shape of the samples for each element of ``rate``.

@@ -1,8 +1,8 @@
 """Scatter operators, which write elements at positions given by index tensors.
 
-The result is a new tensor. Functions that MindSpore defines for Parameters also assign it. If an index is
-repeated, additions accumulate, and the last of several writes remains. A known index out of range is an
-error. An index that is unknown at compile time and out of range is ignored.
+The result is a new tensor. Functions that MindSpore defines for Parameters also assign the result to the
+Parameter. If an index is repeated, additions accumulate, and the last of several writes remains. A known
+index out of range is an error. An index that is unknown at compile time and out of range is ignored.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """Replace slices of a tensor or Parameter along its first axis.
 
     The slice ``input_x[indices[i]]`` is replaced by ``updates[i]``. If ``input_x`` is a Parameter, the result
-    is also assigned to it. If it is a tensor, it is not modified.
+    is also assigned to the Parameter. If ``input_x`` is a tensor, it is not modified.
 
     Args:
         input_x (Parameter or Tensor): the Parameter or tensor whose slices are replaced.

@@ -1,7 +1,7 @@
 """``x[mask]`` in a compiled function if the values of the mask are unknown.
 
 The shape of ``x[mask]`` depends on the number of selected elements, but every shape in a compiled function
-must be known. Often only a reduction of ``x[mask]`` is used, and its shape is known:
+must be known. Often only a reduction of ``x[mask]`` is used, and the shape of the reduction is known:
 
     exp(x[mask]).sum()  =  where(mask, exp(x), 0).sum()
 

@@ -26,7 +26,7 @@ class _WhileDivided:
 class Sharded(JitFunction):
     """A function or Cell whose arguments and results have layouts.
 
-    On one device, it is the function itself.
+    On one device, a ``Sharded`` object only calls the function.
 
     Args:
         function: the function.

@@ -1,7 +1,7 @@
 """Signatures of user-defined primitives: how inputs are passed, and shared dtypes.
 
-A class lists its signatures in ``__mindspore_signature__``. MindSpore promotes and checks inputs by them. In
-mindgrad, such a primitive is Python, and its inputs are passed unchanged.
+A class lists its signatures in ``__mindspore_signature__``. MindSpore promotes and checks inputs according to
+these signatures. In mindgrad, such a primitive is Python code, and its inputs are passed unchanged.
 """
 
 from __future__ import annotations

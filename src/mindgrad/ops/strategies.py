@@ -5,8 +5,8 @@ A strategy is the number of slices of each axis of a tensor::
     strategy (2, 1, 4)        axis 0 in 2 slices, axis 1 whole, axis 2 in 4; each of 8 devices has one of 8
 
 Some axes of different tensors must be divided in the same way: the rows of the left matrix and of the
-product, or axes that broadcast together. Such axes share a name here and are placed on the same axes of the
-mesh.
+product, or axes that broadcast together. In this module, such axes have the same name, and the same axes of
+the mesh divide them.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> An
     leaves, structure = flatten(inputs)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
-    # MindSpore programs may list an empty strategy () for each Python number, so drop these
+    # MindSpore programs may list an empty strategy () for each Python number. Drop these strategies
     if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):
         in_strategy = [
             s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions

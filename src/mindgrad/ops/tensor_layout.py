@@ -123,7 +123,7 @@ class Layout:
         return tuple(math.prod(sizes[name] for name in names) for names in self._of_tensor())
 
     def axes(self) -> Axes:
-        """For each axis of the tensor, its mesh axes, as ``distributed.partition`` uses."""
+        """The mesh axes that divide each tensor axis, in the form of ``partition.Axes``."""
         allocation = Allocation(self.devices)
         by_name = {
             name: allocation.take(size) or ()

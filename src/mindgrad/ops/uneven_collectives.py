@@ -37,7 +37,7 @@ def facts_of_all(facts: Any, ranks: Sequence[int], operator: str) -> list[Any]:
 
     Args:
         facts: a value that JSON can represent.
-        ranks: ranks of the processes that make this call, including this one.
+        ranks: ranks of the processes that call this function, including this process.
         operator: name of the operator in errors.
 
     Raises:
@@ -86,9 +86,10 @@ def lengthened(x: Tensor, length: int) -> Tensor:
 
 
 def _common_length(longest: int) -> int:
-    """Return the common length of all parts, as a power of two in eager mode.
+    """Return the common length of all parts.
 
-    Fewer different lengths need fewer compiled programs.
+    In eager mode, the length is rounded up to a power of two, because fewer different lengths require fewer
+    compiled programs.
     """
     return longest if open_scopes() else 1 << (longest - 1).bit_length()
 
@@ -127,22 +128,24 @@ def exchanged_parts(
 ) -> Tensor:
     """Send a part of a tensor to every process and join the parts received.
 
-    Every process of the group makes the call, and either all differentiate it or none.
+    Every process of the group must call this function, and either all or none of the processes must
+    differentiate the call.
 
     Args:
-        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are
-            the same on all processes.
+        tensor (Tensor): the parts to send, concatenated along the first axis. The sizes of all other axes
+            must be equal on all processes.
         send_counts (list of int): size of the part for each process of the group.
         receive_counts (list of int): size of the part from each process of the group.
         group (str): name of the group of processes that communicate.
-        operator, names (str, tuple of str): names of the operator and of the counts in errors.
+        operator (str): name of the operator, for error messages.
+        names (tuple of str): names of the two arguments with counts, for error messages.
 
     Returns:
-        The received parts, in the order of the group; a zero of shape ``()`` if there are none.
+        The received parts, in the order of the processes in the group. If nothing is received, a scalar zero.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor, or a count is not an int.
-        ValueError: If the counts do not match the tensor, or the counts of another process.
+        ValueError: If the counts do not match the tensor, or do not match the counts of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import exchanged_parts
@@ -218,7 +221,7 @@ def exchanged_by_counts(
         operator (str): name of the operator in errors.
 
     Returns:
-        The received parts, in the order of the group.
+        The received parts, in the order of the processes in the group.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor, or a count is not an int.

@@ -291,7 +291,7 @@ def centered_rms_prop(
 ) -> Tensor:  # fmt: skip
     """Apply one step of RMSProp with the variance of g (Graves 2013).
 
-    The variance replaces the mean of g².
+    In the formula of RMSProp, the variance of g replaces the mean of g².
     """
     g: Any = operand(grad, "ApplyCenteredRMSProp")
     square: Any = flow.assign(mean_square, _mean(decay, mean_square, g * g))

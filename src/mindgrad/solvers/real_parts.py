@@ -49,7 +49,7 @@ def from_real(x: Value, dtype: DType, axis: int = 0) -> Value:
 def in_real_parts(graph: Graph, first: int, last: int, dtype: DType) -> Graph:
     """Return ``graph`` with real tensors as inputs ``first:last`` and as outputs.
 
-    They are the results of :func:`real_of` for the original inputs and outputs.
+    These tensors are the results of :func:`real_of` for the original inputs and outputs.
     """
     types = [x.type for x in graph.inputs]
     converted = types[first:last]

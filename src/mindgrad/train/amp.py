@@ -77,7 +77,7 @@ def get_black_list() -> list[str]:
 
 
 def _named(cell: Cell, names: Any) -> bool:
-    """Return whether ``names`` contains a class of the Cell, or its name."""
+    """Return whether ``names`` contains the Cell's class or a base class, or its name."""
     return any(kind.__name__ in names or kind in names for kind in type(cell).__mro__)
 
 

@@ -229,7 +229,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
 def _bytes(
     message: str, number: int, wire: int, value: int | memoryview, fields: dict[int, str]
 ) -> memoryview:
-    """Return a field as bytes, if the message has it."""
+    """Return the bytes ``value`` of a field; raise ``Malformed`` for an unknown field."""
     if number not in fields:
         raise Malformed(f"a {message} has no field {number}: this is not a MindSpore checkpoint")
     if wire != BYTES or not isinstance(value, memoryview):

@@ -40,7 +40,8 @@ def load_param_into_net(
         used.
 
     Raises:
-        TypeError: If ``net`` is not a Cell, or ``parameter_dict`` contains other objects than Parameters.
+        TypeError: If ``net`` is not a Cell, or ``parameter_dict`` contains objects other than Parameters and
+            strings.
         RuntimeError: If a value and its Parameter do not match in shape or dtype. The message lists all
             mismatches, and no Parameter changes.
 
@@ -155,7 +156,7 @@ def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
 
 
 def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
-    """Return the prefix that matches most missing Parameters, or ``None`` at a tie.
+    """Return the prefix that matches most missing Parameters, or ``None`` for a tie.
 
     If all the best prefixes end with the shortest one, the result is the shortest. For example, the
     checkpoint of an optimizer contains ``net.weight`` and ``moment1.net.weight``, and the prefix is ``net.``.

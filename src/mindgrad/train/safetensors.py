@@ -131,8 +131,8 @@ def _texts(metadata: dict[str, str]) -> dict[str, str]:
 def _crc(arrays: dict[str, np.ndarray]) -> int:
     """Compute MindSpore's checksum of names and elements, in the order of names.
 
-    MindSpore uses ``bytes(array)``, which returns n zero bytes for an integer scalar n. This function
-    reproduces that.
+    MindSpore uses ``bytes(array)``, which returns n zero bytes for an integer scalar n. Therefore, this
+    function uses the same bytes.
     """
     crc = 0
     for name, array in sorted(arrays.items()):

@@ -92,11 +92,12 @@ def save_checkpoint(
     """Write Parameters to a checkpoint file.
 
     A file is replaced atomically. If several processes of a job save the same Parameters to one file, one
-    process writes, and the others wait until it is complete (``docs/scale.md``).
+    process writes the file, and the others wait until the file is complete (``docs/scale.md``).
 
     The ending of the name selects the format: ``.ckpt`` for MindSpore 1.x and 2.x, ``.safetensors`` for
     MindSpore 2.4 and later and all other readers of this format. A name with another ending gets ``.ckpt``,
-    as in MindSpore. ``format`` overrides the ending, and adds its own if it is missing.
+    as in MindSpore. If ``format`` is given, it selects the format, and a name with a different ending gets
+    the ending of this format.
 
     Args:
         save_obj (Cell, Optimizer, list, or dict): Parameters to save. A list contains Parameters or dicts

@@ -259,7 +259,10 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
             slices = [Slice(*x) for x in entry["slices"]]
             for piece in slices:
                 if not _PART.fullmatch(piece.file):
-                    raise ValueError(f"the index names an invalid file for '{name}': {piece.file!r}")
+                    raise ValueError(
+                        f"the file of '{name}' must have a name of 32 hexadecimal digits, '-', a number, "
+                        f"and '.safetensors', but the index contains {piece.file!r}"
+                    )
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:
         raise ValueError(

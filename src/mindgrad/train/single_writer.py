@@ -70,7 +70,7 @@ class SingleWriter:
     """The state of one process in the protocol of a single writer.
 
     Args:
-        board: the board of the job, or a connection to it.
+        board: the board of the job (``communication.board``), or a connection to it.
         rank: the rank of this process.
         machines: the machine of each process.
     """
@@ -89,7 +89,7 @@ class SingleWriter:
             self._written(f"the file {file} of the machine {machine}", own, write, file)
 
     def agreed(self, subject: str, choose: Callable[[], str]) -> str:
-        """Return the choice of the first process that calls this with ``subject``."""
+        """Return the choice of the first process that calls this method with ``subject``."""
         value: bytes = self.board.claim(self._next(subject), choose().encode())
         return value.decode()
 
@@ -132,7 +132,7 @@ class SingleWriter:
 
 
 def _status(file: str) -> list[int] | None:
-    """Return numbers that identify a version of a file, or ``None`` without a file."""
+    """Return numbers that identify a file's version, or ``None`` without a file."""
     try:
         status = os.stat(file)
     except OSError:

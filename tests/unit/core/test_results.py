@@ -112,7 +112,7 @@ def test_exec_has_no_source(capsys):
     exec(TEXT, {})
     text = capsys.readouterr().out
     assert (
-        "'<lambda>', whose control flow cannot be compiled: its source cannot be found (it was made by exec"
+        "'<lambda>', whose control flow cannot be compiled: its source cannot be found (it was created by exec"
         in text
     )
     assert "%%time" in text

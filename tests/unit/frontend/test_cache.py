@@ -826,7 +826,7 @@ def test_the_reason_of_a_compilation(calls, reason):
         (lambda held: setattr(held.net, "factor", 3.0), "the attribute 'factor' of Net changed from 1.0 to 3.0"),
         (lambda held: held.net.weight.set_dtype(ms.float32), "Parameter 'weight' changed from Float64[] to Float32[]"),
         (lambda held: held.net.set_train(), "the attribute 'training' of Net changed from False to True"),
-        (lambda held: setattr(held, "net", Net()), "the attribute 'net' of Plain changed to another one (an object of type Net)"),
+        (lambda held: setattr(held, "net", Net()), "the attribute 'net' of Plain changed to a different object (an object of type Net)"),
         (lambda held: delattr(held, "rate_"), "the attribute 'rate_' of Plain was deleted"),
     ],
 )  # fmt: skip

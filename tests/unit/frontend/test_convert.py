@@ -101,7 +101,7 @@ def test_converted(function, args):
         (functools.partial(len), "not written in Python"),
         (Owner(1).generator, "generator"),
         (Owner(1).coroutine, "generator or async"),
-        (eval("lambda x: x"), "made by exec or eval"),
+        (eval("lambda x: x"), "created by exec or eval"),
         (functools.lru_cache(plain), "not written in Python"),
     ],
     ids=lambda each: None if callable(each) else str(each),

@@ -579,7 +579,7 @@ V = ms.Parameter(np.ones(2, np.float32), name="v")
         (lambda: nn.FTRL([W], learning_rate=[0.1, 0.2]), ValueError, "must be one constant number"),
         (lambda: nn.Rprop([W], etas=(0.5, 0.9)), ValueError, "greater than 1"),
         (lambda: nn.SGD([W], 0.1)((W, W)), ValueError, "one gradient for each Parameter, but got 2 for 1"),
-        (lambda: nn.SGD([W], 0.1)((ms.Tensor(np.ones(3)),)), ValueError, r"'w' must have its shape \(2,\), but got \(3,\)"),
+        (lambda: nn.SGD([W], 0.1)((ms.Tensor(np.ones(3)),)), ValueError, r"'w' must have the shape \(2,\) of the Parameter, but got \(3,\)"),
         (lambda: nn.SGD([W], 0.1)((None,)), TypeError, "must be a Tensor, but got NoneType"),
         (lambda: nn.SGD([W], 0.1)(3), TypeError, "tuple of Tensors, but got int"),
         (lambda: nn.SGD([W], 0.1).get_lr_parameter(V), ValueError, "does not train Parameter 'v'"),

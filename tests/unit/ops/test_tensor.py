@@ -125,8 +125,12 @@ def test_the_element_type_that_is_asked_for(data, dtype, array):
         ({"input_data": [1], "dtype": 3}, TypeError, "is not a dtype"),
         ({"input_data": [1, 2], "shape": (2,)}, ValueError, "'shape' and 'init' should be set to None"),
         ({"input_data": [1, 2], "init": 1}, ValueError, "'shape' and 'init' should be set to None"),
-        ({"shape": (2,), "init": 1}, ValueError, "init, dtype and shape must have values"),
-        ({"init": 1, "dtype": ms.float32}, ValueError, "init, dtype and shape must have values"),
+        ({"shape": (2,), "init": 1}, ValueError, "'init', 'dtype', and 'shape' must be passed together"),
+        (
+            {"init": 1, "dtype": ms.float32},
+            ValueError,
+            "'init', 'dtype', and 'shape' must be passed together",
+        ),
         ({"shape": (2,), "init": "one", "dtype": ms.float32}, TypeError, "'init' must be a number"),
     ],
 )

@@ -93,7 +93,7 @@ def test_a_cell_that_a_number_replaces_is_not_lost_silently():
     net = nn.SequentialCell(nn.Dense(2, 1))
     net.head = nn.Dense(2, 1)
     with pytest.raises(
-        TypeError, match="'head' is a Cell and would be lost, but an object of type int was assigned"
+        TypeError, match="'head' is a Cell and would be lost, because an object of type int is assigned"
     ):
         net.head = 5
     net.head = ops.relu  # a function may take its place

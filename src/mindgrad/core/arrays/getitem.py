@@ -205,7 +205,7 @@ def _value(value: object, x: Tensor) -> Tensor:
 
 
 def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Broadcast ``value`` to ``shape``; remove superfluous leading axes of size 1."""
+    """Broadcast ``value`` to ``shape``, without its surplus leading axes of size 1."""
     own = value.shape
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]

@@ -154,7 +154,7 @@ def read_at(x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], operato
 
 
 def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
-    """Read the elements at ``index`` along ``axis``; its axes replace ``axis``."""
+    """Read elements along ``axis``. In the result, the axes of ``index`` replace ``axis``."""
     elements = read_at(x, [index], (axis,), "Gather")
     rank = len(index.shape)
     if axis == 0 or rank == 0:

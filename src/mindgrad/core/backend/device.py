@@ -94,7 +94,7 @@ def _gpus() -> list[Any]:
 
 def _report_missing(target: str) -> None:
     reason = (
-        "JAX finds no GPU; on a machine with one, install the extra 'gpu'"
+        "JAX finds no GPU; on a machine with a GPU, install mindgrad with the extra 'gpu'"
         if target == "GPU"
         else "only CPU and GPU are supported"
     )

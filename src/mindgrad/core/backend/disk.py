@@ -85,7 +85,8 @@ _warned: set[str] = set()
 _CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
 _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
-#: largest number of files in a cache folder. It is limited because searching the oldest file reads all files
+#: largest number of files in a cache folder. It is limited because the search for the oldest file reads the
+#: whole folder
 MOST = 4096
 #: fraction of the size limit. Whenever a process has written this fraction, it checks the limit and removes
 #: old files

@@ -34,7 +34,7 @@ def capsule_of(array: Any, **options: object) -> Any:
 
 
 def imported(array: Any) -> Any:
-    """Convert an array with ``__dlpack__`` to a JAX array. Both may share memory.
+    """Convert an array with ``__dlpack__`` to a JAX array, which may share its memory.
 
     Raises:
         Exception: If JAX cannot read the device or the element type. JAX does not document the type of the

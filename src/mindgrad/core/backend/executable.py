@@ -92,8 +92,8 @@ class _LongRun:
     a separate thread, unless the last few calls were short.
 
     In JAX, the next call of a compiled function waits until the previous call has returned. An interrupted
-    call may never return. The call after it therefore uses a copy of the function, which shares the machine
-    code.
+    call may never return. The call after an interrupted call therefore uses a copy of the function, which
+    shares the machine code.
 
     Attributes:
         seconds: duration of the last call, as an estimate for the next call; infinite before the first call

@@ -2,8 +2,8 @@
 
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 
-New content is written to a temporary file, which is then renamed. Its name contains the machine and the
-process ID. If the process is killed, the temporary file remains. The next process that writes to the same
+New content is written to a temporary file, which is then renamed. The temporary name contains the machine and
+the process ID. If the process is killed, the temporary file remains. The next process that writes to the same
 folder removes the file if the killed process no longer exists. If it is not known whether the process exists,
 for example because it ran on another machine, the file is removed a day after its last change.
 """

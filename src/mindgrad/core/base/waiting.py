@@ -113,11 +113,12 @@ def _wait_at_exit() -> None:
 def interruptible(function: Callable, *arguments: object, note: str = "") -> Any:
     """Return ``function(*arguments)``, and run signal handlers during the call.
 
-    If a handler raises an exception, the call continues in a worker, and its result or error is discarded.
+    If a handler raises an exception, the call continues in a worker, and the result or error of the call is
+    discarded.
 
     Args:
         function: function to call.
-        *arguments: its arguments.
+        *arguments: arguments of ``function``.
         note: text to add to the exception of a handler.
 
     Raises:

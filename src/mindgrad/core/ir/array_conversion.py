@@ -167,8 +167,8 @@ def initialized(init: object, shape: int | Iterable[int] | None, dtype: object) 
         init = 0
     if shape is None or init is None or dtype is None:
         raise ValueError(
-            f"init, dtype and shape must have values at the same time, but got init: {init!r}, dtype: "
-            f"{dtype}, shape: {shape}."
+            f"For 'Tensor', 'init', 'dtype', and 'shape' must be passed together, but got init={init!r}, "
+            f"dtype={dtype}, shape={shape}."
         )
     sizes = (int(shape),) if isinstance(shape, int) else tuple(int(n) for n in shape)
     array = np.zeros(sizes, as_dtype(dtype).numpy)

@@ -127,7 +127,7 @@ def _is_equal(a: Array, b: Array) -> bool:
 
 
 class Builder:
-    """The equations of a graph that is being built; they are simplified when emitted."""
+    """The equations of a graph that is being built. Each is simplified when it is emitted."""
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
@@ -183,7 +183,7 @@ class Builder:
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
-        """Return a constant that this builder already has, if it equals ``constant``.
+        """Return an equal constant of this builder if there is one, else ``constant``.
 
         Small constants are compared by value. A large constant is compared only with the previous constant of
         its type. This is enough to merge a value that was computed from captured data and is read repeatedly,

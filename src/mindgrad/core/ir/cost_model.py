@@ -209,8 +209,8 @@ class Costs(NamedTuple):
     single_parts: int = 100
     #: for a sparsity pattern with more nonzeros than this, only colorings that can be computed fast are tried
     single_entries: int = 10_000_000
-    #: A matrix whose pattern is too dense for coloring is computed densely. If it has more entries than this,
-    #: it raises ``ValueError`` instead
+    #: A matrix whose pattern is too dense for coloring is computed densely. If the matrix has more entries
+    #: than this, ``ValueError`` is raised instead
     dense_entries: int = 100_000_000
     #: no other strategy is tried if forward mode needs at most this many colors, and no more colors than the
     #: fullest row has nonzeros

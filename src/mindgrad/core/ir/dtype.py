@@ -21,12 +21,12 @@ class DType:
     Args:
         name (str): the name that MindSpore prints.
         identifier (str): name of the constant, such as ``"float32"``.
-        storage (numpy.dtype or type): the NumPy dtype that stores it.
+        storage (numpy.dtype or type): the NumPy dtype of arrays with this element type.
         kind (str): ``"bool"``, ``"int"``, ``"uint"``, ``"float"``, or ``"complex"``.
 
     Attributes:
         name: the name that MindSpore prints, such as ``"Float32"``.
-        numpy: the NumPy dtype that stores it.
+        numpy: the NumPy dtype of arrays with this element type.
         kind: one of ``"bool" | "int" | "uint" | "float" | "complex"``.
         is_float: whether the type is a real floating-point type.
         is_half: whether the type is float16 or bfloat16.
@@ -186,9 +186,8 @@ def promote_scalar(dtype: DType, scalar: bool | int | float | complex) -> DType:
     """Return the element type of an operation on a tensor and a Python number.
 
     The categories are bool < integers < float < complex. A number of the same or a lower category does not
-    change
-    the type: ``float16 + 1.5`` is float16. A number of a higher category changes it: ``int32 + 1.5`` is
-        float32.
+    change the type: ``float16 + 1.5`` is float16. A number of a higher category changes the type:
+    ``int32 + 1.5`` is float32.
     """
     if isinstance(scalar, (bool, np.bool_)):
         return dtype

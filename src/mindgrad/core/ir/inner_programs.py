@@ -23,7 +23,7 @@ class Inner(NamedTuple):
         operands: the operands of the equation that the first inputs of ``graph`` receive in its first run.
         times: number of times that ``graph`` runs.
         is_known: whether ``times`` is exact. It is ``False`` if the iteration count of a loop depends on
-            data, so that it was assumed.
+            data, so that the number of runs is an assumption.
     """
 
     graph: Graph

@@ -2,7 +2,7 @@
 
 In eager mode, a call of a function can be *deferred*: its operators are recorded, and one compiled function
 computes their values later (``eager.deferral``). Until then, ``tensor._array`` of each result is a
-:class:`PendingArray`. If NumPy code reads it, the deferred call computes its value.
+:class:`PendingArray`. If NumPy code reads a result, the deferred call computes its value.
 """
 
 from __future__ import annotations

@@ -88,9 +88,9 @@ class Effects(NamedTuple):
     """Side effects of an operator.
 
     Attributes:
-        observable: whether the operator has an observable side effect such as printing. It is then never
-            folded or eliminated. The same holds for an operator whose inner graph (such as the body of a
-            loop) contains an operator with an effect.
+        observable: whether the operator has an observable side effect such as printing. Such an operator is
+            never folded or eliminated. The same holds for an operator whose inner graph (such as the body of
+            a loop) contains an operator with an effect.
         unique: whether two calls with the same operands must not be merged.
         calls_back: whether the operator calls a Python function of this process while a compiled function
             runs. The compiled function is then not stored on disk. Each call waits for the results, so that
@@ -135,8 +135,9 @@ class InnerGraphs(NamedTuple):
             parameter contains this graph.
         paths: ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each
             operand: smoothly, or only through a piecewise constant operator (``transforms.zero_gradients``).
-            ``after`` states how these outputs depend on each result of the operator. Without this rule, they
-            are assumed to depend on every operand as they depend on the results.
+            ``after`` states how these outputs depend on each result of the operator. Without this
+            rule, the outputs are assumed to depend on every operand in the way in which they depend on the
+            results.
     """
 
     run: bool = True

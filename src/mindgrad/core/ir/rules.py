@@ -27,7 +27,7 @@ T = TypeVar("T", contravariant=True)
 Y = TypeVar("Y", contravariant=True)
 R = TypeVar("R", covariant=True)
 
-#: a NumPy array of any dtype. In XLA kernels, it is an array of ``jax``, which has the members that they use
+#: a NumPy array of any dtype. In XLA kernels, it is an array of ``jax`` with the members that kernels use
 Array: TypeAlias = "np.ndarray[tuple[Any, ...], np.dtype[Any]]"  # type: ignore[explicit-any]  # NumPy's default
 #: a module that a kernel receives: ``jax``, or an array namespace such as ``jax.numpy``
 Module: TypeAlias = "ModuleType"

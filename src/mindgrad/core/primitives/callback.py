@@ -72,7 +72,7 @@ class Callback:
         return self.function, self.types, self.operator
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
-        """Call the function on copies of ``arrays``. Its operators run immediately."""
+        """Call the function on copies of ``arrays``, and run its operators immediately."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
 

@@ -67,9 +67,6 @@ __all__ = [
 
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
-# The derivatives of exp, cosh, and sinh are infinite if the value overflows, so these primitives have the
-# flag ``singular``
-
 # exp, cosh, and sinh have the flag ``singular``, because their derivatives are infinite if the value
 # overflows
 exp = elementwise(

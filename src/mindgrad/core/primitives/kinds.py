@@ -332,7 +332,16 @@ def multilinear(
 ) -> Primitive:
     """Create an operator that is linear in each operand, such as mul, dot, or conv.
 
-    ``transpose[k](ct, *xs, **parameters)`` returns the cotangent of operand ``k``.
+    Args:
+        name: name of the operator.
+        transpose: one function for each operand. ``transpose[k](ct, *xs, **parameters)`` returns the
+            cotangent of operand ``k``, where ``ct`` is the cotangent of the result, and ``xs`` are all
+            operands.
+        pointwise: whether the operator computes each element of the result from the elements of the operands
+            at the same index.
+        accepts: the dtypes that a pointwise operator accepts, as in ``same_type``.
+        samples: example operands for tests.
+        **fields: further arguments of ``Primitive``.
     """
 
     def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:

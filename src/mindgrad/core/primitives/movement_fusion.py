@@ -91,7 +91,11 @@ def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
 
 
 def uniform(part: Array) -> Constant | None:
-    """Return a slice of a constant as a scalar constant if all its elements are equal."""
+    """Return a slice of a constant as a scalar constant if it repeats one value.
+
+    The result is ``None`` if the slice has fewer than two elements, different elements, or a negative
+    element.
+    """
     if part.size < 2:
         return None
     first = part[(slice(0, 1),) * part.ndim]

@@ -76,7 +76,7 @@ def _made(x: Atom) -> Any:
 def is_scattered(source: Array) -> bool:
     """Return whether ``source`` contains the indices of elements far from each other.
 
-    This is so if fewer than half of the differences of successive indices are 0 or 1.
+    The result is true if fewer than half of the differences of successive indices are 0 or 1.
     """
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))

@@ -137,8 +137,9 @@ def star(pattern: Pattern) -> tuple[Any, int]:
     """Find a star coloring of a symmetric pattern.
 
     Columns i and j are *neighbors* if entry (i, j) is nonzero. In a star coloring, neighbors have different
-    colors, and every path of four neighboring columns has at least three colors. Therefore entry (i, j) or
-    entry (j, i) can be read from the products; both entries have the same value.
+    colors, and every path of four neighboring columns has at least three colors. Therefore, entry (i, j) or
+    entry (j, i) can be read from a product of the matrix with the sum of the unit vectors of one color. Both
+    entries have the same value.
 
     Args:
         pattern: symmetric sparsity pattern, a Boolean ``csr_array``.

@@ -1,4 +1,4 @@
-"""Decompression: read the entries of a sparse matrix from its products.
+"""Decompression: read the entries of a sparse matrix from its products with seeds.
 
     data[e] = Σ T[color(z), r]    over all (r, z) that contribute to entry e
 
@@ -181,7 +181,7 @@ def _arranged(
 
 
 def _total(way: Way) -> int:
-    """Return the total number of elements in all products that a strategy computes."""
+    """Return the number of elements in the products with the seeds of all colors."""
     return sum(piece.type.size for piece in way.graph.outputs)
 
 

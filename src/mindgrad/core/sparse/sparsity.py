@@ -38,9 +38,9 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """Return ``flags``, but False for operands in which the operator is not linear.
+    """Return ``flags``, with False for operands in which the operator is not linear.
 
-    An example is the operand ``indices`` of a gather.
+    An example of such an operand is ``indices`` of a gather.
     """
     holders = equation.primitive.linear_operands(len(flags))
     return [flag and k in holders for k, flag in enumerate(flags)]
@@ -115,7 +115,7 @@ def dependence(
 ) -> list[Any]:
     """Return the sparsity pattern of each output of ``graph``.
 
-    If a pattern has no entries, ``None`` stands for it.
+    ``None`` represents a pattern without entries.
 
     Args:
         sparse: the module ``scipy.sparse``.

@@ -107,7 +107,7 @@ def _best(sparse: Module, graph: Graph, active: Sequence[int], environment: Know
 
 
 class _Level:
-    """One split of the function, with its sparsity pattern. It builds strategies.
+    """Builds the strategies for one split of the function.
 
     Attributes:
         cut: split of the function into data movement and computation.
@@ -255,8 +255,8 @@ class _Level:
             return rows, indices, color[indices], elements
         own, other = color[indices].astype(np.int64), color[elements].astype(np.int64)
         count = int(color.max(initial=0)) + 1
-        # count the nonzeros of each color in each row. An entry can be read directly if no other nonzero of
-        # its row has its color
+        # count the nonzeros of each color in each row. An entry can be read directly if no other nonzero in
+        # the same row has the same color
         occurrences = np.bincount(elements * count + own, minlength=len(color) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,
@@ -377,10 +377,11 @@ class _Level:
 
         Args:
             name: description of the strategy.
-            derive: function of the equations, inputs, and outputs of the graph. It returns a function from a
-                color to the derivatives of this color.
-            derived: types of the derivatives of one color.
-            entries: the product and the element from which each entry is read (:class:`Way`).
+            derive: receives the equations, inputs, and outputs of the graph, and returns a function that maps
+                a color to the derivatives for this color.
+            derived: types of the derivatives for one color.
+            entries: for each nonzero of the matrix, its row, its column, its color, and its index in the
+                derivatives for this color (see :class:`Way`).
             count: number of colors.
         """
         sizes = [type.size for type in derived]
@@ -413,10 +414,10 @@ class _Level:
     def _at_once(
         self, name: str, rule: Callable, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """Build a strategy that computes the products of all colors as one batch.
+        """Build a strategy that computes the derivatives for all colors as one batch.
 
-        For each output, ``rule`` returns one array with the products of all colors, in the order of the
-        colors.
+        ``rule`` returns a list of arrays, like the types ``derived``. Each array contains the derivatives for
+        all colors, one color after another.
         """
         sizes = np.array([type.size for type in derived], np.int64)
         before = np.cumsum([0, *sizes])[:-1] * count

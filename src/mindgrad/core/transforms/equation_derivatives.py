@@ -45,7 +45,7 @@ def equation_tangents(equation: Equation, ys: Atoms, xs: Atoms, ts: Tangents) ->
 
 
 class _LoneEquation:
-    """A builder with a copy of one equation, into which its derivatives are emitted."""
+    """A builder that contains a copy of one equation, and receives its derivatives."""
 
     def __init__(self, equation: Equation, xs: Atoms) -> None:
         self.equation = equation
@@ -186,7 +186,7 @@ def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
 def nested_forward(equation: Equation, moved: Sequence[int]) -> Graph:
     """Return the graph ``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``.
 
-    It is the result of forward mode, applied twice.
+    The graph is the result of forward mode, applied twice.
     """
     count, directions = len(equation.inputs), len(moved)
     along_p = forward(_graph_of(equation), moved)

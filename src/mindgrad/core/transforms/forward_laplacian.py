@@ -193,7 +193,7 @@ class Collapse:
             return
         builder = current()
         outer = builder.source
-        if equation.primitive.kind == "control":  # it also computes the original results
+        if equation.primitive.kind == "control":  # the new branch or loop also computes the original results
             builder.source = equation.source
             self._control(equation)
         else:

@@ -20,7 +20,7 @@ __all__ = ["Lookup", "Vocab"]
 class Vocab:
     """A mapping between tokens and ids.
 
-    It is created by ``from_list``, ``from_dict``, ``from_file``, or ``from_dataset``.
+    Create a vocabulary with ``from_list``, ``from_dict``, ``from_file``, or ``from_dataset``.
 
     >>> from mindgrad.dataset import text
     >>> vocab = text.Vocab.from_list(["a", "b"], special_tokens=["<unk>"])

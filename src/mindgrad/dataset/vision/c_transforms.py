@@ -13,7 +13,7 @@ __all__ = [name for name in transforms.__all__ if name not in ("ToPIL", "ToTenso
 class Decode(conversion.Decode):
     """Transform that decodes the bytes of an image file to an (H, W, 3) array.
 
-    It needs Pillow.
+    This transform requires Pillow.
 
     Args:
         rgb (bool, optional): must be ``True``. The colors are red, green, and blue. Default: ``True``.

@@ -22,7 +22,7 @@ __all__ = [
 class Decode:
     """Transform that decodes the bytes of an image file (JPEG, PNG, BMP, ...) to RGB.
 
-    It needs Pillow.
+    This transform requires Pillow.
 
     Args:
         to_pil (bool, optional): whether to return a PIL image instead of a uint8 array of shape (H, W, 3).

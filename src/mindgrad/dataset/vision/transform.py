@@ -1,7 +1,7 @@
 """``ImageTransform``, the base class of image transforms.
 
-It applies a transform to arrays and to PIL images. If there are several columns, it draws random numbers once
-for all of them, so that an image and its mask are cropped in the same way.
+The base class applies a transform to arrays and to PIL images. If there are several columns, random numbers
+are drawn once for all of them, so that an image and its mask are cropped in the same way.
 """
 
 from __future__ import annotations

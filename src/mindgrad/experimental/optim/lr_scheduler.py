@@ -76,9 +76,9 @@ class LRScheduler:
             epoch (int): number of steps.
 
         Raises:
-            NotImplementedError: If the class does not define it.
+            NotImplementedError: If the class does not define this method.
         """
-        raise NotImplementedError(f"'{type(self).__name__}' has to define 'rate(self, base, epoch)'.")
+        raise NotImplementedError(f"'{type(self).__name__}' must define 'rate(self, base, epoch)'.")
 
     def step(self) -> None:
         """Update the learning rates after an epoch."""
@@ -423,7 +423,7 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Schedule that decays the rate to ``eta_min`` along half a cosine.
+    """Schedule that reduces the rate to ``eta_min`` along half a cosine.
 
     From Loshchilov and Hutter (2017).
 
@@ -526,7 +526,7 @@ def _positive(owner: str, name: str, value: Any) -> int:
 
 
 def _for_each_group(owner: str, name: str, value: Any, optimizer: Any) -> list[Any]:
-    """One value for each group: the items of ``value``, or ``value`` itself."""
+    """Return one value for each group: the items of ``value``, or ``value`` itself."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * count

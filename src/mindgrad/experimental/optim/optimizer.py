@@ -106,7 +106,7 @@ class Optimizer(Cell):
         return moments
 
     def _rows(self, gradients: Any, *states: Any) -> list[tuple[Any, ...]]:
-        """One tuple (group, Parameter, gradient, states …) for each Parameter.
+        """Return a tuple (group, Parameter, gradient, states …) for each Parameter.
 
         Gradients of groups with ``maximize`` are negated.
         """
@@ -139,6 +139,6 @@ class Optimizer(Cell):
             gradients (tuple of Tensor): one gradient for each Parameter.
 
         Raises:
-            NotImplementedError: If the class does not define it.
+            NotImplementedError: If the class does not define this method.
         """
-        raise NotImplementedError(f"'{type(self).__name__}' has to define 'construct(self, gradients)'.")
+        raise NotImplementedError(f"'{type(self).__name__}' must define 'construct(self, gradients)'.")

@@ -251,8 +251,8 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 def _is_of_call(owner: Any) -> bool:
     """Return whether the object ``owner`` exists only during one call.
 
-    An example is the context object of a custom derivative. Code may change such an object, but not in a
-    branch or loop, where the result is false.
+    An example is the context object of a custom derivative. Code may change such an object, except in a
+    branch or loop. Therefore, the result is false in a branch or loop.
     """
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
@@ -337,7 +337,8 @@ def _decided(is_any: bool, items: Any) -> Any:
         if before is not None and (changed := effect_log.changed_since(before)) is not None:
             refuse(
                 f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
-                f"the next item assigns {changed}. At compile time, it is not known if this happens",
+                f"the next item assigns {changed}. At compile time, it is not known whether the next item "
+                "is computed",
                 "Write a loop: for item in items: … break.",
             )
         value = plain_truth(item)

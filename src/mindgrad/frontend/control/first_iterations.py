@@ -105,7 +105,7 @@ class FirstIteration:
 
 
 def _fits(carry: Carry, value: Any) -> bool:
-    """Return whether the type of ``value`` permits it as initial value of ``carry``."""
+    """Return whether ``value`` has the type of an initial value of ``carry``."""
     if isinstance(value, Tensor) and value.is_parameter:
         return False
     return joined_type(carry.symbol, value) == (carry.type, carry.is_number)

@@ -127,10 +127,11 @@ def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bo
 def doubles(
     names: Sequence[str], places: Sequence[Sequence[Carry | None]], moving: Sequence[Carry], body: Traced
 ) -> dict[Carry, Carry]:
-    """Find carries of returned values that equal another carry at the exit of a loop.
+    """Find redundant carries, which equal another carry when the loop exits.
 
-    For example, ``return x`` in the loop sets a flag and carries the returned value. If the flag is set, this
-    carry equals the carry of ``x``.
+    For example, ``return x`` in a loop sets a flag, and assigns ``x`` to a carry for the returned value.
+    Whenever the flag is set, the carry for the returned value equals the carry of ``x``, so the loop does not
+    need both. A value that ``break`` passes out of the loop is treated in the same way.
 
     Args:
         names: names of the loop's variables.
@@ -139,7 +140,7 @@ def doubles(
         body: the traced iteration.
 
     Returns:
-        A dict that maps each superfluous carry to the carry that it equals.
+        A dict that maps each redundant carry to the carry that has the same value.
     """
     by_name = {name: carries[0] for name, carries in zip(names, places, strict=True) if len(carries) == 1}
     sources = {y: equation for equation in body.scope.builder.equations for y in equation.outputs}

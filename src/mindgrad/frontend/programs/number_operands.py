@@ -316,7 +316,7 @@ def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
 def _size(constant: Any) -> int:
     """Return the number of bits of the largest element of a constant.
 
-    If an element is not finite, the result exceeds the limit.
+    If an element is not finite, the result exceeds ``_LARGEST``, so that the caller rejects the constant.
     """
     largest = float(np.max(np.abs(np.asarray(constant.value, np.float64)), initial=0.0))
     return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1

@@ -258,7 +258,8 @@ class OpenAxes:
             if keeps_apart(equation, axes.kind(label)):
                 classes.join(nodes, equation)
             elif is_common(equation, axes.kind(label)):
-                # an axis of this kind contains only elements that exist for every size, so its size is fixed
+                # ``is_common`` states that the axis contains only elements that exist for every open size, so
+                # the size of the axis is fixed
                 classes.fix(nodes[1], equation)
             else:
                 for node in nodes:

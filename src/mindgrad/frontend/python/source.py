@@ -161,8 +161,8 @@ def _maker(code: types.CodeType) -> str:
     if code.co_filename == "<stdin>":
         return "it was read from a pipe"
     if code.co_filename.startswith("<"):
-        return "it was made by exec or eval, or by %%time or another magic of IPython"
-    return f"the file {code.co_filename} is gone"
+        return "it was created by exec or eval, or by %%time or another magic of IPython"
+    return f"the file {code.co_filename} no longer exists"
 
 
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -305,9 +305,10 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants of ``code``, without the qualified name of a class.
+    """Return the constants of ``code``, but replace the qualified name of a class.
 
-    Qualified names are replaced, because :func:`_same` ignores them.
+    The code of a class contains this name as a constant, but :func:`_same` must ignore the name. Therefore,
+    the placeholder ``"__qualname__"`` replaces the name.
     """
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts

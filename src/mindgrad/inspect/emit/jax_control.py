@@ -2,7 +2,8 @@
 
 Loop bodies and branches become functions inside the emitted function, so that they can read its variables.
 The pullback of a loop (its reverse-mode derivative) runs the iterations in reverse order, starting from
-stored carries. It uses functions of ``control.checkpoints``, which are copied to the emitted module.
+stored carries. The pullback uses functions of ``control.checkpoints``, which are copied to the emitted
+module.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class PSNR(Cell):
 class SSIM(Cell):
     """Structural similarity of two images; 1 if they are equal.
 
-    It (Z. Wang et al., 2004) is computed from means μ and covariances σ of windows::
+    The similarity (Z. Wang et al., 2004) is computed from means μ and covariances σ of windows::
 
         SSIM = mean of (2 μₓμᵧ + c₁)(2 σₓᵧ + c₂) / ((μₓ² + μᵧ² + c₁)(σₓ² + σᵧ² + c₂))
 

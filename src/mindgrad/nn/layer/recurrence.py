@@ -39,7 +39,7 @@ def _relu(x: Tensor, h: Tensor, weight: Any, bias: Any) -> Tensor:
 
 
 def _gru(x: Tensor, h: Tensor, weight: Any, bias: Any) -> Tensor:
-    """Gates r, z and the candidate n: h' = (1 − z) n + z h with n = tanh(xₙ + r hₙ)."""
+    """Compute h' = (1 − z) n + z h with gates r and z, and n = tanh(xₙ + r hₙ)."""
     from_x, from_h = _parts(x, 3), _parts(affine(h, weight, bias), 3)
     r, z = (sigmoid(arithmetic.add(a, b)) for a, b in zip(from_x[:2], from_h[:2], strict=True))
     n = math.tanh(arithmetic.add(from_x[2], arithmetic.mul(r, from_h[2])))
@@ -47,7 +47,7 @@ def _gru(x: Tensor, h: Tensor, weight: Any, bias: Any) -> Tensor:
 
 
 def _lstm(x: Tensor, hc: tuple[Tensor, Tensor], weight: Any, bias: Any) -> tuple[Tensor, Tensor]:
-    """Gates i, f, o and the candidate g: c' = f c + i g, h' = o tanh(c')."""
+    """Compute c' = f c + i g and h' = o tanh(c') with gates i, f, o, candidate g."""
     h, c = hc
     i, f, g, o = _parts(arithmetic.add(x, affine(h, weight, bias)), 4)
     c = arithmetic.add(arithmetic.mul(sigmoid(f), c), arithmetic.mul(sigmoid(i), math.tanh(g)))

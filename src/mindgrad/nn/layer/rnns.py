@@ -90,7 +90,7 @@ class _Recurrent(Cell):
 
     @property
     def w_ih_list(self) -> list[Parameter]:
-        """Weights of the inputs of each layer, forward before backward. Assignable."""
+        """Weights of the inputs of each layer, forward before backward; assignable."""
         return self._weights("weight_ih")
 
     @w_ih_list.setter

@@ -21,7 +21,7 @@ class SyncBatchNorm(BatchNorm):
 
     With one process it equals :class:`BatchNorm2d`. In training, both the forward and the backward pass
     exchange two messages of about ``num_features`` numbers between the processes. The batches of the
-    processes may have different sizes. All processes must make the call.
+    processes may have different sizes. Every process must call the layer.
 
     Args:
         num_features (int): number of channels, c.

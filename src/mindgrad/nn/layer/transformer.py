@@ -204,7 +204,8 @@ class TransformerEncoder(_Stack):
     """A sequence of copies of a :class:`TransformerEncoderLayer`.
 
     Args:
-        encoder_layer (TransformerEncoderLayer): layer to copy. All copies start with its Parameter values.
+        encoder_layer (TransformerEncoderLayer): layer to copy. All copies start with the Parameter values of
+            this layer.
         num_layers (int): number of copies of the layer.
         norm (Cell): normalization layer for the output of the last copy. ``None``: no normalization.
 
@@ -236,7 +237,8 @@ class TransformerDecoder(_Stack):
     """A sequence of copies of a :class:`TransformerDecoderLayer`.
 
     Args:
-        decoder_layer (TransformerDecoderLayer): layer to copy. All copies start with its Parameter values.
+        decoder_layer (TransformerDecoderLayer): layer to copy. All copies start with the Parameter values of
+            this layer.
         num_layers (int): number of copies of the layer.
         norm (Cell): normalization layer for the output of the last copy. ``None``: no normalization.
 

@@ -159,8 +159,8 @@ class ConfusionMatrix(Metric):
         num_classes (int): number of classes.
         normalize (str): ``"no_norm"``, or the part of the matrix whose elements sum to one: ``"target"``
             (each row), ``"prediction"`` (each column), or ``"all"`` (the matrix).
-        threshold (float): if there are two classes and scores of the second one, minimum score at which the
-            second class is predicted.
+        threshold (float): minimum score at which the second class is predicted, if there are two classes and
+            :meth:`update` receives scores of the second class.
 
     Raises:
         TypeError: If an argument has an unsupported type.

@@ -193,7 +193,7 @@ class EvaluationBase(Metric):
         self._type = eval_type
 
     def _predicted_and_true(self, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Predictions of shape (N, C), and labels of shape (N, C) or class indices (N,)."""
+        """Return predictions (N, C), and labels (N, C) or class indices (N,)."""
         predicted, true = self._arrays(inputs)
         if self._type == "classification" and predicted.ndim > 1 and predicted.shape == true.shape:
             true = true.argmax(axis=1)

@@ -107,8 +107,10 @@ class AdaFactor(Optimizer):
     def _averages(self, name: str, axis: int | None) -> ParameterTuple:
         """Create moving averages, one Parameter for each trained Parameter.
 
-        With ``axis`` −1 or −2, the average of a matrix has its shape without this axis. With ``axis`` 0, the
-        average of a vector or scalar has its shape. All other averages are unused and have one element.
+        The averages are Parameters whose names begin with ``name``. For a trained Parameter with at least two
+        axes and ``axis`` −1 or −2, the average has the shape of the trained Parameter without this axis. For
+        a vector or scalar and ``axis`` 0, the average has the shape of the trained Parameter. In all other
+        cases, including ``axis`` ``None``, the average is an unused placeholder with one element.
         """
 
         def state(parameter: Parameter) -> Parameter:

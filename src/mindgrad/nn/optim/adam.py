@@ -191,8 +191,8 @@ class AdamWeightDecay(Optimizer):
 class LazyAdam(_ShortAdam):
     """:class:`Adam`, under MindSpore's name for its variant for sparse gradients.
 
-    mindgrad's gradients are dense, and for dense gradients both are the same. The arguments are the arguments
-    of :class:`Adam` up to ``loss_scale``.
+    mindgrad's gradients are dense, and for dense gradients both variants compute the same. The arguments are
+    the arguments of :class:`Adam` up to ``loss_scale``.
 
     {as Adam}
 

@@ -264,7 +264,7 @@ class Optimizer(Cell):
         )
 
     def _state(self, prefix: str, init: Any = "zeros") -> ParameterTuple:
-        """Create one Parameter like each trained one, named ``prefix.name``."""
+        """Create one Parameter of state for each trained one, named ``prefix.name``."""
         moments = self.parameters.clone(prefix, init)
         for parameter in moments:
             parameter.requires_grad = False
@@ -330,8 +330,8 @@ class Optimizer(Cell):
                 )
             if gradient.shape != parameter.shape:
                 raise ValueError(
-                    f"For '{self.cls_name}', the gradient of Parameter '{parameter.name}' must have its "
-                    f"shape {parameter.shape}, but got {gradient.shape}."
+                    f"For '{self.cls_name}', the gradient of Parameter '{parameter.name}' must have the "
+                    f"shape {parameter.shape} of the Parameter, but got {gradient.shape}."
                 )
         return tuple(gradients)
 
@@ -339,7 +339,7 @@ class Optimizer(Cell):
         """Return gradient + weight_decay · loss_scale · Parameter, if decay applies.
 
         The gradients are gradients of the scaled loss, so the decay is scaled, too. ``scale_grad`` divides
-        both.
+        the sum of gradient and decay by the loss scale.
         """
         if not self.exec_weight_decay:
             return gradients

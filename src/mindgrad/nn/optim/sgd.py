@@ -214,9 +214,10 @@ class ASGD(Optimizer):
 class Rprop(Optimizer):
     """Resilient backpropagation (Riedmiller and Braun 1993).
 
-    Each element of a Parameter has a step size, which starts with the learning rate. It grows by etas[1] if
-    the sign of the gradient g did not change, and shrinks by etas[0] if it changed, within ``step_sizes``. If
-    it shrinks, g counts as 0 in this step and for the next one::
+    Each element of a Parameter has a step size, which starts with the learning rate. The step size is
+    multiplied by etas[1] if the sign of the gradient g did not change, and by etas[0] if the sign changed,
+    within the bounds ``step_sizes``. If the step size shrinks, g counts as 0 in this step and for the next
+    one::
 
         w ← w − sign(g) · step
 

@@ -22,7 +22,7 @@ def _refuse(name: str) -> NoReturn:
 class Primitive:
     """Base class of all operators, for ``isinstance(op, ops.Primitive)``.
 
-    Programs cannot derive operators from it or create one by name.
+    Programs cannot derive operators from this class, or create an operator by name.
 
     Args:
         name (str): name of the operator.

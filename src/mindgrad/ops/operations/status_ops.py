@@ -43,7 +43,7 @@ def overflowed(x: Any) -> Tensor:
 def spacing(x: Any) -> Tensor:
     """Return the machine epsilon of the dtype of a tensor.
 
-    It is the distance from 1 to the next larger number.
+    The machine epsilon is the distance from 1 to the next larger number.
 
     Args:
         x (Tensor): floating-point tensor.

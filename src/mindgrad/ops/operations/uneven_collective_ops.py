@@ -54,7 +54,7 @@ AlltoAllVC = operation(
 class NeighborExchange(Primitive):
     """Exchange tensors with other processes.
 
-    Every process of the group must make the call. The derivative sends in the opposite direction.
+    Every process of the group must call the operator. The derivative sends in the opposite direction.
 
     Args:
         send_rank_ids (list of int): distinct ranks of the processes to send to.
@@ -122,7 +122,7 @@ class NeighborExchangeV2(Primitive):
     """Exchange the borders of images with neighbors in eight directions (halos).
 
     The directions are top, top right, right, bottom right, bottom, bottom left, left, and top left. Every
-    process of the group must make the call. The derivative sends in the opposite direction.
+    process of the group must call the operator. The derivative sends in the opposite direction.
 
     Args:
         send_rank_ids (list of int): for each of the eight directions, the rank to send a border to; −1 for

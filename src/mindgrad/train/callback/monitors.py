@@ -1,6 +1,6 @@
 """Callbacks that report the loss, the time, and the progress of a run.
 
-In a job of several processes, only rank 0 prints. Its loss is the loss of its part of the batch.
+In a job of several processes, only rank 0 prints. The printed loss is the loss of the samples on rank 0.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class EarlyStopping(_Watching):
             of a metric. Default: ``"eval_loss"``.
         min_delta (float, optional): minimum change of the monitored value that counts as an improvement.
             Default: ``0``.
-        patience (int, optional): number of epochs without improvement after which the callback acts. Default:
+        patience (int, optional): number of epochs without improvement after which training stops. Default:
             ``0``.
         verbose (bool, optional): whether to print the reason for the stop. Default: ``False``.
         mode (str, optional): whether a smaller (``"min"``) or larger (``"max"``) value is better. ``"auto"``:
@@ -198,8 +198,8 @@ class ReduceLROnPlateau(_Watching):
             of a metric. Default: ``"eval_loss"``.
         factor (float, optional): factor of a reduction of the learning rate, between 0 and 1. Default:
             ``0.1``.
-        patience (int, optional): number of epochs without improvement after which the callback acts. Default:
-            ``10``.
+        patience (int, optional): number of epochs without improvement after which the learning rate is
+            reduced. Default: ``10``.
         verbose (bool, optional): whether to print each reduction. Default: ``False``.
         mode (str, optional): whether a smaller (``"min"``) or larger (``"max"``) value is better. ``"auto"``:
             ``"max"`` if the name contains ``acc``, else ``"min"``. Default: ``"auto"``.

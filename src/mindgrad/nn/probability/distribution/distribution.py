@@ -103,7 +103,7 @@ class Distribution(Cell):
 
     @property
     def seed(self) -> int:
-        """The seed of this distribution, 0 for none."""
+        """The seed of this distribution, or 0 if it has no separate seed."""
         return self._seed
 
     @property
@@ -251,7 +251,7 @@ class Distribution(Cell):
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the Kullback–Leibler divergence from b to a.
 
-        It is the mean of log a(x) − log b(x) for samples x of a.
+        The divergence is the mean of log a(x) − log b(x) for samples x of a.
 
         This distribution is a, and ``dist`` and its parameters describe b.
 

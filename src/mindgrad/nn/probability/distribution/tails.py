@@ -1,7 +1,7 @@
 """Log-probabilities in tails of distributions, accurate near probability 0 and 1.
 
-Each function chooses between formulas. The unused formula gets an argument where it is finite, so that
-derivatives of every order are accurate, too.
+Each function chooses between formulas. The unused formula gets an argument for which its value is finite, so
+that derivatives of every order are accurate, too.
 """
 
 from __future__ import annotations
