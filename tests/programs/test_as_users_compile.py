@@ -14,8 +14,11 @@ ROOT = Path(__file__).parents[2]
 TESTS = [
     *[f"test_corpus.py::test_eager_and_compiled_agree[{name}]" for name in list(PROGRAMS)[::16]],
     *[f"test_control_corpus.py::test_compiled_is_eager[{name}]" for name in COMPILED[::80]],
-    *[f"../unit/test_schedules.py::test_a_compiled_rate_at_the_end_of_a_period[{name}]" for name in ENDS],
-    *[f"../unit/test_kernel_conventions.py::test_a_compiled_step_of_a_quotient[{name}]" for name in STEPS],
+    *[f"../unit/nn/test_schedules.py::test_a_compiled_rate_at_the_end_of_a_period[{name}]" for name in ENDS],
+    *[
+        f"../unit/core/test_kernel_conventions.py::test_a_compiled_step_of_a_quotient[{name}]"
+        for name in STEPS
+    ],
 ]
 
 
