@@ -65,21 +65,9 @@ class Plan:
     """
 
     __slots__ = (
-        "compact",
-        "constants",
-        "dead",
-        "given",
-        "initial",
-        "is_silent",
-        "loads",
-        "marks",
-        "results",
-        "size",
-        "smooth",
-        "sources",
-        "steps",
-        "zeroing",
-    )
+        "compact", "constants", "dead", "given", "initial", "is_silent", "loads", "marks", "results", "size",
+        "smooth", "sources", "steps", "zeroing",
+    )  # fmt: skip
 
     def __init__(
         self,
