@@ -14,7 +14,7 @@ from typing import Any
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import inline_here
-from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.graph import Atom, Constant, Graph
 from mindgrad.core.ir.rewriting import is_rewriting
 from mindgrad.core.ir.scope import GraphScope, innermost
 from mindgrad.core.ir.tensor import Tensor
@@ -87,7 +87,10 @@ def finish_graph(
             builder, (xs, ys, vectors, primal_atoms), captured
         )
         with building(builder):
-            graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
+            produced = transform(builder, xs, ys, vectors)
+        if not isinstance(produced, Sequence) or not all(isinstance(y, Atom) for y in produced):
+            raise TypeError(f"{transform} must return a list of variables or constants, not {produced!r}.")
+        graph = builder.close([*primal_atoms, *produced])
     produced = graph.outputs[len(primals) :]
     # the equations that a shortcut emits are not expanded yet, so ``produced`` does not show whether a
     # derivative is zero. In this case, look for operators without a derivative rule
