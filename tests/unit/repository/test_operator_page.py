@@ -1,4 +1,4 @@
-"""The operators that docs/howto/add_operator.md declares satisfy the laws that the page tells readers to run."""
+"""The operators of docs/howto/add_operator.md satisfy the laws of tests/laws."""
 
 import re
 from pathlib import Path
