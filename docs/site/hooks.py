@@ -29,7 +29,7 @@ CHINESE_LINES = re.compile(
 #: pages that a search shows after the pages for users
 FOR_DEVELOPERS = (
     "architecture", "contributing", "decisions/", "eager_engine", "glossary", "howto/add_operator",
-    "release_notes", "scale_cost", "style", "first_call",
+    "howto/add_rewrite", "howto/add_transform", "release_notes", "scale_cost", "style", "first_call",
 )  # fmt: skip
 #: pages of the site that are documents of the repository's root
 ROOT_DOCUMENTS = {

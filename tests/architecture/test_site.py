@@ -39,6 +39,8 @@ INSIDE = {
     "how_it_works.md",
     "eager_engine.md",
     "howto/add_operator.md",
+    "howto/add_rewrite.md",
+    "howto/add_transform.md",
 }
 #: the packages that are no public modules
 PACKAGES = {"_base", "api", "core", "distributed", "eager", "frontend", "inspect", "solvers"}

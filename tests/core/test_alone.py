@@ -101,3 +101,19 @@ def test_first_gradient_of_a_process_enters_few_functions():
     files, functions = map(int, alone(FIRST_CALL).split())
     assert files <= MOST_ENTERED
     assert functions <= MOST_FUNCTIONS
+
+
+def test_catalog_imports_every_primitive_that_the_laws_test():
+    program = """
+from importlib import import_module
+from pathlib import Path
+
+from mindgrad.core import catalog
+from mindgrad.core.ir.primitive import REGISTRY
+
+known = set(REGISTRY)
+for file in Path(catalog.__file__).parent.joinpath("primitives").glob("*.py"):
+    import_module(f"mindgrad.core.primitives.{file.stem}")
+print(sorted(set(REGISTRY) - known))
+"""
+    assert alone(program).strip() == "[]", "import the modules of these primitives in core/catalog.py"

@@ -108,6 +108,8 @@ class Inputs:
         return self._filled(self.tensors)
 
     def _filled(self, tensors: Sequence[Any]) -> Any:
+        if len(tensors) != len(self.tensors):
+            raise ValueError(f"a rule returned {len(tensors)} derivatives for {len(self.tensors)} inputs.")
         following = iter(tensors)
         filled = [None if x is None else _typed(next(following), x) for x in self._leaves]
         return unflatten(self._structure, filled)

@@ -45,7 +45,13 @@ def lower(primitive: Primitive, *operands: Array, **parameters: object) -> Any:
     """Emit ``primitive`` by its XLA rule, for JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
-        return getattr(jax.lax, primitive.xla)(*operands, *parameters.values())
+        function = getattr(jax.lax, primitive.xla, None)
+        if function is None:
+            raise AttributeError(
+                f"the operator '{primitive.name}' declares xla='{primitive.xla}', but `jax.lax` has no such "
+                "function. Declare the name of one of its functions, or a function of `jax` and the operands."
+            )
+        return function(*operands, *parameters.values())
     return primitive.xla(jax, *operands, **parameters)
 
 

@@ -28,16 +28,9 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, iota, reshape,
 from mindgrad.core.transforms.batch import push_batch
 
 __all__ = [
-    "Flags",
-    "any_of",
-    "batched_graph",
-    "batched_outputs",
-    "batched_parts",
-    "chosen",
-    "fronted",
-    "only_for",
+    "Flags", "any_of", "batched_graph", "batched_outputs", "batched_parts", "chosen", "fronted", "only_for",
     "refuse_effects",
-]
+]  # fmt: skip
 
 Flags = tuple[bool, ...]
 

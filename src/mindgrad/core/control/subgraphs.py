@@ -37,27 +37,10 @@ from mindgrad.core.transforms.taylor import taylor
 from mindgrad.core.transforms.transpose import pull_cotangents
 
 __all__ = [
-    "Split",
-    "active",
-    "closure",
-    "forward_body",
-    "in_loop",
-    "is_in_loop",
-    "marked",
-    "marked_loop",
-    "marks_of",
-    "nonzeros_of",
-    "reach",
-    "series_operands",
-    "series_results",
-    "split",
-    "starts_of",
-    "starts_taint",
-    "taylor_body",
-    "transposed_body",
-    "used_inputs",
-    "varying",
-]
+    "Split", "active", "closure", "forward_body", "in_loop", "is_in_loop", "marked", "marked_loop",
+    "marks_of", "nonzeros_of", "reach", "series_operands", "series_results", "split", "starts_of",
+    "starts_taint", "taylor_body", "transposed_body", "used_inputs", "varying",
+]  # fmt: skip
 
 Indices = tuple[int, ...]
 

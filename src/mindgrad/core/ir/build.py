@@ -40,15 +40,8 @@ if TYPE_CHECKING:
     from mindgrad.core.ir.primitive import Primitive
 
 __all__ = [
-    "EVERYTHING",
-    "POINTWISE",
-    "SET_LATER",
-    "Builder",
-    "building",
-    "current",
-    "is_tainted",
-    "pass_taint",
-]
+    "EVERYTHING", "POINTWISE", "SET_LATER", "Builder", "building", "current", "is_tainted", "pass_taint",
+]  # fmt: skip
 
 #: kinds of pointwise primitives. Their operands have equal shapes, and each element of the result depends
 #: only on the elements at the same index

@@ -41,16 +41,8 @@ class DType:
     """
 
     __slots__ = (
-        "identifier",
-        "is_float",
-        "is_half",
-        "is_inexact",
-        "itemsize",
-        "kind",
-        "name",
-        "numpy",
-        "rank",
-    )
+        "identifier", "is_float", "is_half", "is_inexact", "itemsize", "kind", "name", "numpy", "rank",
+    )  # fmt: skip
 
     def __init__(self, name: str, identifier: str, storage: np.typing.DTypeLike, kind: str) -> None:
         self.name = name

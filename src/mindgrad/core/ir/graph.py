@@ -83,6 +83,9 @@ class _Arithmetic:
     """Base class of variables and constants, with Python's arithmetic operators."""
 
     __slots__ = ()
+    __array_ufunc__ = (
+        None  # NumPy's operators defer to the operators below, and its functions raise TypeError
+    )
     type: TensorType
 
     @property
@@ -240,15 +243,8 @@ class Equation:
     """Application of a primitive: ``outputs = primitive[parameters](inputs)``."""
 
     __slots__ = (
-        "graphs",
-        "has_effect",
-        "inputs",
-        "is_unique",
-        "outputs",
-        "parameters",
-        "primitive",
-        "source",
-    )
+        "graphs", "has_effect", "inputs", "is_unique", "outputs", "parameters", "primitive", "source",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -6,7 +6,8 @@ a label l states which elements of an operand x affect the element of the result
 
     parallel    only the element of x with index j = i along l
     reduced     all elements of x along l; the result has no axis l
-    ordered     the elements of x with j ≤ i (or j ≥ i), as in a cumulative sum
+    ordered     the elements of x with j ≤ i (or j ≥ i), as in a cumulative sum. The Boolean parameter
+                ``reverse`` of the operator, if it has one, selects the direction
     windowed    the elements of x with j in a window around i, as in a convolution
     opaque      possibly any elements of x
 
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Atom, Equation
 
 __all__ = [
-    "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
+    "KINDS", "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
     "IndexMap", "Labels", "Relabeling", "Uniform", "index_map", "label_sizes", "relabeled", "repetition",
 ]  # fmt: skip
 
-PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
+KINDS = PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
 
 #: one label for each axis of an array. Axes of operands and results with equal labels are indexed together
 Labels = tuple[int, ...]
@@ -163,8 +164,14 @@ def index_map(equation: Equation) -> IndexMap | None:
     >>> print(index_map(y.made_by))
     IndexMap(operands=((0, 1, 2),), results=((0, 2),), kinds={1: 'reduced'})
     """
-    axes = equation.primitive.axes
-    return None if axes is None else axes.index_map([x.shape for x in equation.inputs], equation.parameters)
+    axes, parameters = equation.primitive.axes, equation.parameters
+    try:
+        return None if axes is None else axes.index_map([x.shape for x in equation.inputs], parameters)
+    except KeyError as error:
+        raise TypeError(
+            f"the 'axes' of the operator '{equation.primitive.name}' read the parameter {error}, but the "
+            f"operator was called with the parameters {list(parameters)}."
+        ) from error
 
 
 def repetition(atom: Atom) -> tuple[Atom, Labels] | None:

@@ -52,8 +52,9 @@ and ``p`` a partial derivative. The fields are:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from types import NoneType
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -236,6 +237,13 @@ class Primitive(Generic[R]):
         self.work = work or {"elementwise": FUNCTION}.get(kind, ARITHMETIC if self.pointwise else LIBRARY)
         self.symbol, self.samples = symbol, samples
         self.effects, self.algebra, self.inner, self.lazy = effects, algebra, inner, lazy
+        for field, classes in _CLASSES.items():
+            if not isinstance(value := getattr(self, field), classes):
+                raise invalid(name, field, " or ".join([each.__name__ for each in classes]), value)
+        if isinstance(taint, str) and taint not in ("starts", "passes", "stops"):
+            raise invalid(name, "taint", "'starts', 'passes', 'stops', or a function", taint)
+        if kind not in _KINDS:
+            raise invalid(name, "kind", f"one of {', '.join(_KINDS)}", kind)
         REGISTRY[name] = self
 
     def linear_operands(self, count: int) -> Sequence[int]:
@@ -282,13 +290,35 @@ class Primitive(Generic[R]):
         return build.current().emit(self, operands, parameters)  # type: ignore[arg-type]  # atoms
 
 
+_KINDS = ("constant", "control", "general", "linear", "multilinear", *build.POINTWISE)
+_FUNCTION: type = Callable  # type: ignore[assignment]  # it is a class at run time
+_RULES = ("jvp", "jvp_with_values", "transpose", "batch", "series", "simplify", "pattern")
+#: permitted classes of the fields of a declaration
+_CLASSES: Mapping[str, tuple[type, ...]] = {
+    "name": (str,), "type_rule": (_FUNCTION,), "numpy": (_FUNCTION,), "xla": (str, _FUNCTION),
+    **dict.fromkeys(_RULES, (_FUNCTION, NoneType)), "linear_in": (list, tuple, range, NoneType),
+    "taint": (str, _FUNCTION), "axes": (Axes, NoneType), "lazy": (Lazy, NoneType), "work": (Work,),
+    "effects": (Effects,), "algebra": (Algebra,), "inner": (InnerGraphs,),
+}  # fmt: skip
+
+
+def invalid(name: str, field: str, expected: str, value: object) -> TypeError:
+    """Return an error for a field of the declaration of the operator ``name``."""
+    return TypeError(
+        f"In the declaration of the operator {name!r}, '{field}' must be {expected}, but got {value!r}."
+    )
+
+
 def _tangents_of(jvp_with_values: rules.JvpWithValues) -> rules.Jvp:
     return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
 
 
 def lift(operands: tuple[rules.Operand, ...]) -> tuple[Atom, ...]:
     """Convert Python numbers to constants of the type of the first other operand."""
-    like = next(operand for operand in operands if isinstance(operand, (Variable, Constant))).type
+    like = next((x.type for x in operands if isinstance(x, (Variable, Constant))), None)
+    if like is None:
+        fix = "Outside rules and rewrites, use the functions of mindgrad.core.numpy."
+        raise TypeError(f"no operand of {operands} is a variable or constant of a graph. {fix}")
     return tuple(
         x if isinstance(x, (Variable, Constant)) else Constant(np.asarray(x, like.dtype.numpy), like)
         for x in operands

@@ -137,10 +137,10 @@ def broadcast_arrays(*args: object) -> list[Any]:
 
 
 def _at_least(
-    name: str, count: int, place: Callable[[tuple[int, ...]], tuple[int, ...]], xs: Sequence[object]
+    name: str, count: int, shape_of: Callable[[tuple[int, ...]], tuple[int, ...]], xs: Sequence[object]
 ) -> Any:
     tensors = [operand(x, name) for x in xs]
-    found = [x if x.ndim >= count else reshape(x, place(x.shape)) for x in tensors]
+    found = [x if x.ndim >= count else reshape(x, shape_of(x.shape)) for x in tensors]
     return found[0] if len(found) == 1 else found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.rules import Atoms
+from mindgrad.core.primitives.kinds import checked
 
 __all__ = ["Read", "rebuild", "rewrite_inner"]
 
@@ -47,7 +48,9 @@ def rebuild(
             if result is None:
                 builder.again(equation, simplifies or not replaced.isdisjoint(equation.inputs))
             else:
-                builder.rebind(equation.outputs, result if equation.primitive.multiple else (result,))
+                results = result if equation.primitive.multiple else (result,)
+                checked(equation.primitive, "replacement", results, equation.outputs)
+                builder.rebind(equation.outputs, results)
                 replaced.update(equation.outputs)
     return builder.close(graph.outputs)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from mindgrad.core.ir.graph import Graph, communicates
 from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.verify import MalformedGraph
 from mindgrad.core.passes.derivative_fusion import fuse_derivatives
 from mindgrad.core.passes.distribution import distribute_products
 from mindgrad.core.passes.guarded_loops import postpone_guards
@@ -66,5 +67,22 @@ def before_compilation(graph: Graph) -> Graph:
 def _passed(passes: list[Callable[[Graph], Graph]], graph: Graph) -> Graph:
     if is_rewriting():
         for each in passes:
-            graph = each(graph)
+            graph = _checked(each, graph, each(graph))
     return graph
+
+
+def _checked(rewrite: Callable[[Graph], Graph], before: Graph, after: Graph) -> Graph:
+    """Return ``after`` if it has the inputs and outputs of ``before``."""
+    if after is before:
+        return after
+    actual = _signature(after) if type(after) is Graph else repr(after)
+    if actual != (expected := _signature(before)):
+        raise MalformedGraph(
+            f"The rewrite '{rewrite.__name__}' must keep the types of the inputs and outputs of a graph, "
+            f"{expected}, but returned {actual}."
+        )
+    return after
+
+
+def _signature(graph: Graph) -> str:
+    return f"{[v.type for v in graph.inputs]} -> {[y.type for y in graph.outputs]}"

@@ -45,9 +45,7 @@ if TYPE_CHECKING:
         XlaKernel,
     )  # fmt: skip
 
-__all__ = [
-    "add", "div", "masked_multiply", "mul", "neg", "select", "sub",
-]  # fmt: skip
+__all__ = ["add", "div", "masked_multiply", "mul", "neg", "select", "sub"]
 
 
 def _is(atom: Atom, number: complex) -> bool:

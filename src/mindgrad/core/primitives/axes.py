@@ -1,4 +1,4 @@
-"""Index maps that several primitives share, for their field ``axes``.
+"""Index maps and type rules that several primitives share.
 
 An index map assigns a label and a kind, such as parallel or reduced, to each axis of an operator
 (``ir.index_map``). An index map that only one primitive needs is defined in the module of the primitive.
@@ -9,14 +9,45 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mindgrad.core.ir.index_map import OPAQUE, WINDOWED, Arrangement, Axes, IndexMap, Labels, Relabeling
-from mindgrad.core.ir.rules import Statics
-from mindgrad.core.ir.types import Shape
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.index_map import (
+    KINDS,
+    OPAQUE,
+    WINDOWED,
+    Arrangement,
+    Axes,
+    IndexMap,
+    Labels,
+    Relabeling,
+)
+from mindgrad.core.ir.rules import Statics, TypeRule
+from mindgrad.core.ir.types import Shape, TensorType
+from mindgrad.core.primitives.kinds import same_type
 
-__all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
+__all__ = ["SIZE", "Along", "Core", "Entries", "along_axis", "permuted"]
 
 #: placeholder for the size of the axis in ``Entries(defaults=…)``
 SIZE = object()
+
+
+def along_axis(name: str, accepts: str, result: DType | None = None, count: int = 1) -> TypeRule:
+    """Return the type rule of operators along one axis, their parameter ``axis``.
+
+    The ``count`` operands have the same type, of a kind that ``accepts`` permits (:func:`same_type`). The
+    result has their shape, and the element type ``result``. Default: their element type.
+    """
+    same = same_type(name, accepts, count)
+
+    def type_rule(*types: TensorType, axis: int, **_: object) -> TensorType:
+        x = same(*types)
+        if not 0 <= axis < x.rank:
+            raise ValueError(
+                f"For '{name}', the axis must be between 0 and {x.rank - 1} for an input of shape "
+                f"{x.shape}, but got {axis}."
+            )
+        return x if result is None else x.with_dtype(result)
+
+    return type_rule
 
 
 def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
@@ -32,13 +63,16 @@ class Along(Axes):
 
     Args:
         parameter: name of the operator's parameter that contains the given axis or tuple of axes.
-        kind: kind of the given axes in the index map, such as ``"reduced"``.
+        kind: kind of the given axes in the index map, such as ``REDUCED`` (``ir.index_map``). If the kind is
+            ``ORDERED`` and the operator has a Boolean parameter ``reverse``, this parameter is the direction.
         keeps: whether the result also has the given axes.
         stays_last: whether given axes that are last must stay last. This is true for operators whose library
             kernels work only on the last axis. For any other axis, they transpose the operand and the result.
     """
 
     def __init__(self, parameter: str, kind: str, keeps: bool, stays_last: bool = False) -> None:
+        if kind not in KINDS:
+            raise ValueError(f"For 'Along', the kind must be one of {', '.join(KINDS)}, but got {kind!r}.")
         self._parameter, self._kind, self._keeps, self._stays_last = parameter, kind, keeps, stays_last
 
     def index_map(self, shapes: Sequence[Shape], parameters: Statics) -> IndexMap:

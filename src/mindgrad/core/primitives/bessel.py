@@ -25,16 +25,9 @@ from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special_kernels import in_double
 
 __all__ = [
-    "SWITCH",
-    "TERMS",
-    "bessel_i",
-    "bessel_ie",
-    "bessel_j",
-    "coefficients",
-    "hankel",
-    "order_type",
+    "SWITCH", "TERMS", "bessel_i", "bessel_ie", "bessel_j", "coefficients", "hankel", "order_type",
     "power_sum",
-]
+]  # fmt: skip
 
 SWITCH = 25.0  #: for larger |x|, use Hankel's expansions instead of the integral
 _ANGLES = 2 * np.pi * np.arange(96) / 96

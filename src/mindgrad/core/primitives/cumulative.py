@@ -18,31 +18,14 @@ from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Atom, Constant
 from mindgrad.core.ir.index_map import ORDERED
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, TypeRule
-from mindgrad.core.ir.types import TensorType
+from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
-from mindgrad.core.primitives.axes import Along
+from mindgrad.core.primitives.axes import Along, along_axis
 from mindgrad.core.primitives.kinds import constant, general, linear, ones, product, zeros
 from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
 
 __all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin", "shifted"]
-
-
-def _type_rule(name: str, kinds: tuple[str, ...]) -> TypeRule:
-    def rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
-        if x.dtype.kind not in kinds:
-            raise TypeError(
-                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, but got {x.dtype}."
-            )
-        if not 0 <= axis < x.rank:
-            raise ValueError(
-                f"For '{name}', the axis must be between 0 and {x.rank - 1} for an input of shape "
-                f"{x.shape}, but got {axis}."
-            )
-        return x
-
-    return rule
 
 
 def _along(kernel: Callable) -> Callable:
@@ -54,12 +37,10 @@ def _along(kernel: Callable) -> Callable:
     return in_single(run)
 
 
-_NUMBER = ("int", "uint", "float", "complex")
-
 #: ``cumsum(x, axis, reverse)``: y_i = x_0 + … + x_i, or the sum from x_i to the end if ``reverse`` is true
 cumsum = linear(
     "cumsum",
-    type_rule=_type_rule("cumsum", _NUMBER),
+    type_rule=along_axis("cumsum", "number"),
     numpy=_along(np.cumsum),
     xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumsum(x, axis=axis, reverse=reverse)),
     transpose=lambda ct, x, axis, reverse: cumsum(ct, axis=axis, reverse=not reverse),
@@ -105,7 +86,7 @@ def _cumprod_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tan
 #: ``cumprod(x, axis, reverse)``: y_i = x_0 · … · x_i, or the product from x_i to the end if ``reverse``
 cumprod = general(
     "cumprod",
-    type_rule=_type_rule("cumprod", _NUMBER),
+    type_rule=along_axis("cumprod", "number"),
     numpy=_along(np.cumprod),
     xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumprod(x, axis=axis, reverse=reverse)),
     jvp=_cumprod_jvp,
@@ -139,10 +120,9 @@ def _running(name: str, numpy_extreme: np.ufunc, lax_extreme: str) -> Primitive:
         places = jax.lax.cummax(jax.numpy.where(met, here, np.int32(0)), axis=axis)
         return jax.numpy.flip(x.shape[axis] - 1 - places, axis) if reverse else places
 
-    inner = _type_rule(name, ("int", "uint", "float"))
     return constant(
         name,
-        type_rule=lambda x, axis, reverse: inner(x, axis, reverse).with_dtype(int32),
+        type_rule=along_axis(name, "real", int32),
         numpy=numpy,
         xla=xla,
         axes=Along("axis", ORDERED, keeps=True),

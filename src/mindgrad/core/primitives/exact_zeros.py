@@ -49,17 +49,9 @@ from mindgrad.core.primitives.static_slices import concatenate, pad, reverse, sl
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, transpose
 
 __all__ = [
-    "OF_CONTROL",
-    "RULES",
-    "Steps",
-    "compared",
-    "cuts_of_sums",
-    "discarding",
-    "has_cuts",
-    "nonzeros",
-    "shield",
-    "shielded_factors",
-]
+    "OF_CONTROL", "RULES", "Steps", "compared", "cuts_of_sums", "discarding", "has_cuts", "nonzeros",
+    "shield", "shielded_factors",
+]  # fmt: skip
 
 #: generator of a rule: it yields each operand, receives the mask of nonzeros of this operand, and finally
 #: returns the mask of nonzeros of the result

@@ -24,30 +24,18 @@ from typing import overload
 
 import numpy as np
 
+from mindgrad.core.base.nearest import nearest
 from mindgrad.core.ir import rules
 from mindgrad.core.ir.dtype import DType
 from mindgrad.core.ir.graph import ABSORBING, APPLY, CUT, DISCARDS, INFINITE, Atom, Constant, Variable
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import Primitive, invalid
 from mindgrad.core.ir.rules import Atoms, Partial, Results, Rule, Tangent, Tangents
 from mindgrad.core.ir.types import TensorType
 
 __all__ = [
-    "accumulate",
-    "constant",
-    "cut",
-    "elementwise",
-    "full",
-    "general",
-    "linear",
-    "marked",
-    "multilinear",
-    "ones",
-    "pointwise_constant",
-    "pointwise_linear",
-    "product",
-    "same_type",
-    "zeros",
-]
+    "accumulate", "checked", "constant", "cut", "elementwise", "full", "general", "linear", "marked",
+    "multilinear", "ones", "pointwise_constant", "pointwise_linear", "product", "same_type", "zeros",
+]  # fmt: skip
 
 ACCEPTS: dict[str, tuple[str, ...]] = {
     "float": ("float",),
@@ -138,15 +126,48 @@ def _applied(slope: Partial, tangent: Tangent, singular: bool) -> Tangent:
     return tangent
 
 
-def same_type(name: str, accepts: str) -> rules.TypeRule:
+def checked(primitive: Primitive, rule: str, results: Tangents, like: Atoms) -> list[tuple[Atom, Atom]]:
+    """Return pairs of an atom in ``like`` and its result of ``rule``, without zeros.
+
+    Raises:
+        TypeError: If the number or the types of ``results`` do not match ``like``.
+    """
+    where = f"the {rule} of the operator '{primitive.name}' must return"
+    if not isinstance(results, (tuple, list)) or len(results) != len(like):
+        raise TypeError(f"{where} {len(like)} values, but returned {results!r}.")
+    pairs = [(x, t) for x, t in zip(like, results, strict=True) if t is not None]
+    for x, t in pairs:
+        if getattr(t, "type", None) is not x.type:
+            raise TypeError(f"{where} a value of type {x.type} for {x!r}, but returned {t!r}.")
+    return pairs
+
+
+def _declared(name: str, kind: str, fields: dict[str, object]) -> Primitive:
+    """Create a primitive from its fields."""
+    for field in [*(fields.keys() - _FIELDS), *({"type_rule", "numpy", "xla"} - fields.keys())]:
+        fault = f"unknown{nearest(field, _NAMES)}" if field in fields else "missing"
+        raise TypeError(f"In the declaration of the operator {name!r}, the field {field!r} is {fault}.")
+    return Primitive(name, kind, **fields)  # type: ignore[arg-type]  # fields of Primitive
+
+
+_FIELDS = inspect.signature(Primitive).parameters.keys()
+#: fields of a primitive, and arguments of the functions in this module
+_NAMES = [*_FIELDS, "accepts", "operands", "partials", "result", "singular"]
+
+
+def same_type(name: str, accepts: str, count: int | None = None) -> rules.TypeRule:
     """Return the type rule of operators whose operands and results have the same type.
 
     ``accepts`` is a key of :data:`ACCEPTS`, such as ``"inexact"``, which selects the permitted kinds of
-    types.
+    types. ``count`` is the number of operands, or ``None`` if any number is permitted.
     """
+    if accepts not in ACCEPTS:
+        raise invalid(name, "accepts", f"one of {', '.join(ACCEPTS)}", accepts)
     kinds = ACCEPTS[accepts]
 
     def type_rule(*types: TensorType, **_: object) -> TensorType:
+        if count is not None and len(types) != count:
+            raise TypeError(f"For '{name}', the number of operands must be {count}, but got {len(types)}.")
         first = types[0]
         for each in types:
             if each is not first:
@@ -197,37 +218,36 @@ def elementwise(
 
     def jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: object) -> Results:
         slopes = partials(y, *xs, **parameters)
+        if not isinstance(slopes, (list, tuple)) or len(slopes) != len(xs):
+            raise invalid(name, "partials", f"a function that returns a list of {len(xs)} partials", slopes)
         is_singular = singular(**parameters) if callable(singular) else singular
         return accumulate(
-            [
-                None if slope is None else _applied(slope, t, is_singular)
-                for slope, t in zip(slopes, ts, strict=True)
-            ]
+            [s if s is None else _applied(s, t, is_singular) for s, t in zip(slopes, ts, strict=True)]
         )
 
     def taint(*_: object, **parameters: object) -> str:
         return "starts" if singular(**parameters) else "passes"  # type: ignore[operator]
 
     fields.setdefault("taint", taint if callable(singular) else "starts" if singular else "passes")
-    return Primitive(
-        name,
-        "elementwise",
-        type_rule=type_rule or same_type(name, accepts),
-        numpy=numpy,
-        xla=xla,
-        jvp=jvp,
-        samples=_pointwise_samples(samples, _operand_count(partials), accepts),
-        **fields,  # type: ignore[arg-type]  # fields of Primitive
-    )
+    count = _operand_count(name, partials)
+    rule = type_rule or same_type(name, accepts, None if isinstance(samples, list) else count)
+    samples = _pointwise_samples(samples, count, accepts)
+    fields |= {"type_rule": rule, "numpy": numpy, "xla": xla, "jvp": jvp, "samples": samples}
+    return _declared(name, "elementwise", fields)
 
 
 def _pointwise_samples(samples: object, operands: int, accepts: str) -> tuple | list:
     return samples if isinstance(samples, list) else (samples, operands, accepts)
 
 
-def _operand_count(partials: rules.Partials) -> int:
-    parameters = inspect.signature(partials).parameters.values()
-    return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) - 1
+def _operand_count(name: str, partials: rules.Partials) -> int:
+    parameters = inspect.signature(partials).parameters.values() if callable(partials) else ()
+    count = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) - 1
+    if count < 1:
+        raise invalid(
+            name, "partials", "a function of the output and the operands, as lambda y, x: …", partials
+        )
+    return count
 
 
 def pointwise_constant(
@@ -246,26 +266,20 @@ def pointwise_constant(
 
     ``result`` is the element type of the output if it differs from the type of the operands.
     """
-    same = same_type(name, accepts)
+    same = same_type(name, accepts, None if isinstance(samples, list) else operands)
 
     def rule(*types: TensorType, **parameters: object) -> TensorType:
         found = same(*types, **parameters)
         return found if result is None else found.with_dtype(result)
 
-    return Primitive(
-        name,
-        "pointwise constant",
-        type_rule=type_rule or rule,
-        numpy=numpy,
-        xla=xla,
-        samples=_pointwise_samples(samples, operands, accepts),
-        **fields,  # type: ignore[arg-type]  # fields of Primitive
-    )
+    fields |= {"type_rule": type_rule or rule, "numpy": numpy, "xla": xla}
+    fields["samples"] = _pointwise_samples(samples, operands, accepts)
+    return _declared(name, "pointwise constant", fields)
 
 
 def constant(name: str, **fields: object) -> Primitive:
     """Create an operator whose derivative is zero, such as argmax or iota."""
-    return Primitive(name, "constant", **fields)  # type: ignore[arg-type]  # fields of Primitive
+    return _declared(name, "constant", fields)
 
 
 def linear(
@@ -300,23 +314,15 @@ def linear(
         found = transpose(ct, *xs, **parameters)
         return found if isinstance(found, (list, tuple)) else [found]
 
-    fields.setdefault("jvp", jvp)
-    primitive: Primitive[Atom] = Primitive(
-        name,
-        kind,
-        transpose=transposed,
-        taint="passes",
-        linear_in=linear_in,
-        **fields,  # type: ignore[arg-type]  # fields of Primitive
-    )
-    return primitive
+    fields = {"jvp": jvp, "taint": "passes", **fields, "transpose": transposed, "linear_in": linear_in}
+    return (primitive := _declared(name, kind, fields))
 
 
 def pointwise_linear(
     name: str, *, accepts: str = "number", samples: object, operands: int = 1, **fields: object
 ) -> Primitive:
     """Create a linear pointwise operator, whose operands share one shape."""
-    fields.setdefault("type_rule", same_type(name, accepts))
+    fields.setdefault("type_rule", same_type(name, accepts, operands))
     given = _pointwise_samples(samples, operands, accepts)
     return linear(name, kind="pointwise linear", samples=given, **fields)  # type: ignore[arg-type]  # fields of Primitive
 
@@ -356,21 +362,23 @@ def multilinear(
         return accumulate(terms)
 
     def transposed(ct: Atom, *xs: Atom, **parameters: object) -> Tangents:
+        if len(xs) != len(transpose) or sum(x.linear for x in xs) > 1:
+            fault = f"needs {len(transpose)} operands and one tangent, but got {xs}"
+            raise TypeError(f"the operator '{name}' {fault}. Forward rules must be linear in the tangents.")
         return [
             rule(ct, *xs, **parameters) if x.linear else None for rule, x in zip(transpose, xs, strict=True)
         ]
 
+    if not isinstance(transpose, (tuple, list)) or not all(map(callable, transpose)):
+        raise invalid(name, "transpose", "a list with one function for each operand", transpose)
     kind = "pointwise multilinear" if pointwise else "multilinear"
     if pointwise:
-        fields.setdefault("type_rule", same_type(name, accepts))
+        fields.setdefault("type_rule", same_type(name, accepts, len(transpose)))
         samples = (samples, len(transpose), accepts)
-    fields.setdefault("taint", "passes")
-    fields.setdefault("jvp", jvp)
-    primitive: Primitive[Atom] = Primitive(name, kind, transpose=transposed, samples=samples, **fields)  # type: ignore[arg-type]  # fields of Primitive
-    return primitive
+    fields = {"jvp": jvp, "taint": "passes", **fields, "transpose": transposed, "samples": samples}
+    return (primitive := _declared(name, kind, fields))
 
 
 def general(name: str, *, jvp: rules.Jvp, **fields: object) -> Primitive:
     """Create an operator whose derivative is defined by the forward rule ``jvp``."""
-    fields.setdefault("taint", "passes")
-    return Primitive(name, "general", jvp=jvp, **fields)  # type: ignore[arg-type]  # fields of Primitive
+    return _declared(name, "general", {"taint": "passes", **fields, "jvp": jvp})

@@ -19,7 +19,7 @@ from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tange
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.arithmetic import select
-from mindgrad.core.primitives.axes import Along
+from mindgrad.core.primitives.axes import Along, along_axis
 from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.cumulative import cumsum, shifted
 from mindgrad.core.primitives.elementwise import exp, safe_reciprocal
@@ -28,20 +28,6 @@ from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.structural import convert
 
 __all__ = ["linear_recurrence", "logcumsumexp"]
-
-
-def _recurrence_type(a: TensorType, b: TensorType, axis: int, reverse: bool) -> TensorType:
-    if a is not b or not a.dtype.is_inexact:
-        raise TypeError(
-            f"For 'linear_recurrence', both operands must have the same floating-point or complex dtype, "
-            f"but got "
-            f"{a} and {b}."
-        )
-    if not 0 <= axis < a.rank:
-        raise ValueError(
-            f"For 'linear_recurrence', the axis must be between 0 and {a.rank - 1}, but got {axis}."
-        )
-    return a
 
 
 def _times(numpy: Module, a: Array, b: Array) -> Array:
@@ -110,7 +96,7 @@ class _RecurrenceAxes(Uniform):
 #: direction if ``reverse`` is true. The operator is linear in ``b``
 linear_recurrence = general(
     "linear_recurrence",
-    type_rule=_recurrence_type,
+    type_rule=along_axis("linear_recurrence", "inexact", count=2),
     numpy=in_single(_recurrence_numpy),
     xla=in_single_xla(_recurrence_xla),
     jvp=_recurrence_jvp,
@@ -125,17 +111,6 @@ linear_recurrence = general(
 
 
 # --- cumulative logsumexp --------------------------------------------------------------------------
-
-
-def _type_rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
-    if x.dtype.kind != "float":
-        raise TypeError(f"For 'logcumsumexp', the input must be a tensor of float type, but got {x.dtype}.")
-    if not 0 <= axis < x.rank:
-        raise ValueError(
-            f"For 'logcumsumexp', the axis must be between 0 and {x.rank - 1} for an input of shape "
-            f"{x.shape}, but got {axis}."
-        )
-    return x
 
 
 def _running_numpy(x: Array, axis: int, reverse: bool) -> Array:
@@ -173,7 +148,7 @@ def _running_jvp(y: Atom, xs: Atoms, ts: Atoms, axis: int, reverse: bool) -> Tan
 #: ``reverse`` is true
 logcumsumexp = general(
     "logcumsumexp",
-    type_rule=_type_rule,
+    type_rule=along_axis("logcumsumexp", "float"),
     numpy=in_single(_running_numpy),
     xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumlogsumexp(x, axis=axis, reverse=reverse)),
     jvp=_running_jvp,

@@ -189,16 +189,8 @@ def power_of_root(x: Atom, n: int) -> Atom | None:
 
 #: operators that return a sum of squares if all their operands are sums of squares
 _KEEPING_SQUARES = (
-    "add",
-    "broadcast_in_dim",
-    "convert",
-    "div",
-    "mul",
-    "reduce_sum",
-    "reshape",
-    "slice",
-    "transpose",
-)
+    "add", "broadcast_in_dim", "convert", "div", "mul", "reduce_sum", "reshape", "slice", "transpose",
+)  # fmt: skip
 
 
 def is_sum_of_squares(atom: Atom, depth: int = _DEPTH) -> bool:

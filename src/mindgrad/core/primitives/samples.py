@@ -84,6 +84,8 @@ def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[li
     """Yield sample calls ``(arrays, parameters)`` of ``primitive``."""
     generator = np.random.default_rng(seed)
     samples = primitive.samples
+    if samples is None:
+        raise ValueError(f"the operator '{primitive.name}' declares no samples, so no test can call it.")
     if isinstance(samples, tuple):
         domains, count, accepts = samples
         listed = domains if isinstance(domains, tuple) else (domains,) * count

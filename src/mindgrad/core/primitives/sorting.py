@@ -10,25 +10,13 @@ from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import OPAQUE
 from mindgrad.core.ir.rules import Array, Module
-from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import by
 from mindgrad.core.primitives.accumulation_type import is_half
-from mindgrad.core.primitives.axes import Along
+from mindgrad.core.primitives.axes import Along, along_axis
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import case, fixed, reals
 
 __all__ = ["argsort"]
-
-
-def _type_rule(x: TensorType, axis: int, descending: bool) -> TensorType:
-    if x.dtype.kind == "complex":
-        raise TypeError(f"For 'argsort', complex numbers have no order, but the input has type {x}.")
-    if not 0 <= axis < x.rank:
-        raise ValueError(
-            f"For 'argsort', the axis must be between 0 and {x.rank - 1} for an input of shape "
-            f"{x.shape}, but got {axis}."
-        )
-    return x.with_dtype(int32)
 
 
 def _numpy(x: Array, axis: int, descending: bool) -> Array:
@@ -57,7 +45,7 @@ def _flops(equation: Equation) -> float:
 argsort = constant(
     "argsort",
     work=by(_flops),
-    type_rule=_type_rule,
+    type_rule=along_axis("argsort", "ordered", int32),
     numpy=_numpy,
     xla=_xla,
     axes=Along("axis", OPAQUE, keeps=True),

@@ -1,8 +1,9 @@
 """Sparsity patterns of operators that mix elements, such as matrix products.
 
 The patterns follow from the index map of the operator (``ir.index_map``). Along an axis that is not parallel,
-an output element depends on all operand elements. An operator with a more precise pattern, such as a product
-with a known sparse matrix, has its own ``pattern`` function (``primitives.patterns``).
+an output element depends on all operand elements. Along an ordered axis, the parameter ``reverse`` states
+whether it depends on the elements before or after it. An operator with a more precise pattern, such as a
+product with a known sparse matrix, has its own ``pattern`` function (``primitives.patterns``).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ __all__ = ["along_axes"]
 
 def along_axes(run: Propagation, equation: Equation, patterns: list, axes: IndexMap) -> list[Any]:
     """Return the sparsity patterns of the results, from the operator's index map."""
-    if ORDERED in axes.kinds.values():
-        return _accumulated(run, equation, patterns)
+    if "reverse" in equation.parameters and ORDERED in axes.kinds.values():
+        return _accumulated(run, equation, patterns, axes)
     return [
         run.union(
             [
@@ -38,8 +39,9 @@ def along_axes(run: Propagation, equation: Equation, patterns: list, axes: Index
     ]
 
 
-def _accumulated(run: Propagation, equation: Equation, patterns: list) -> list[Any]:
-    x, axis = equation.inputs[0], equation.parameters["axis"]
+def _accumulated(run: Propagation, equation: Equation, patterns: list, axes: IndexMap) -> list[Any]:
+    x = equation.inputs[0]
+    axis = next(k for k, label in enumerate(axes.operands[0]) if axes.kind(label) == ORDERED)
     pattern = run.union(patterns)
     if not x.type.size:
         return [pattern]

@@ -40,16 +40,8 @@ class Way:
     """
 
     __slots__ = (
-        "count",
-        "cut",
-        "entries",
-        "graph",
-        "is_dense",
-        "name",
-        "sizes",
-        "starts",
-        "strides",
-    )
+        "count", "cut", "entries", "graph", "is_dense", "name", "sizes", "starts", "strides",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -88,7 +88,10 @@ def finish_graph(
             builder, (xs, ys, vectors, primal_atoms), captured
         )
         with building(builder):
-            graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
+            produced = transform(builder, xs, ys, vectors)
+        if not isinstance(produced, Sequence) or not all(isinstance(y, Atom) for y in produced):
+            raise TypeError(f"{transform} must return a list of variables or constants, not {produced!r}.")
+        graph = builder.close([*primal_atoms, *produced])
     produced = graph.outputs[len(primals) :]
     # the equations that a shortcut emits are not expanded yet, so ``produced`` does not show whether a
     # derivative is zero. In this case, look for operators without a derivative rule

@@ -15,6 +15,7 @@ import numpy as np
 
 from mindgrad.core.ir.array_conversion import is_other_array
 from mindgrad.core.ir.dtype import DType, complex128, float64, promote, promote_scalar
+from mindgrad.core.ir.graph import Constant, Variable
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
@@ -52,8 +53,10 @@ def operand(x: object, operator: str) -> Tensor:
         return Tensor(x)
     if isinstance(x, (list, tuple)):
         return _stacked(x, operator)
+    fix = " In rules and rewrites, use the primitives." if isinstance(x, (Variable, Constant)) else ""
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
+        + fix
     )
 
 
@@ -177,7 +180,15 @@ def applied(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Any
     Raises:
         TypeError, ValueError: If ``primitive`` does not accept the operands or parameters.
     """
-    _check(primitive, tuple([t._type or t.type for t in tensors]), tuple(parameters.items()))
+    types = tuple([t._type or t.type for t in tensors])
+    try:
+        _check(primitive, types, tuple(parameters.items()))
+    except TypeError as error:
+        if not str(error).startswith("unhashable"):
+            raise
+        raise TypeError(
+            f"For '{primitive.name}', the parameters {parameters} must be hashable: {error}. Pass tuples."
+        ) from None
     result = apply(primitive, *tensors, **parameters)
     if type(tensors[0]) is Number and not primitive.multiple and all(type(t) is Number for t in tensors):
         return result if result.shape else make_number(result)
@@ -188,7 +199,16 @@ def applied(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Any
 def _check(
     primitive: Primitive, types: tuple[TensorType, ...], parameters: tuple[tuple[str, object], ...]
 ) -> None:
-    primitive.type_rule(*types, **dict(parameters))
+    result = primitive.type_rule(*types, **dict(parameters))
+    results = result if primitive.multiple and isinstance(result, (tuple, list)) else [result]
+    if isinstance(result, TensorType) is primitive.multiple or any(
+        type(y) is not TensorType for y in results
+    ):
+        expected = "a tuple of TensorTypes" if primitive.multiple else "a TensorType"
+        raise TypeError(
+            f"the type rule of the operator '{primitive.name}' must return {expected}, but returned "
+            f"{result!r}. An operator with several results declares multiple=True."
+        )
 
 
 def pointwise(

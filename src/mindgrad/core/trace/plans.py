@@ -65,21 +65,9 @@ class Plan:
     """
 
     __slots__ = (
-        "compact",
-        "constants",
-        "dead",
-        "given",
-        "initial",
-        "is_silent",
-        "loads",
-        "marks",
-        "results",
-        "size",
-        "smooth",
-        "sources",
-        "steps",
-        "zeroing",
-    )
+        "compact", "constants", "dead", "given", "initial", "is_silent", "loads", "marks", "results", "size",
+        "smooth", "sources", "steps", "zeroing",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -101,6 +89,8 @@ class Plan:
             # it, so that its derivative is zero
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
+        if not isinstance(produced, Sequence) or not all(isinstance(y, Atom) for y in produced):
+            raise TypeError(f"{transform} must return a list of variables or constants, not {produced!r}.")
         excusing = [atoms[n] for n in recorder.differentiated]
         #: recorded operators that make a derivative zero, such as comparisons, with their source lines. A
         #: warning about zero gradients lists them

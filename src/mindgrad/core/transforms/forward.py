@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Equation, Graph, derivative_of
-from mindgrad.core.ir.rules import Atoms, Tangents
-from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.ir.rules import Atoms
+from mindgrad.core.primitives.kinds import checked, zeros
 
 __all__ = ["forward", "push_tangents"]
 
@@ -43,7 +43,7 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Atom, Atom]) -> 
             ys, of_ys = rule(xs, ts, **equation.parameters)
             builder.source = outer
             builder.rebind(equation.outputs, ys)
-            _note(equation, of_ys, tangents)
+            tangents.update(checked(equation.primitive, "rule 'jvp_with_values'", of_ys, equation.outputs))
             continue
         ys = builder.again(equation)
         if is_selected:
@@ -62,14 +62,11 @@ def _push(equation: Equation, xs: Atoms, ys: Atoms, tangents: dict[Atom, Atom]) 
     builder = current()
     outer, builder.source = builder.source, derivative_of(equation.source)
     if primitive.multiple:
-        _note(equation, primitive.jvp(ys, xs, ts, **equation.parameters), tangents)
+        of_ys = primitive.jvp(ys, xs, ts, **equation.parameters)
     else:
-        _note(equation, [primitive.jvp(ys[0], xs, ts, **equation.parameters)], tangents)
+        of_ys = [primitive.jvp(ys[0], xs, ts, **equation.parameters)]
+    tangents.update(checked(primitive, "rule 'jvp'", of_ys, equation.outputs))
     builder.source = outer
-
-
-def _note(equation: Equation, ts: Tangents, tangents: dict[Atom, Atom]) -> None:
-    tangents.update((y, t) for y, t in zip(equation.outputs, ts, strict=True) if t is not None)
 
 
 def forward(graph: Graph, active: Sequence[int]) -> Graph:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.graph import Atom, Equation, Variable
 from mindgrad.core.ir.rules import Tangent, Tangents
-from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.primitives.kinds import checked, zeros
 
 __all__ = ["pull_cotangents"]
 
@@ -72,8 +72,8 @@ def pull_cotangents(
         builder.source = outer if equation.source is None else equation.source
         builder.moving = depends.get(equation, -1)
         pulled = primitive.transpose(operand, *equation.inputs, **equation.parameters)
-        for x, ct in zip(equation.inputs, pulled, strict=True):
-            if ct is not None and x.linear:
+        for x, ct in checked(primitive, "rule 'transpose'", pulled, equation.inputs):
+            if x.linear:
                 add(x, ct)
     builder.source, builder.moving = outer, -1
     return [pending.get(variable) for variable in inputs]

@@ -337,8 +337,7 @@ def _decided(is_any: bool, items: Any) -> Any:
         if before is not None and (changed := effect_log.changed_since(before)) is not None:
             refuse(
                 f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
-                f"the next item assigns {changed}. At compile time, it is not known whether the next item "
-                "is computed",
+                f"the next item assigns {changed}. At compile time, it is not known whether this happens",
                 "Write a loop: for item in items: … break.",
             )
         value = plain_truth(item)
