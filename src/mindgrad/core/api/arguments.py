@@ -12,13 +12,45 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.core.base.keywords import check_keywords
 from mindgrad.core.base.tree import differences, flatten, paths, unflatten
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import Recorded, record
 
-__all__ = ["Inputs", "Run", "is_real", "like_tree", "positions_of", "recorded_run", "tensor_of"]
+__all__ = [
+    "Inputs", "Run", "check_sequences", "is_real", "like_tree", "positions_of", "recorded_run", "check_call",
+    "tensor_of",
+]  # fmt: skip
+
+
+def check_call(api: Any, function: object, unknown: dict[str, Any] | None = None) -> None:
+    """Raise ``TypeError`` if a public function received an unknown keyword, or no function to transform.
+
+    Args:
+        api: the public function, such as ``grad``.
+        function: its first argument, which must be callable.
+        unknown: the keyword arguments that are not parameters of ``api``.
+    """
+    if unknown:
+        count = api.__code__.co_argcount + api.__code__.co_kwonlyargcount
+        check_keywords(api.__name__, unknown, api.__code__.co_varnames[:count])
+    if not callable(function):
+        raise TypeError(
+            f"For '{api.__name__}', the first argument must be a function, but got {function!r} of type "
+            f"{type(function).__name__}. Pass f, not the result f(x)."
+        )
+
+
+def check_sequences(owner: str, **given: object) -> None:
+    """Raise ``TypeError`` if one of the arguments ``given`` is not a tuple or list."""
+    for name, value in given.items():
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(
+                f"For '{owner}', {name} must be a tuple or list with one element for each argument, but got "
+                f"{type(value).__name__}. Write ({name[:-1]},) for one argument."
+            )
 
 
 def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[int]:
@@ -171,12 +203,10 @@ def recorded_run(
         accept: function of ``owner`` and the output that raises an error if the output is not supported.
 
     Raises:
-        TypeError: If ``function`` is not callable, a differentiated argument has no derivative, or a leaf of
-            the output is neither a tensor nor a number.
+        TypeError: If a differentiated argument has no derivative, or a leaf of the output is neither a tensor
+            nor a number.
         ValueError: If ``argnums`` is out of range.
     """
-    if not callable(function):
-        raise TypeError(f"For '{owner}', the first argument must be a function, but got {function!r}.")
     inputs = Inputs(owner, args, positions_of(owner, argnums, len(args)))
     count = 0
 

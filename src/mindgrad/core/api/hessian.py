@@ -18,9 +18,9 @@ import functools
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, Never
 
-from mindgrad.core.api.arguments import like_tree, recorded_run
+from mindgrad.core.api.arguments import check_call, check_sequences, like_tree, recorded_run
 from mindgrad.core.api.jacobian import arranged, blocks_of
 from mindgrad.core.control.lazy_hessian import lazy_hessian
 from mindgrad.core.ir.build import Builder, building
@@ -44,7 +44,7 @@ Rule = Callable[..., list[Any]]
 
 
 def hessian(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Hessian of ``function``.
 
@@ -67,6 +67,7 @@ def hessian(
     [[ 6.  0.]
      [ 0. 12.]]
     """
+    check_call(hessian, function, unknown)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def compute(*args: object, **kwargs: object) -> Any:
@@ -112,6 +113,8 @@ def hvp(
     >>> hvp(lambda x, y: x * x * y, (2.0, 3.0), (1.0, 0.0))
     (6.0, 4.0)
     """
+    check_call(hvp, function)
+    check_sequences("hvp", primals=primals, tangents=tangents)
     run = recorded_run("hvp", function, tuple(primals), {}, range(len(primals)), has_aux)
     vectors = like_tree("hvp", "tangents", tuple(tangents), run.inputs.values())
     outputs, products = transformed(run.recorded, forward_over_reverse, vectors, run.outputs)

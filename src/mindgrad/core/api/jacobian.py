@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Never
 
-from mindgrad.core.api.arguments import Run, recorded_run
+from mindgrad.core.api.arguments import Run, check_call, recorded_run
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.numbers import as_python, block
@@ -24,7 +24,7 @@ __all__ = ["arranged", "blocks_of", "jacfwd", "jacobian", "jacrev"]
 
 
 def jacfwd(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in forward mode.
 
@@ -35,11 +35,12 @@ def jacfwd(
     >>> print(jacfwd(lambda t: np.sin(t * np.array([0.0, 1.0])))(0.0))
     [0. 1.]
     """
+    check_call(jacfwd, function, unknown)
     return _jacobian("jacfwd", by_columns, function, argnums, has_aux)
 
 
 def jacrev(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in reverse mode.
 
@@ -51,11 +52,12 @@ def jacrev(
     [[2. 0.]
      [0. 4.]]
     """
+    check_call(jacrev, function, unknown)
     return _jacobian("jacrev", by_rows, function, argnums, has_aux)
 
 
 def jacobian(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function``.
 
@@ -81,6 +83,7 @@ def jacobian(
     [[2. 1. 0.]
      [0. 4. 2.]]
     """
+    check_call(jacobian, function, unknown)
     return _jacobian("jacobian", by_fewer, function, argnums, has_aux)
 
 

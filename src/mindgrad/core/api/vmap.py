@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
+from mindgrad.core.api.arguments import check_call
 from mindgrad.core.api.axes import check_axes, leaf_axes, position, size_of
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.build import Builder, building
@@ -32,7 +33,9 @@ from mindgrad.core.transforms.batch import push_batch
 __all__ = ["batched", "vmap"]
 
 
-def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+def vmap(
+    function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, **unknown: Never
+) -> Callable[..., Any]:
     """Return a function that applies ``function`` to each element of a batch.
 
     Args:
@@ -55,6 +58,7 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> C
     >>> print(vmap(np.dot, (0, None))(x, y))
     [12. 34.]
     """
+    check_call(vmap, function, unknown)
     check_axes("in_axes", in_axes)
     check_axes("out_axes", out_axes)
 

@@ -1,0 +1,29 @@
+"""Errors for names that a module does not define."""
+
+import sys
+from collections.abc import Sequence
+from opcode import opmap
+from typing import NoReturn
+
+from mindgrad.core.base.nearest import nearest
+
+__all__ = ["missing_name"]
+
+
+def missing_name(module: str, names: Sequence[str], name: str, depth: int = 1) -> NoReturn:
+    """Raise the error for a name that a module does not define, with similar names.
+
+    Python discards the message of an ``AttributeError`` in the statement ``from module import name``, which
+    therefore raises ``ImportError``.
+
+    Args:
+        module: name of the module.
+        names: names that the module defines.
+        name: name that it does not define.
+        depth: number of frames from this function to the program that reads the name.
+    """
+    frame = sys._getframe(depth)
+    hint = nearest(name, names)
+    if frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]:
+        raise ImportError(f"cannot import name {name!r} from {module!r}{hint}", name=module)
+    raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}", name=name)
