@@ -1,6 +1,7 @@
-"""Error messages name the function, the value, the reason, and a function of the core to use instead."""
+"""Error messages of the core name the function, the value, and a fix."""
 
 import ast
+import math
 import re
 import sys
 from pathlib import Path
@@ -281,3 +282,78 @@ def test_mask_with_unknown_values_names_where():
 def test_zero_gradient_warning_names_functions_of_the_core():
     with pytest.warns(UserWarning, match=r"apply stop_gradient to .*sigmoid or tanh"):
         grad(lambda x: np.sum(np.floor(x)))(X)
+
+
+# -- mistakes of programs that were written for JAX -----------------------------------------------------------
+
+
+def test_item_assignment_names_updated():
+    if "mindgrad.ops" not in sys.modules:  # it defines assignment to elements
+        with pytest.raises(TypeError, match=r"np\.updated\(x, index, value\)"):
+            np.array([1.0])[0] = 2.0
+
+
+def test_copy_of_a_tensor_is_another_tensor():
+    x = np.array(X)
+    for each in (np.array(x), np.copy(x), np.array(x, dtype=np.float64)):
+        assert each is not x
+        numpy.testing.assert_array_equal(each.asnumpy(), X)
+    assert np.asarray(X).dtype == np.float64
+
+
+def test_float_of_a_differentiated_number_names_the_core():
+    with pytest.raises(TypeError, match=r"derivative would be lost. Use a function of mindgrad\.core\.numpy"):
+        grad(lambda x: math.sin(x))(0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: grad(abs, 1.0)(2.0), TypeError, "argnums must be an int or a tuple of ints, but got 1.0"),
+        (lambda: grad(lambda x: [x, x], has_aux=True)(2.0), TypeError, "but returned a list"),
+        (lambda: jacrev(lambda x: x * 1j)(1.0), TypeError, "'jacrev', the output must be real.*Use jacfwd"),
+        (lambda: jacfwd(np.real)(1.0 + 2j), TypeError, "'jacfwd', the input .* Complex128. Use jacrev"),
+        (lambda: hessian(lambda x: x**3 * 1j)(1.0), TypeError, "'hessian', the output must be real"),
+        (lambda: hessian(np.real)(1.0 + 2j), TypeError, "'hessian', the input must be real"),
+        (lambda: np.stack([]), ValueError, "at least one array"),
+        (lambda: np.concatenate([]), ValueError, "at least one array"),
+        (lambda: np.concatenate(X, X), TypeError, "the axis must be an int or a tuple of ints"),
+        (
+            lambda: np.sum(X, axis=1.0),
+            TypeError,
+            "'sum', the axis must be an int or a tuple of ints, but got 1.0",
+        ),
+        (lambda: np.swapaxes(X, 0, 1), ValueError, "'swapaxes', axis 1 is out of bounds"),
+        (lambda: np.rollaxis(A, 5), ValueError, "'rollaxis', axis 5 is out of bounds"),
+        (lambda: np.zeros("a"), TypeError, "shape must be an int or a tuple of ints, but got 'a'"),
+        (lambda: np.reshape(X, (1.0, 3)), TypeError, r"but got \(1.0, 3\)"),
+    ],
+)
+def test_mistake_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_jacobian_of_a_complex_input_and_real_output_is_the_gradient():
+    square = lambda z: np.real(z * z)
+    for transform in (jacobian, jacrev, grad):
+        assert complex(transform(square)(1.0 + 2j)) == 2 - 4j
+    assert complex(jacobian(lambda z: z * z)(1.0 + 2j)) == 2 + 4j
+    assert jacobian(lambda x: x * 1j)(1.0) == 1j
+
+
+@pytest.mark.parametrize("transform", [grad, jacfwd, jacrev, jacobian, hessian])
+def test_derivative_with_respect_to_an_empty_container_is_empty(transform):
+    assert transform(lambda p: np.sum(X))({}) == {}
+
+
+def test_vmap_repeats_a_constant_result():
+    numpy.testing.assert_array_equal(vmap(lambda row: 3.0)(A).asnumpy(), [3.0, 3.0])
+    numpy.testing.assert_array_equal(vmap(lambda row: X, out_axes=1)(A).asnumpy(), numpy.stack([X, X], 1))
+    assert vmap(lambda row: 3.0, out_axes=None)(A) == 3.0
+    assert vmap(lambda row: (row, None))(A)[1] is None
+
+
+def test_integer_of_numpy_is_an_axis():
+    assert np.expand_dims(X, numpy.int64(0)).shape == (1, 3)
+    assert np.sum(A, axis=numpy.int64(1)).shape == (2,)

@@ -20,13 +20,13 @@ from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import Recorded, record
 
 __all__ = [
-    "Inputs", "Run", "check_sequences", "is_real", "like_tree", "positions_of", "recorded_run", "check_call",
-    "tensor_of",
+    "Inputs", "Run", "check_call", "check_real", "check_sequences", "is_real", "like_tree", "positions_of",
+    "recorded_run", "tensor_of",
 ]  # fmt: skip
 
 
 def check_call(api: Any, function: object, unknown: dict[str, Any] | None = None) -> None:
-    """Raise ``TypeError`` if a public function received an unknown keyword, or no function to transform.
+    """Raise ``TypeError`` for an unknown keyword, or for a value instead of a function.
 
     Args:
         api: the public function, such as ``grad``.
@@ -55,7 +55,7 @@ def check_sequences(owner: str, **given: object) -> None:
 
 def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[int]:
     """Convert ``argnums`` to a list of nonnegative indices of ``count`` arguments."""
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    numbers: list[Any] = list(argnums) if isinstance(argnums, Sequence) else [argnums]
     if any(isinstance(k, bool) or not isinstance(k, int) for k in numbers):
         raise TypeError(f"For '{owner}', argnums must be an int or a tuple of ints, but got {argnums!r}.")
     if any(not -count <= k < count for k in numbers):
@@ -216,7 +216,8 @@ def recorded_run(
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError(
-                    f"For '{owner}', with has_aux=True, the function must return a pair (output, aux)."
+                    f"For '{owner}', with has_aux=True, the function must return a pair (output, aux), but "
+                    f"returned a {type(result).__name__}."
                 )
             result, aux = result
         if accept is not None:
@@ -241,6 +242,13 @@ def _output(owner: str, leaf: Any) -> Any:
         f"For '{owner}', the function must return tensors and numbers, or containers of them, but "
         f"returned {leaf!r}."
     )
+
+
+def check_real(owner: str, name: str, tensors: Sequence[Tensor], instead: str) -> None:
+    """Raise ``TypeError`` if one of ``tensors`` is complex. ``instead`` is the last sentence of the error."""
+    for x in tensors:
+        if x.dtype.kind == "complex":
+            raise TypeError(f"For '{owner}', the {name} must be real, but has dtype {x.dtype}. {instead}")
 
 
 def is_real(x: Any) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, Never
 
-from mindgrad.core.api.arguments import Run, check_call, recorded_run
+from mindgrad.core.api.arguments import Run, check_call, check_real, recorded_run
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.numbers import as_python, block
@@ -75,7 +75,8 @@ def jacobian(
         indexed as ``jacobian[output][input]``. With ``has_aux``, it returns ``(jacobian, aux)``.
 
     Raises:
-        TypeError: If a differentiated argument has no derivative.
+        TypeError: If a differentiated argument has no derivative. ``jacrev`` requires real outputs, and
+            ``jacfwd`` requires real inputs unless an output is complex.
         ValueError: If ``argnums`` is not an index, or tuple of indices, of positional arguments.
 
     >>> from mindgrad.core import jacobian, numpy as np
@@ -93,7 +94,15 @@ def _jacobian(
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def compute(*args: Any, **kwargs: Any) -> Any:
         run = recorded_run(owner, function, args, kwargs, argnums, has_aux)
-        outputs, derivatives = transformed(run.recorded, rule, (), run.outputs)
+        chosen = rule
+        if all(y.dtype.kind != "complex" for y in run.outputs):  # forward mode omits the imaginary direction
+            if owner == "jacfwd":
+                check_real(owner, "input for a real output", run.inputs.tensors, "Use jacrev or jacobian.")
+            elif any(x.dtype.kind == "complex" for x in run.inputs.tensors):
+                chosen = by_rows
+        elif owner == "jacrev":
+            check_real(owner, "output", run.outputs, "Use jacfwd or jacobian.")
+        outputs, derivatives = transformed(run.recorded, chosen, (), run.outputs)
         blocks = [
             block(t, *pair)
             for t, pair in zip(derivatives, product(run.outputs, run.inputs.tensors), strict=True)
@@ -107,7 +116,7 @@ def _jacobian(
 
 def _parts(run: Run, blocks: Sequence[Tensor]) -> list[Sequence[Tensor]]:
     count = len(run.inputs.tensors)
-    return [blocks[k : k + count] for k in range(0, len(blocks), count or 1)]
+    return [blocks[k * count : (k + 1) * count] for k in range(len(run.outputs))]
 
 
 def arranged(run: Run, blocks: Sequence[Any], argnums: int | Sequence[int]) -> Any:

@@ -16,7 +16,8 @@ import numpy as np
 
 from mindgrad.core.api.arguments import check_call
 from mindgrad.core.api.axes import check_axes, leaf_axes, position, size_of
-from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.api.axes import mapped as has_axes
+from mindgrad.core.base.tree import flatten, map_leaves, unflatten
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
@@ -81,7 +82,7 @@ def vmap(
                     "For 'vmap', the function assigns a reference, which would receive a different value for "
                     "each batch element. Return the value instead."
                 )
-            return result
+            return map_leaves(_as_tensor, result) if has_axes(out_axes) else result
 
         types = [x.type.with_shape(x.shape[:k] + x.shape[k + 1 :]) for x, k in along]
         program = trace(element, types, values_are_inputs=outermost_program() is None)
@@ -97,6 +98,11 @@ def vmap(
         return as_python(unflatten(program.structure, results))
 
     return mapped
+
+
+def _as_tensor(leaf: Any) -> Any:
+    """Convert a number or array to a tensor, to which ``vmap`` can add a batch axis."""
+    return Tensor(leaf) if isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic)) else leaf
 
 
 def _axes_of(in_axes: Any, args: Sequence[Any]) -> list[tuple[str, int | None]]:

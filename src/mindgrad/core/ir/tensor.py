@@ -509,8 +509,8 @@ class Number(Tensor):
         if self.is_traced and self._array is not None:
             raise TypeError(
                 "float(), or a function of math or of another library, reads the value of a number that is "
-                "being differentiated; its derivative would be lost. Use a function of mindgrad.core.numpy "
-                f"instead{hints['functions']}, or stop_gradient(x).item() if no derivative is wanted."
+                "being differentiated; its derivative would be lost. Use a function of mindgrad.core.numpy"
+                f"{hints['functions']}, or stop_gradient(x).item() if no derivative is wanted."
             )
         return float(self._number())
 
