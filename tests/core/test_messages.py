@@ -357,3 +357,36 @@ def test_vmap_repeats_a_constant_result():
 def test_integer_of_numpy_is_an_axis():
     assert np.expand_dims(X, numpy.int64(0)).shape == (1, 3)
     assert np.sum(A, axis=numpy.int64(1)).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "create",
+    [lambda x, n: np.zeros(n), lambda x, n: np.arange(n), lambda x, n: np.reshape(x, (n,))],
+)
+def test_size_that_is_a_tensor_raises_at_its_line(create):
+    with pytest.raises(TypeError, match=r"A tensor is a size[\s\S]*line \d+[\s\S]*static in jit"):
+        jit(create)(X, np.array(3))
+
+
+@pytest.mark.parametrize(
+    "transform", [jit, vmap, lambda f: lambda x: scan(lambda c, row: (c, f(row)), 0.0, x)]
+)
+def test_tensor_that_left_its_function_raises(transform):
+    kept = []
+
+    def keep(x):
+        kept.append(np.sum(x))
+        return x
+
+    def use():
+        transform(keep)(A)
+        return kept[0] + 1
+
+    with pytest.raises(RuntimeError, match=r"outside the compiled function|created outside is changed"):
+        use()
+
+
+@pytest.mark.parametrize("transform", [jit, vmap])
+def test_selection_by_a_mask_raises_as_a_result(transform):
+    with pytest.raises(TypeError, match=r"number of elements that a mask selects[\s\S]*where\(mask, x, 0\)"):
+        transform(lambda x: x[x > 0])(A)

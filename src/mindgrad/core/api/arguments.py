@@ -26,13 +26,7 @@ __all__ = [
 
 
 def check_call(api: Any, function: object, unknown: dict[str, Any] | None = None) -> None:
-    """Raise ``TypeError`` for an unknown keyword, or for a value instead of a function.
-
-    Args:
-        api: the public function, such as ``grad``.
-        function: its first argument, which must be callable.
-        unknown: the keyword arguments that are not parameters of ``api``.
-    """
+    """Raise ``TypeError`` if ``api`` received an unknown keyword, or no function."""
     if unknown:
         count = api.__code__.co_argcount + api.__code__.co_kwonlyargcount
         check_keywords(api.__name__, unknown, api.__code__.co_varnames[:count])

@@ -125,11 +125,7 @@ def jit(
 def _static_parameters(
     function: Callable[..., Any], positions: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the indices and names of the static parameters. A call may use either for a parameter.
-
-    Raises:
-        ValueError: If the function does not have one of the parameters.
-    """
+    """Return the indices and names of the static parameters. A call may use either for a parameter."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a function of C without a signature

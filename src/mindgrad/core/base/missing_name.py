@@ -14,13 +14,7 @@ def missing_name(module: str, names: Sequence[str], name: str, depth: int = 1) -
     """Raise the error for a name that a module does not define, with similar names.
 
     Python discards the message of an ``AttributeError`` in the statement ``from module import name``, which
-    therefore raises ``ImportError``.
-
-    Args:
-        module: name of the module.
-        names: names that the module defines.
-        name: name that it does not define.
-        depth: number of frames from this function to the program that reads the name.
+    therefore raises ``ImportError``. ``depth`` counts the frames up to the program that reads the name.
     """
     frame = sys._getframe(depth)
     hint = nearest(name, names)

@@ -31,7 +31,15 @@ if TYPE_CHECKING:  # scripts/stubs.py generates this stub from the table of meth
 else:
     TensorMembers = object
 
-__all__ = ["MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked", "scalar_tensor"]
+__all__ = [
+    "LEFT_BEHIND", "MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked",
+    "scalar_tensor",
+]  # fmt: skip
+
+LEFT_BEHIND = (
+    "a tensor is used outside the compiled function that created it: it was stored in an attribute, list or "
+    "global while jit, vmap, or a loop traced the function. Return it from the function instead."
+)
 
 
 class Tensor(TensorMembers):
@@ -189,6 +197,8 @@ class Tensor(TensorMembers):
             :meth:`mindgrad.Tensor.asnumpy`, :meth:`mindgrad.Tensor.read_only_array`
         """
         array = self._array
+        if array is None and not self.is_traced:
+            raise RuntimeError(LEFT_BEHIND)
         if array is None:
             refuse(
                 "The value of a tensor is read inside a compiled function: by float(), int(), item(), "

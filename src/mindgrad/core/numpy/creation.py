@@ -13,7 +13,7 @@ from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Number, Tensor, make_tensor
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.numpy.elementwise import add, multiply, subtract
-from mindgrad.core.numpy.shapes import Shape, broadcast_to, ravel, sizes_of
+from mindgrad.core.numpy.shapes import Shape, broadcast_to, ravel, refuse_unknown_sizes, sizes_of
 from mindgrad.core.primitives import structural
 from mindgrad.core.trace.operands import cast, inexact, operand, promoted
 
@@ -99,6 +99,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Te
     ``stop`` is excluded. With one argument, the numbers are 0, 1, …. The default element type is int64 for
     ints and float32 for floats.
     """
+    refuse_unknown_sizes(start, stop, step)
     numbers = np.arange(start) if stop is None else np.arange(start, stop, step)
     return Tensor(numbers, _dtype_of(numbers, dtype))
 

@@ -106,7 +106,7 @@ def _attach() -> None:
     for name, function in UNARY.items():
         setattr(Tensor, f"__{name}__", function)
     Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment]
-    Tensor.__setitem__ = _refuse_assignment  # type: ignore[attr-defined]
+    Tensor.__setitem__ = _refuse_assignment  # type: ignore[method-assign, assignment]
     for name, method in METHODS.items():
         setattr(Tensor, name, method)
 

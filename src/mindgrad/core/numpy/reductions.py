@@ -41,7 +41,8 @@ def axes_of(name: str, axis: Axis, rank: int) -> tuple[int, ...]:
     """Convert ``axis`` to a tuple of nonnegative axes; ``None`` means all axes."""
     listed: Sequence[Any] = range(rank) if axis is None else axis if isinstance(axis, Sequence) else [axis]
     for number in listed:
-        if not isinstance(number, Integral):
+        is_integer = isinstance(number, Integral)
+        if not is_integer:
             raise TypeError(f"For '{name}', the axis must be an int or a tuple of ints, but got {axis!r}.")
         if not -rank <= number < rank:
             raise ValueError(f"For '{name}', axis {number} is out of bounds for a tensor with {rank} axes.")

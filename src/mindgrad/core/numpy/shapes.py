@@ -10,6 +10,8 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from mindgrad.core.arrays.getitem import element
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
 from mindgrad.core.primitives import static_slices, structural
 from mindgrad.core.trace.operands import applied, broadcast_shapes, broadcast_together, operand, promoted
@@ -28,9 +30,21 @@ Shape = SupportsIndex | Sequence[SupportsIndex]
 def sizes_of(shape: Shape) -> tuple[int, ...]:
     """Convert ``shape`` to a tuple; an int is a shape with one axis."""
     sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
+    refuse_unknown_sizes(*sizes)
     if not builtins.all(isinstance(n, SupportsIndex) for n in sizes):
         raise TypeError(f"A shape must be an int or a tuple of ints, but got {shape!r}.")
     return tuple(map(operator.index, sizes))
+
+
+def refuse_unknown_sizes(*sizes: object) -> None:
+    """Raise ``CompileError`` if one of ``sizes`` is a tensor without a value."""
+    if builtins.any(isinstance(n, Tensor) and n._array is None for n in sizes):
+        refuse(
+            "A tensor is a size, or a bound of arange. Its value is not known at compile time, so the shape "
+            "of the result is unknown",
+            "Pass the size as a Python int, which is static in jit, or use x.shape. To use fewer elements, "
+            "write a mask: where(arange(len(x)) < n, x, 0).",
+        )
 
 
 def shape(a: object) -> tuple[int, ...]:

@@ -362,7 +362,6 @@ def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False)
 
 
 def _paths(owner: str, structure: Any) -> list[str]:
-    """Return the paths of the leaves of a carry. ``fori_loop`` has a carry (index, value)."""
     listed = paths(structure, "carry")
     if owner == "fori_loop":
         return ["index", *[path.replace("carry[1]", "carry", 1) for path in listed[1:]]]
