@@ -20,14 +20,14 @@ hints.update({
     "NumPy": ", call it with ms.pure_callback(fn, result, x)",
     "condition": " Or write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
     "functions": " or mindgrad.ops",
-    "slice": " Or use ops.slice(x, begin, size), or run in PYNATIVE_MODE.",
-    "mask": " Or use ops.masked_fill, or run in PYNATIVE_MODE. On x[mask] itself, a compiled function can "
+    "slices": " Or use ops.slice(x, begin, size), or run in PYNATIVE_MODE.",
+    "masks": " Or use ops.masked_fill, or run in PYNATIVE_MODE. On x[mask] itself, a compiled function can "
     "call elementwise operators and sum, mean, prod, max, min, norm, std, var, any, and all.",
     "debug_nans": " Or run in PYNATIVE_MODE.",
     "fork": " Without jit, functions must run in PYNATIVE_MODE.",
-    "hook": " Or use ops.InsertGradientOf(f), whose function is differentiated.",
+    "hooks": " Or use ops.InsertGradientOf(f), whose function is differentiated.",
     "NaN": " Or call set_context(debug_nans=False).",
-    "callback": " Or write the derivative: call it in a Cell that has a method bprop(self, *inputs, out, "
+    "callbacks": " Or write the derivative: call it in a Cell that has a method bprop(self, *inputs, out, "
     "dout), or in a function with custom_vjp.",
 })  # fmt: skip
 

@@ -7,7 +7,7 @@ it is combined. Its derivative is a Python float.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def check_call(api: Any, function: object, unknown: dict[str, Any] | None = None) -> None:
+def check_call(
+    api: Callable[..., object], function: object, unknown: Mapping[str, object] | None = None
+) -> None:
     """Raise ``TypeError`` if ``api`` received an unknown keyword, or no function."""
     if unknown:
         count = api.__code__.co_argcount + api.__code__.co_kwonlyargcount

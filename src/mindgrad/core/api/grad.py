@@ -89,7 +89,12 @@ def value_and_grad(
 
 
 def _value_and_grad(
-    owner: str, function: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: dict[str, Any]
+    owner: str,
+    function: Callable[..., object],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    args: Sequence[object],
+    kwargs: dict[str, object],
 ) -> tuple[Any, Any, Any]:
     run = recorded_run(owner, function, args, kwargs, argnums, has_aux, _check_scalar)
     outputs, cotangents = transformed(run.recorded, reverse_rule, [None], run.outputs, is_last=True)

@@ -123,18 +123,18 @@ def jit(
 
 
 def _static_parameters(
-    function: Callable[..., Any], positions: tuple[int, ...], names: tuple[str, ...]
+    function: Callable[..., object], positions: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return the indices and names of the static parameters. A call may use either for a parameter."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a function of C without a signature
         return positions, names
-    kinds = {x.kind for x in parameters}
+    kinds = {x.kind.name for x in parameters}
     listed = [x.name for x in parameters if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
     known = {x.name for x in parameters}
-    missing: list[Any] = [n for n in names if n not in known and inspect.Parameter.VAR_KEYWORD not in kinds]
-    if inspect.Parameter.VAR_POSITIONAL not in kinds:
+    missing: list[Any] = [n for n in names if n not in known and "VAR_KEYWORD" not in kinds]
+    if "VAR_POSITIONAL" not in kinds:
         missing += [k for k in positions if not -len(listed) <= k < len(listed)]
         positions = tuple([k % max(len(listed), 1) for k in positions])
     if missing:

@@ -100,7 +100,7 @@ def vmap(
     return mapped
 
 
-def _as_tensor(leaf: Any) -> Any:
+def _as_tensor(leaf: object) -> object:
     """Convert a number or array to a tensor, to which ``vmap`` can add a batch axis."""
     return Tensor(leaf) if isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic)) else leaf
 

@@ -311,7 +311,7 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
         raise RuntimeError(
             f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is not known at "
             "compile time, so the shape of the result is also unknown. Use a mask, where(arange(len(x)) < n, "
-            "x, 0), or indices of a fixed number, x[begin + arange(size)]." + hints["slice"]
+            "x, 0), or indices of a fixed number, x[begin + arange(size)]." + hints["slices"]
         ) from None
     count = len(range(start, stop, step))
     if step < 0:
@@ -356,6 +356,6 @@ def unknown_mask_error(at: SourceLocation | None = None) -> NoReturn:
     refuse(
         f"For '{OPERATOR}', the number of elements that a mask selects depends on the values of the "
         "mask, which are not known at compile time",
-        "Use where(mask, x, 0), which keeps the shape." + hints["mask"],
+        "Use where(mask, x, 0), which keeps the shape." + hints["masks"],
         at=at,
     )

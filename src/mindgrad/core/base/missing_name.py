@@ -1,10 +1,10 @@
 """Errors for names that a module does not define."""
 
-import sys
 from collections.abc import Sequence
-from opcode import opmap
-from typing import NoReturn
+from inspect import currentframe
+from typing import Any, NoReturn
 
+from mindgrad.core.base._cpython import is_import
 from mindgrad.core.base.nearest import nearest
 
 __all__ = ["missing_name"]
@@ -16,8 +16,10 @@ def missing_name(module: str, names: Sequence[str], name: str, depth: int = 1) -
     Python discards the message of an ``AttributeError`` in the statement ``from module import name``, which
     therefore raises ``ImportError``. ``depth`` counts the frames up to the program that reads the name.
     """
-    frame = sys._getframe(depth)
+    frame: Any = currentframe()
+    for _ in range(depth):
+        frame = frame.f_back
     hint = nearest(name, names)
-    if frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]:
+    if is_import(frame):
         raise ImportError(f"cannot import name {name!r} from {module!r}{hint}", name=module)
     raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}", name=name)

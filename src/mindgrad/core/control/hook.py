@@ -84,7 +84,7 @@ def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
         return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]  # type: ignore[list-item]  # no tangent is None
     raise RuntimeError(
         "cannot differentiate a gradient that passed through a hook, because the derivative of a Python "
-        "hook is unknown. Remove the hook." + hints["hook"]
+        "hook is unknown. Remove the hook." + hints["hooks"]
     )
 
 

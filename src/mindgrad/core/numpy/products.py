@@ -53,11 +53,13 @@ def _contracted(owner: str, a: object, b: object, axes: int | Sequence[Any]) -> 
             f"have sizes {sizes} along axes {left} of the first, and {others} along {right} of the second."
         )
     free_axes = [k for k in range(x.ndim) if k not in left]
-    kept = [k for k in range(y.ndim) if k not in right]
+    kept_axes = [k for k in range(y.ndim) if k not in right]
     count = math.prod(x.shape[k] for k in left)
     rows = reshape(moveaxis(x, left, range(len(free_axes), x.ndim)), (-1, count))
     columns = reshape(moveaxis(y, right, range(len(right))), (count, -1))
-    return reshape(matmul(rows, columns), [*[x.shape[k] for k in free_axes], *[y.shape[k] for k in kept]])
+    return reshape(
+        matmul(rows, columns), [*[x.shape[k] for k in free_axes], *[y.shape[k] for k in kept_axes]]
+    )
 
 
 def dot(a: object, b: object) -> Any:

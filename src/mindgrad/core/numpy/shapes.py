@@ -182,11 +182,9 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     xs = promoted("concatenate", *arrays)
     if axis is None:
         xs, axis = [ravel(x) for x in xs], 0
-    return (
-        xs[0]
-        if len(xs) == 1
-        else applied(static_slices.concatenate, *xs, axis=axis_of("concatenate", axis, xs[0].ndim))
-    )
+    if len(xs) == 1:
+        return xs[0]
+    return applied(static_slices.concatenate, *xs, axis=axis_of("concatenate", axis, xs[0].ndim))
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:

@@ -89,7 +89,7 @@ class Callback:
                 f"For '{self.operator}', the derivative of '{self.name}' is unknown, because mindgrad cannot "
                 f"differentiate code that runs on NumPy arrays",
                 "use functions of mindgrad.core.numpy. If the result is a constant, pass stop_gradient(x)."
-                + hints["callback"],
+                + hints["callbacks"],
                 self.location,
             )
         ) from None

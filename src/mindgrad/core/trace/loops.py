@@ -93,7 +93,9 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     return _while_loop("while_loop", cond_fun, body_fun, init_val)
 
 
-def _while_loop(owner: str, cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
+def _while_loop(
+    owner: str, cond_fun: Callable[..., object], body_fun: Callable[..., object], init_val: object
+) -> Any:
     carry = _Tree(owner, init_val)
     body = _body_of(carry, lambda: _Traced(owner, body_fun, carry, unpack=False))
     test = _Traced(owner, lambda c: _scalar_test(cond_fun(c)), carry, unpack=False)
@@ -341,10 +343,10 @@ def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False)
         body = traced()
         structure = body.structure[-1][0] if is_pair else body.structure
         if structure != carry.structure or any(body.absent[: len(carry.types)]):
-            names, found = (_paths(body.owner, each) for each in (carry.structure, structure))
+            expected, returned = (_paths(body.owner, each) for each in (carry.structure, structure))
             raise TypeError(
                 f"For '{body.owner}', the function must return a carry of the same structure, with leaves "
-                f"{names}, but returned {_with_none(found, body.absent)}."
+                f"{expected}, but returned {_with_none(returned, body.absent)}."
             )
         after = [y.type for y in body.program.graph.outputs[: len(carry.types)]]
         if not carry.follow(after, body.are_numbers):
@@ -361,7 +363,7 @@ def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False)
     return body
 
 
-def _paths(owner: str, structure: Any) -> list[str]:
+def _paths(owner: str, structure: tuple[Any, ...]) -> list[str]:
     listed = paths(structure, "carry")
     if owner == "fori_loop":
         return ["index", *[path.replace("carry[1]", "carry", 1) for path in listed[1:]]]
@@ -389,10 +391,10 @@ def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
     the tensor.
     """
     if first.structure != second.structure or first.absent != second.absent:
-        found = [_with_none(paths(side.structure, "result"), side.absent) for side in (first, second)]
+        leaves_of = [_with_none(paths(side.structure, "result"), side.absent) for side in (first, second)]
         raise TypeError(
             f"For 'cond', the results of the functions must have the same structure, but true_fun returned "
-            f"the leaves {found[0]}, and false_fun {found[1]}."
+            f"the leaves {leaves_of[0]}, and false_fun {leaves_of[1]}."
         )
     types = []
     leaves = zip(paths(first.structure, "result"), first.absent, strict=True)
