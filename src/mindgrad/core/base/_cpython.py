@@ -233,7 +233,7 @@ def import_statements(code: CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def is_import(frame: FrameType) -> bool:
-    """Check whether ``frame`` is at the lookup of a name by ``from module import name``.
+    """Check whether ``frame`` is at a name of ``from module import name``.
 
     Tested on CPython 3.11 to 3.13. Fallback: ``False``; the error then has no suggestion.
     """
