@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from difflib import get_close_matches
 from types import FunctionType
 from typing import Any
 
@@ -361,7 +362,7 @@ def keyword_hint(name: str, names: Sequence[str]) -> str:
             return f". In mindgrad: {' and '.join(f'{each}=...' for each in other.split())}"
     if _OPPOSITES.get(name) in names:
         return f". In mindgrad: {_OPPOSITES[name]}=..., which means the opposite"
-    if name in REMEDIES:
+    if name in REMEDIES and not get_close_matches(name, names, cutoff=0.9):
         return f". In mindgrad: {REMEDIES[name]}"
     return nearest(name, names) or f"; there are {', '.join(names)}"
 

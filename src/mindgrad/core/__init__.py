@@ -54,4 +54,4 @@ def __getattr__(name: str) -> object:
             return numpy
         value = globals()[name] = getattr(_import_module(_MODULE_OF[name]), name)
         return value
-    raise AttributeError(f"module 'mindgrad.core' has no attribute {name!r}")
+    _import_module("mindgrad.core.base.missing_name").missing_name(__name__, __all__, name, depth=2)

@@ -134,7 +134,7 @@ def communication() -> Communication:
     if _communication is None:
         raise RuntimeError(
             "The graph contains collectives, but no package that runs them is loaded. Import "
-            "mindgrad.distributed."
+            "the package that defines them."
         )
     return _communication
 

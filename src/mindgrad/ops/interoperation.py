@@ -109,7 +109,7 @@ def _counterpart(function: str) -> str:
     operators = vars(sys.modules[__name__.rpartition(".")[0]])
     return next(
         (f"mindgrad.ops.{x}" for x in (name, f"bessel_{name}") if x in operators),
-        "a function of mindgrad.ops",
+        "a function of mindgrad.ops or mindgrad.core.numpy",
     )
 
 

@@ -105,7 +105,7 @@ def test_a_derivative_is_never_cut_off_by_dlpack(around):
     def taken(x):
         return Tensor(np.from_dlpack(x)).sum() * 2
 
-    with pytest.raises(TypeError, match=r"(?s)DLPack.*differentiated or compiled.*mindgrad\.ops"):
+    with pytest.raises(TypeError, match=r"(?s)DLPack.*differentiated or compiled.*Use stack\("):
         around(taken)(Tensor([1.0]))
 
 

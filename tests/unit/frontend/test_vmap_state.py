@@ -64,7 +64,7 @@ def test_what_is_no_ensemble():
         with pytest.raises(RuntimeError, match=text):
             ms.vmap(cells, None)(x)
     two = nn.CellList([nn.Dense(2, 3), nn.Dense(2, 3)])
-    with pytest.raises(RuntimeError, match="must be the number of Cells, 2, but argument 0 'x' has 3"):
+    with pytest.raises(RuntimeError, match="must be the number of models, 2, but argument 0 'x' has 3"):
         ms.vmap(two)(x)
 
 

@@ -168,7 +168,7 @@ def test_a_traced_tensor_is_passed_on_and_never_cut_off():
     op = ops.GradOperation(get_by_list=True)
     same(op(lambda x: Tensor(w) * x, ms.ParameterTuple([w]))(Tensor([2.0]))[0], np.array([2], np.float32))
     for run in (ops.grad, lambda f: Compiled(ops.grad(f))):
-        with pytest.raises(TypeError, match=r"derivative would be lost.*ops\.stack"):
+        with pytest.raises(TypeError, match=r"derivative would be lost.*with stack"):
             run(lambda x: Tensor([x[0], 1.0]).sum())(Tensor([1.0, 2.0]))
 
 
@@ -247,7 +247,7 @@ def test_values_are_unknown_while_compiling(read):
 
 
 def test_truth_is_unknown_while_compiling():
-    with pytest.raises(TypeError, match=r"ops\.where"):
+    with pytest.raises(TypeError, match=r"where\(condition, x, 0\)"):
         Compiled(lambda x: [y for y in (x, -x) if y > 0])(Tensor(1.0))
 
 

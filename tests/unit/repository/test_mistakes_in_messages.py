@@ -41,7 +41,7 @@ def test_a_size_that_a_tensor_decides_on_asks_for_an_int(function):
         (lambda x: special.airy(x)[0], r"^scipy\.special\.airy was applied.*Use a function of mindgrad\.ops"),
         (lambda x: np.linalg.det(ops.diag(x)), r"^np\.linalg\.det was applied.*Use mindgrad\.ops\.det"),
         (lambda x: np.cbrt(x), r"^np\.cbrt was applied"),
-        (lambda x: np.array([-x[0]]), r"^np\.array was applied.*Use mindgrad\.ops\.stack"),
+        (lambda x: np.array([-x[0]]), r"^np\.array was applied.*Use stack\(\["),
     ],
 )
 @pytest.mark.parametrize("transform", [ms.grad, ms.jit])

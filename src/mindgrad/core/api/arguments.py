@@ -7,23 +7,51 @@ it is combined. Its derivative is a Python float.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.core.base.keywords import check_keywords
 from mindgrad.core.base.tree import differences, flatten, paths, unflatten
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import Recorded, record
 
-__all__ = ["Inputs", "Run", "is_real", "like_tree", "positions_of", "recorded_run", "tensor_of"]
+__all__ = [
+    "Inputs", "Run", "check_call", "check_real", "check_sequences", "is_real", "like_tree", "positions_of",
+    "recorded_run", "tensor_of",
+]  # fmt: skip
+
+
+def check_call(
+    api: Callable[..., object], function: object, unknown: Mapping[str, object] | None = None
+) -> None:
+    """Raise ``TypeError`` if ``api`` received an unknown keyword, or no function."""
+    if unknown:
+        count = api.__code__.co_argcount + api.__code__.co_kwonlyargcount
+        check_keywords(api.__name__, unknown, api.__code__.co_varnames[:count])
+    if not callable(function):
+        raise TypeError(
+            f"For '{api.__name__}', the first argument must be a function, but got {function!r} of type "
+            f"{type(function).__name__}. Pass f, not the result f(x)."
+        )
+
+
+def check_sequences(owner: str, **given: object) -> None:
+    """Raise ``TypeError`` if one of the arguments ``given`` is not a tuple or list."""
+    for name, value in given.items():
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(
+                f"For '{owner}', {name} must be a tuple or list with one element for each argument, but got "
+                f"{type(value).__name__}. Write ({name[:-1]},) for one argument."
+            )
 
 
 def positions_of(owner: str, argnums: int | Sequence[int], count: int) -> list[int]:
     """Convert ``argnums`` to a list of nonnegative indices of ``count`` arguments."""
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    numbers: list[Any] = list(argnums) if isinstance(argnums, Sequence) else [argnums]
     if any(isinstance(k, bool) or not isinstance(k, int) for k in numbers):
         raise TypeError(f"For '{owner}', argnums must be an int or a tuple of ints, but got {argnums!r}.")
     if any(not -count <= k < count for k in numbers):
@@ -173,12 +201,10 @@ def recorded_run(
         accept: function of ``owner`` and the output that raises an error if the output is not supported.
 
     Raises:
-        TypeError: If ``function`` is not callable, a differentiated argument has no derivative, or a leaf of
-            the output is neither a tensor nor a number.
+        TypeError: If a differentiated argument has no derivative, or a leaf of the output is neither a tensor
+            nor a number.
         ValueError: If ``argnums`` is out of range.
     """
-    if not callable(function):
-        raise TypeError(f"For '{owner}', the first argument must be a function, but got {function!r}.")
     inputs = Inputs(owner, args, positions_of(owner, argnums, len(args)))
     count = 0
 
@@ -188,7 +214,8 @@ def recorded_run(
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError(
-                    f"For '{owner}', with has_aux=True, the function must return a pair (output, aux)."
+                    f"For '{owner}', with has_aux=True, the function must return a pair (output, aux), but "
+                    f"returned a {type(result).__name__}."
                 )
             result, aux = result
         if accept is not None:
@@ -213,6 +240,13 @@ def _output(owner: str, leaf: object) -> Any:
         f"For '{owner}', the function must return tensors and numbers, or containers of them, but "
         f"returned {leaf!r}."
     )
+
+
+def check_real(owner: str, name: str, tensors: Sequence[Tensor], instead: str) -> None:
+    """Raise ``TypeError`` if one of ``tensors`` is complex. ``instead`` is the last sentence of the error."""
+    for x in tensors:
+        if x.dtype.kind == "complex":
+            raise TypeError(f"For '{owner}', the {name} must be real, but has dtype {x.dtype}. {instead}")
 
 
 def is_real(x: object) -> bool:

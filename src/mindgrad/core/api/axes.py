@@ -183,9 +183,9 @@ def size_of(
     )
     if ensemble_size is not None and sizes - {ensemble_size}:
         raise RuntimeError(
-            f"For 'vmap', the axis_size of each argument must be the number of Cells, "
+            f"For 'vmap', the axis_size of each argument must be the number of models, "
             f"{ensemble_size}, but {listed}. "
-            f"Use None in 'in_axes' for an argument that all Cells share."
+            f"Use None in 'in_axes' for an argument that all models share."
         )
     if len(sizes) > 1:
         raise RuntimeError(

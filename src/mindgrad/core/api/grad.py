@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Never
 
-from mindgrad.core.api.arguments import is_real, recorded_run
+from mindgrad.core.api.arguments import check_call, is_real, recorded_run
 from mindgrad.core.base.tree import flatten
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.rules import reverse_rule
@@ -22,7 +22,7 @@ __all__ = ["grad", "value_and_grad"]
 
 
 def grad(
-    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of ``function``.
 
@@ -46,18 +46,18 @@ def grad(
     >>> grad(lambda x: x * x * x)(2.0)
     12.0
     """
-    compute = _value_and_grad("grad", function, argnums, has_aux)
+    check_call(grad, function, unknown)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def gradient(*args: object, **kwargs: object) -> Any:
-        _, aux, gradients = compute(args, kwargs)
+        _, aux, gradients = _value_and_grad("grad", function, argnums, has_aux, args, kwargs)
         return (gradients, aux) if has_aux else gradients
 
     return gradient
 
 
 def value_and_grad(
-    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the output and the gradient of ``function``.
 
@@ -78,27 +78,29 @@ def value_and_grad(
     >>> value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
     (6.0, (3.0, 2.0))
     """
-    compute = _value_and_grad("value_and_grad", function, argnums, has_aux)
+    check_call(value_and_grad, function, unknown)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def value_and_gradient(*args: object, **kwargs: object) -> Any:
-        value, aux, gradients = compute(args, kwargs)
+        value, aux, gradients = _value_and_grad("value_and_grad", function, argnums, has_aux, args, kwargs)
         return ((value, aux) if has_aux else value), gradients
 
     return value_and_gradient
 
 
 def _value_and_grad(
-    owner: str, function: Callable[..., object], argnums: int | Sequence[int], has_aux: bool
-) -> Callable[..., tuple[Any, Any, Any]]:
-    def compute(args: Sequence[object], kwargs: dict[str, object]) -> tuple[Any, Any, Any]:
-        run = recorded_run(owner, function, args, kwargs, argnums, has_aux, _check_scalar)
-        outputs, cotangents = transformed(run.recorded, reverse_rule, [None], run.outputs, is_last=True)
-        value, aux = run.result(outputs)
-        gradients = run.inputs.trees(cotangents)
-        return value, aux, gradients[0] if isinstance(argnums, int) else gradients
-
-    return compute
+    owner: str,
+    function: Callable[..., object],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    args: Sequence[object],
+    kwargs: dict[str, object],
+) -> tuple[Any, Any, Any]:
+    run = recorded_run(owner, function, args, kwargs, argnums, has_aux, _check_scalar)
+    outputs, cotangents = transformed(run.recorded, reverse_rule, [None], run.outputs, is_last=True)
+    value, aux = run.result(outputs)
+    gradients = run.inputs.trees(cotangents)
+    return value, aux, gradients[0] if isinstance(argnums, int) else gradients
 
 
 def _check_scalar(owner: str, output: object) -> None:

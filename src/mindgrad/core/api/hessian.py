@@ -18,9 +18,9 @@ import functools
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, Never
 
-from mindgrad.core.api.arguments import like_tree, recorded_run
+from mindgrad.core.api.arguments import check_call, check_real, check_sequences, like_tree, recorded_run
 from mindgrad.core.api.jacobian import arranged, blocks_of
 from mindgrad.core.control.lazy_hessian import lazy_hessian
 from mindgrad.core.ir.build import Builder, building
@@ -45,7 +45,7 @@ Rule = Callable[..., list[Atom]]
 
 
 def hessian(
-    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Hessian of ``function``.
 
@@ -60,7 +60,7 @@ def hessian(
         that is indexed as ``hessian[output][input][input]``. With ``has_aux``, it returns ``(hessian, aux)``.
 
     Raises:
-        TypeError: If a differentiated argument has no derivative.
+        TypeError: If a differentiated argument has no derivative, or an input or output is complex.
         ValueError: If ``argnums`` is not an index, or tuple of indices, of positional arguments.
 
     >>> from mindgrad.core import hessian, numpy as np
@@ -68,19 +68,21 @@ def hessian(
     [[ 6.  0.]
      [ 0. 12.]]
     """
+    check_call(hessian, function, unknown)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def compute(*args: object, **kwargs: object) -> Any:
         run = recorded_run("hessian", function, args, kwargs, argnums, has_aux)
-        outputs, derivatives = transformed(run.recorded, hessian_rule, (), run.outputs)
         operands = run.inputs.tensors
+        advice = "Differentiate functions of the real and imaginary parts."
+        check_real("hessian", "input", operands, advice)
+        check_real("hessian", "output", run.outputs, advice)
+        outputs, derivatives = transformed(run.recorded, hessian_rule, (), run.outputs)
         triples = product(run.outputs, operands, operands)
         parts = [block(t, *triple) for t, triple in zip(derivatives, triples, strict=True)]
-        for _ in range(2):
-            parts = [
-                arranged(run, parts[k : k + len(operands)], argnums)
-                for k in range(0, len(parts), len(operands) or 1)
-            ]
+        size = len(operands)
+        for count in (len(run.outputs) * size, len(run.outputs)):
+            parts = [arranged(run, parts[k * size : (k + 1) * size], argnums) for k in range(count)]
         output, aux = run.result(outputs)
         nested = blocks_of(run, output, parts)
         return (nested, aux) if has_aux else nested
@@ -116,6 +118,8 @@ def hvp(
     >>> hvp(lambda x, y: x * x * y, (2.0, 3.0), (1.0, 0.0))
     (6.0, 4.0)
     """
+    check_call(hvp, function)
+    check_sequences("hvp", primals=primals, tangents=tangents)
     run = recorded_run("hvp", function, tuple(primals), {}, range(len(primals)), has_aux)
     vectors = like_tree("hvp", "tangents", tuple(tangents), run.inputs.values())
     outputs, products = transformed(run.recorded, forward_over_reverse, vectors, run.outputs)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Never
 
-from mindgrad.core.api.arguments import Run, recorded_run
+from mindgrad.core.api.arguments import Run, check_call, check_real, recorded_run
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.tensor import Tensor
@@ -25,7 +25,7 @@ __all__ = ["arranged", "blocks_of", "jacfwd", "jacobian", "jacrev"]
 
 
 def jacfwd(
-    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in forward mode.
 
@@ -36,11 +36,12 @@ def jacfwd(
     >>> print(jacfwd(lambda t: np.sin(t * np.array([0.0, 1.0])))(0.0))
     [0. 1.]
     """
+    check_call(jacfwd, function, unknown)
     return _jacobian("jacfwd", by_columns, function, argnums, has_aux)
 
 
 def jacrev(
-    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in reverse mode.
 
@@ -52,11 +53,12 @@ def jacrev(
     [[2. 0.]
      [0. 4.]]
     """
+    check_call(jacrev, function, unknown)
     return _jacobian("jacrev", by_rows, function, argnums, has_aux)
 
 
 def jacobian(
-    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    function: Callable[..., object], argnums: int | Sequence[int] = 0, has_aux: bool = False, **unknown: Never
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function``.
 
@@ -74,7 +76,8 @@ def jacobian(
         indexed as ``jacobian[output][input]``. With ``has_aux``, it returns ``(jacobian, aux)``.
 
     Raises:
-        TypeError: If a differentiated argument has no derivative.
+        TypeError: If a differentiated argument has no derivative. ``jacrev`` requires real outputs, and
+            ``jacfwd`` requires real inputs unless an output is complex.
         ValueError: If ``argnums`` is not an index, or tuple of indices, of positional arguments.
 
     >>> from mindgrad.core import jacobian, numpy as np
@@ -82,6 +85,7 @@ def jacobian(
     [[2. 1. 0.]
      [0. 4. 2.]]
     """
+    check_call(jacobian, function, unknown)
     return _jacobian("jacobian", by_fewer, function, argnums, has_aux)
 
 
@@ -92,7 +96,15 @@ def _jacobian(
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def compute(*args: object, **kwargs: object) -> Any:
         run = recorded_run(owner, function, args, kwargs, argnums, has_aux)
-        outputs, derivatives = transformed(run.recorded, rule, (), run.outputs)
+        chosen = rule
+        if all(y.dtype.kind != "complex" for y in run.outputs):  # forward mode omits the imaginary direction
+            if owner == "jacfwd":
+                check_real(owner, "input for a real output", run.inputs.tensors, "Use jacrev or jacobian.")
+            elif any(x.dtype.kind == "complex" for x in run.inputs.tensors):
+                chosen = by_rows
+        elif owner == "jacrev":
+            check_real(owner, "output", run.outputs, "Use jacfwd or jacobian.")
+        outputs, derivatives = transformed(run.recorded, chosen, (), run.outputs)
         blocks = [
             block(t, *pair)
             for t, pair in zip(derivatives, product(run.outputs, run.inputs.tensors), strict=True)
@@ -106,7 +118,7 @@ def _jacobian(
 
 def _parts(run: Run, blocks: Sequence[Tensor]) -> list[Sequence[Tensor]]:
     count = len(run.inputs.tensors)
-    return [blocks[k : k + count] for k in range(0, len(blocks), count or 1)]
+    return [blocks[k * count : (k + 1) * count] for k in range(len(run.outputs))]
 
 
 def arranged(run: Run, blocks: Sequence[object], argnums: int | Sequence[int]) -> Any:

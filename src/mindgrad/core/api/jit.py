@@ -11,12 +11,14 @@ operators of the graph are recorded, so ``jit`` can be nested with ``grad`` and 
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
+from mindgrad.core.api.arguments import check_call
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
@@ -56,6 +58,7 @@ def jit(
     function: Callable[..., object],
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    **unknown: Never,
 ) -> Callable[..., Any]:
     """Return a function that computes ``function`` as one compiled graph.
 
@@ -73,6 +76,7 @@ def jit(
         Callable: function of the same arguments and with the same results.
 
     Raises:
+        ValueError: If a static argument is not a parameter of ``function``.
         TypeError: In a call, if a static argument is not hashable.
         CompileError: In a call, if the function needs the value of a tensor, such as for the condition of
             ``if``.
@@ -81,8 +85,16 @@ def jit(
     >>> print(jit(lambda x: np.sum(x * x))(np.array([1.0, 2.0])))
     5.0
     """
+    check_call(jit, function, unknown)
     positions = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    if not all(isinstance(k, int) for k in positions) or not all(isinstance(n, str) for n in names):
+        raise TypeError(
+            "For 'jit', static_argnums must be ints, and static_argnames must be strings, but got "
+            f"{static_argnums!r} and {static_argnames!r}."
+        )
+    if positions or names:
+        positions, names = _static_parameters(function, positions, names)
     programs: dict[Any, _Program] = {}
     lock = threading.RLock()
 
@@ -108,6 +120,30 @@ def jit(
         return _applied(program, operands)
 
     return call
+
+
+def _static_parameters(
+    function: Callable[..., object], positions: tuple[int, ...], names: tuple[str, ...]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the indices and names of the static parameters. A call may use either for a parameter."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function of C without a signature
+        return positions, names
+    kinds = {x.kind.name for x in parameters}
+    listed = [x.name for x in parameters if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
+    known = {x.name for x in parameters}
+    missing: list[Any] = [n for n in names if n not in known and "VAR_KEYWORD" not in kinds]
+    if "VAR_POSITIONAL" not in kinds:
+        missing += [k for k in positions if not -len(listed) <= k < len(listed)]
+        positions = tuple([k % max(len(listed), 1) for k in positions])
+    if missing:
+        raise ValueError(
+            f"For 'jit', the static argument {missing[0]!r} is not a parameter of the function, whose "
+            f"parameters are {[x.name for x in parameters]}."
+        )
+    together = {*names, *[n for k, n in enumerate(listed) if k in positions]}
+    return (*positions, *[k for k, n in enumerate(listed) if n in together]), tuple(together)
 
 
 def _static_leaves(

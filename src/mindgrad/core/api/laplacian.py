@@ -16,9 +16,9 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Never
 
-from mindgrad.core.api.arguments import Run, recorded_run
+from mindgrad.core.api.arguments import Run, check_call, recorded_run
 from mindgrad.core.api.jacobian import blocks_of
 from mindgrad.core.ir.build import Builder, current
 from mindgrad.core.ir.graph import Atom, Equation, Variable
@@ -41,7 +41,7 @@ __all__ = ["along_direction", "divergence_rule", "laplacian", "on_points", "summ
 Rule = Callable[..., list[Atom]]
 
 
-def laplacian(function: Callable[..., object], argnums: int = 0) -> Callable[..., Any]:
+def laplacian(function: Callable[..., object], argnums: int = 0, **unknown: Never) -> Callable[..., Any]:
     """Return a function that computes the Laplacian ``Σ_d ∂²f/∂x_d²`` of ``function``.
 
     Args:
@@ -60,6 +60,7 @@ def laplacian(function: Callable[..., object], argnums: int = 0) -> Callable[...
     >>> print(laplacian(lambda x: np.sum(x**3, -1))(np.array([[1.0, 2.0], [0.0, 1.0]])))
     [18.  6.]
     """
+    check_call(laplacian, function, unknown)
     rule = on_points("laplacian", summed_directions("unit"))
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
@@ -192,5 +193,5 @@ def _points_are_mixed(owner: str, x: Variable, equation: Equation) -> str:
         f"For '{owner}', each output value must depend on one point only, but for an input of shape "
         f"{x.shape}, '{equation.primitive.name}' combines several points{location}, as batch normalization "
         f"does in training. Apply '{owner}' to the function of one point, and map it over the points: "
-        f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
+        f"vmap({owner}(f))(x)."
     )

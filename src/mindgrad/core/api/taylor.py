@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from mindgrad.core.api.arguments import like_tree, recorded_run
+from mindgrad.core.api.arguments import check_call, check_sequences, like_tree, recorded_run
 from mindgrad.core.api.jacobian import blocks_of
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, Variable
@@ -57,6 +57,8 @@ def taylor(
     >>> print(taylor(lambda x: 1 / (1 - x), (0.0,), (1.0,), 4))
     [1. 1. 1. 1. 1.]
     """
+    check_call(taylor, function)
+    check_sequences("taylor", primals=primals, tangents=tangents)
     if isinstance(order, bool) or not isinstance(order, int):
         raise TypeError(f"For 'taylor', the order must be an int, but got {order!r}.")
     if order < 0:

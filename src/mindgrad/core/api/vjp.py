@@ -8,9 +8,9 @@ The functions that ``vjp`` and ``linearize`` return can be called many times, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Never
 
-from mindgrad.core.api.arguments import Run, like_tree, recorded_run
+from mindgrad.core.api.arguments import Run, check_call, check_sequences, like_tree, recorded_run
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.tensor import Number, Tensor, make_number
 from mindgrad.core.trace.numbers import as_python
@@ -21,7 +21,9 @@ from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 __all__ = ["jvp", "linearize", "vjp"]
 
 
-def vjp(function: Callable[..., object], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(
+    function: Callable[..., object], *primals: object, has_aux: bool = False, **unknown: Never
+) -> tuple[Any, ...]:
     """Compute the output of ``function`` and its vector–Jacobian product.
 
     Args:
@@ -44,6 +46,7 @@ def vjp(function: Callable[..., object], *primals: object, has_aux: bool = False
     >>> output, pullback(10.0)
     (6.0, (30.0, 20.0))
     """
+    check_call(vjp, function, unknown)
     run = recorded_run("vjp", function, primals, {}, range(len(primals)), has_aux)
     replay = Replay(run.recorded, reverse_rule, run.outputs)
     output, aux = run.result(replay.outputs)
@@ -82,7 +85,8 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
     (6.0, 23.0)
     """
-    _check_sequences("jvp", primals=primals, tangents=tangents)
+    check_call(jvp, function)
+    check_sequences("jvp", primals=primals, tangents=tangents)
     run = recorded_run("jvp", function, tuple(primals), {}, range(len(primals)), has_aux)
     vectors = like_tree("jvp", "tangents", tuple(tangents), run.inputs.values())
     outputs, pushed = transformed(run.recorded, forward_rule, vectors, run.outputs)
@@ -91,7 +95,9 @@ def jvp(
     return (output, derivative, aux) if has_aux else (output, derivative)
 
 
-def linearize(function: Callable[..., object], *primals: object, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(
+    function: Callable[..., object], *primals: object, has_aux: bool = False, **unknown: Never
+) -> tuple[Any, ...]:
     """Compute the output of ``function`` and its linear approximation.
 
     Args:
@@ -114,6 +120,7 @@ def linearize(function: Callable[..., object], *primals: object, has_aux: bool =
     >>> pushforward(1.0, 10.0)
     23.0
     """
+    check_call(linearize, function, unknown)
     run = recorded_run("linearize", function, primals, {}, range(len(primals)), has_aux)
     replay = Replay(run.recorded, forward_rule, run.outputs)
     output, aux = run.result(replay.outputs)
@@ -140,12 +147,3 @@ def _like_output(run: Run, tensors: Sequence[Tensor]) -> Any:
 
 def _typed(tensor: Tensor, like: object) -> Tensor:
     return make_number(tensor) if type(like) is Number else tensor
-
-
-def _check_sequences(owner: str, **given: object) -> None:
-    for name, value in given.items():
-        if not isinstance(value, (tuple, list)):
-            raise TypeError(
-                f"For '{owner}', {name} must be a tuple or list with one element for each argument, but got "
-                f"{type(value).__name__}."
-            )

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
+from mindgrad.core.api.arguments import check_call
 from mindgrad.core.api.axes import check_axes, leaf_axes, position, size_of
-from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.api.axes import mapped as has_axes
+from mindgrad.core.base.tree import flatten, map_leaves, unflatten
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.evaluate import inline_here
 from mindgrad.core.ir.graph import Graph
@@ -32,7 +34,9 @@ from mindgrad.core.transforms.batch import push_batch
 __all__ = ["batched", "vmap"]
 
 
-def vmap(function: Callable[..., object], in_axes: object = 0, out_axes: object = 0) -> Callable[..., Any]:
+def vmap(
+    function: Callable[..., object], in_axes: object = 0, out_axes: object = 0, **unknown: Never
+) -> Callable[..., Any]:
     """Return a function that applies ``function`` to each element of a batch.
 
     Args:
@@ -55,6 +59,7 @@ def vmap(function: Callable[..., object], in_axes: object = 0, out_axes: object 
     >>> print(vmap(np.dot, (0, None))(x, y))
     [12. 34.]
     """
+    check_call(vmap, function, unknown)
     check_axes("in_axes", in_axes)
     check_axes("out_axes", out_axes)
 
@@ -77,7 +82,7 @@ def vmap(function: Callable[..., object], in_axes: object = 0, out_axes: object 
                     "For 'vmap', the function assigns a reference, which would receive a different value for "
                     "each batch element. Return the value instead."
                 )
-            return result
+            return map_leaves(_as_tensor, result) if has_axes(out_axes) else result
 
         types = [x.type.with_shape(x.shape[:k] + x.shape[k + 1 :]) for x, k in along]
         program = trace(element, types, values_are_inputs=outermost_program() is None)
@@ -93,6 +98,11 @@ def vmap(function: Callable[..., object], in_axes: object = 0, out_axes: object 
         return as_python(unflatten(program.structure, results))
 
     return mapped
+
+
+def _as_tensor(leaf: object) -> object:
+    """Convert a number or array to a tensor, to which ``vmap`` can add a batch axis."""
+    return Tensor(leaf) if isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic)) else leaf
 
 
 def _axes_of(in_axes: object, args: Sequence[object]) -> list[tuple[str, int | None]]:

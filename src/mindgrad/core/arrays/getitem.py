@@ -199,7 +199,7 @@ def _value(value: object, x: Tensor) -> Tensor:
     if tensor.dtype.kind == "complex" and x.dtype.kind != "complex":
         raise TypeError(
             f"For '{_WRITE}', complex values cannot be written into a tensor of type {x.dtype}. Write "
-            f"their real part: ops.real(value)."
+            f"their real part: real(value)."
         )
     return cast(tensor, x.dtype)
 
@@ -280,7 +280,7 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
         raise RuntimeError(
             f"For '{_WRITE}', the value has shape {value.shape}, but the number of True elements of the "
             "mask is not known at compile time. The value must be a number, or a tensor without an "
-            "axis for these elements. Otherwise, use ops.where(mask, value, x)."
+            "axis for these elements. Otherwise, use where(mask, value, x)."
         )
     # ``value`` has one axis of size 1 for the true elements. Replace this axis by the axes of the mask.
     value = _fitted(value, (*basic[: subscript.front], 1, *behind))

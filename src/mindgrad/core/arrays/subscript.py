@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad.core.arrays.index_checks import Places, known, places
-from mindgrad.core.base.refusal import SourceLocation, refuse
+from mindgrad.core.base.refusal import SourceLocation, hints, refuse
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -300,7 +300,7 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
             refuse(
                 "A tensor is a bound or the step of a slice, so the size of the result is not known at "
                 "compile time",
-                "Use a mask, ops.where(ops.arange(len(x)) < n, x, 0), or pass the bound as a Python int.",
+                "Use a mask, where(arange(len(x)) < n, x, 0), or pass the bound as a Python int.",
             )
         raise TypeError(
             f"For '{OPERATOR}', the bounds and the step of a slice must be ints or None, but got {item!r}."
@@ -310,8 +310,8 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
     except RuntimeError:
         raise RuntimeError(
             f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is not known at "
-            f"compile time, so the shape of the result is also unknown. Use "
-            f"ops.slice(x, begin, size), whose size is fixed, or run in PYNATIVE_MODE."
+            "compile time, so the shape of the result is also unknown. Use a mask, where(arange(len(x)) < n, "
+            "x, 0), or indices of a fixed number, x[begin + arange(size)]." + hints["slices"]
         ) from None
     count = len(range(start, stop, step))
     if step < 0:
@@ -356,8 +356,6 @@ def unknown_mask_error(at: SourceLocation | None = None) -> NoReturn:
     refuse(
         f"For '{OPERATOR}', the number of elements that a mask selects depends on the values of the "
         "mask, which are not known at compile time",
-        "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE. "
-        "On x[mask] itself, a compiled function can call elementwise operators and sum, mean, prod, "
-        "max, min, norm, std, var, any, and all.",
+        "Use where(mask, x, 0), which keeps the shape." + hints["masks"],
         at=at,
     )

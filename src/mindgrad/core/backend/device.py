@@ -50,9 +50,7 @@ def select_device(target: str, device_id: int = 0) -> str:
         RuntimeError: If the device is missing and ``MINDGRAD_STRICT_DEVICE=1`` is set.
     """
     if target not in TARGETS:
-        raise ValueError(
-            f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, but got {target!r}."
-        )
+        raise ValueError(f"The 'device_target' must be one of {', '.join(TARGETS)}, but got {target!r}.")
     if target == "GPU" and must_join():
         # programs choose the device before they call communication.init(), but JAX can join a job only before
         # it starts. Therefore start JAX later
@@ -72,10 +70,7 @@ def _select(target: str, device_id: int) -> str:
         if has_joined() and len(devices) == 1:
             device_id = 0  # this process has one GPU, whatever its index on the machine
         if not 0 <= device_id < len(devices):
-            raise ValueError(
-                f"For 'set_context', the 'device_id' must be in range [0, {len(devices)}), "
-                f"but got {device_id}."
-            )
+            raise ValueError(f"The 'device_id' must be in range [0, {len(devices)}), but got {device_id}.")
         use_device(devices[device_id])
         set_kernel_runner(run_on_device)
         return "GPU"

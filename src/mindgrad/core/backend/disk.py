@@ -164,7 +164,7 @@ def _chosen() -> tuple[Path | None, str]:
     """Return the cache folder and ``""``, or ``None`` and why the cache is off."""
     is_enabled = settings.get("enable_compile_cache")
     if is_enabled is not None and not is_enabled:
-        return None, "set_context(enable_compile_cache=False)"
+        return None, "enable_compile_cache=False"
     if not limit():
         return None, f"{SIZE_VARIABLE}={os.environ[SIZE_VARIABLE]}"
     variable = os.environ.get(DIRECTORY_VARIABLE)

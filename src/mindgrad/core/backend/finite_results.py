@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad.core.backend.xla import compile_ahead
-from mindgrad.core.base.refusal import SourceLocation, located_text
+from mindgrad.core.base.refusal import SourceLocation, hints, located_text
 from mindgrad.core.ir import settings
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.finite import first_fault, refuse_fault
@@ -122,7 +122,7 @@ def locate_fault(graph: Graph, arrays: Sequence[Array]) -> None:
             "it, although the inputs are finite. The line is unknown, because the computation communicates "
             "with other processes and is not repeated"
         )
-        instead = "run in PYNATIVE_MODE, which checks every operator."
+        instead = "run the function without jit, which checks every operator." + hints["debug_nans"]
         source = communication.source
         raise FloatingPointError(
             f"{reason}: {instead}"

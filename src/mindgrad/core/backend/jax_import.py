@@ -35,6 +35,7 @@ import numpy as np
 
 from mindgrad.core.base.callback_errors import is_noted
 from mindgrad.core.base.collection import no_garbage
+from mindgrad.core.base.refusal import hints
 from mindgrad.core.base.signals import Deferred
 
 __all__ = ["is_jax_loaded", "jax_module", "prepare_import", "stopped_by_forks"]
@@ -141,8 +142,8 @@ def _refuse(*_: object) -> NoReturn:
     raise RuntimeError(
         "A compiled function was called in a process that was forked after a compilation. XLA's threads are "
         "not forked, so the call would wait for them forever. Start processes with the multiprocessing "
-        "method 'spawn' or 'forkserver', fork before the first compilation, or use PYNATIVE_MODE without jit "
-        "in forked processes."
+        "method 'spawn' or 'forkserver', fork before the first compilation, or call the function without jit "
+        "in forked processes." + hints["fork"]
     )
 
 

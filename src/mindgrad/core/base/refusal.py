@@ -21,6 +21,7 @@ import re
 import sys
 import types
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 __all__ = [
-    "HELPER", "CompileError", "SourceLocation", "before_trimming", "keeps_own_frames", "located_text",
-    "location_of", "refuse", "refuse_selections", "trim", "without_own_frames",
+    "HELPER", "CompileError", "SourceLocation", "before_trimming", "hints", "keeps_own_frames",
+    "located_text", "location_of", "refuse", "refuse_selections", "trim", "without_own_frames",
 ]  # fmt: skip
 
 #: suffix of ``co_qualname`` of the helper functions into which ``frontend.python.rewrite`` splits a user's
@@ -40,6 +41,9 @@ HELPER = ".<part>"
 
 #: end of ``co_qualname`` of a comprehension. Up to Python 3.11, a comprehension is a separate function
 _COMPREHENSION = re.compile(r"(\.<locals>\.<(list|set|dict)comp>)+$")
+
+#: for a topic of messages, a sentence with further fixes that an upper layer adds, with a space before it
+hints: dict[str, str] = defaultdict(str)
 
 _LONGEST = 110  # maximum number of characters of a source line in an error message
 _Error = TypeVar("_Error", bound=BaseException)

@@ -82,11 +82,7 @@ def _empty(jax: Module, xs: Sequence[Array], slots: int) -> tuple[Array, ...]:
 
 
 def save(
-    jax: Module,
-    continues: Callable,
-    step: Callable,
-    carry: Sequence[Array],
-    slots: int,
+    jax: Module, continues: Callable, step: Callable, carry: Sequence[Array], slots: int
 ) -> tuple[Array, ...]:
     """Emit the forward pass: a loop that saves some of its carries.
 
@@ -346,8 +342,5 @@ def _once(jax: Module, always: Array, compute: Callable, xs: Sequence[Array]) ->
 def _rows(jax: Module, buffer: Array, first: Array, rows: int) -> Array:
     zero = jax.numpy.int32(0)
     return jax.lax.dynamic_slice(
-        buffer,
-        (first, *[zero] * (buffer.ndim - 1)),
-        (rows, *buffer.shape[1:]),
-        allow_negative_indices=False,
+        buffer, (first, *[zero] * (buffer.ndim - 1)), (rows, *buffer.shape[1:]), allow_negative_indices=False
     )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mindgrad.core.base.refusal import hints
 from mindgrad.core.control.subgraphs import active, forward_body
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.primitive import Effects, InnerGraphs, Primitive
@@ -83,8 +84,7 @@ def _jvp(_: object, cts: Atoms, ts: Tangents, function: Callable) -> Tangents:
         return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]  # type: ignore[list-item]  # no tangent is None
     raise RuntimeError(
         "cannot differentiate a gradient that passed through a hook, because the derivative of a Python "
-        "hook is unknown. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
-        "the hook."
+        "hook is unknown. Remove the hook." + hints["hooks"]
     )
 
 

@@ -170,11 +170,7 @@ def _always(atoms: Atoms) -> Atom | None:
 
 
 def _transpose(
-    cts: Atoms,
-    *operands: Atom,
-    body: Graph,
-    active_inputs: tuple[int, ...],
-    active_outputs: tuple[int, ...],
+    cts: Atoms, *operands: Atom, body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]
 ) -> list[Tangent]:
     count = len(operands) - len(active_inputs)
     pullback = _pullback(body, active_inputs, active_outputs)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from mindgrad.core.base.refusal import hints
 from mindgrad.core.ir.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.ir.rules import Array, Element, NumpyType, Stored
 
@@ -93,8 +94,8 @@ def array_of_object(data: object) -> Array:
     except Exception as error:
         raise TypeError(
             f"For 'Tensor', the elements of the input_data of type {kind.__name__} cannot be read: "
-            f"{str(error).rstrip('.')}. If the array is on another device, use mindgrad.from_dlpack(x) or "
-            f"x.cpu(). If it has a gradient, use x.detach()."
+            f"{str(error).rstrip('.')}. If the array is on another device, use x.cpu(). If it has a "
+            f"gradient, use x.detach().{hints['DLPack']}"
         ) from error
     raise TypeError(
         f"For 'Tensor', the type of 'input_data' should be one of Tensor, ndarray, list, tuple, float, "
@@ -193,6 +194,6 @@ def tensor_element(data: Stored) -> object:
     if current.is_traced:
         raise TypeError(
             "For 'Tensor', the input_data is a list that contains a tensor that is being differentiated or "
-            "compiled; its derivative would be lost. Join tensors with ops.stack instead."
+            "compiled; its derivative would be lost. Join tensors with stack instead."
         )
     return current.host_array()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from mindgrad.core.base.location import located_source, user_frame
-from mindgrad.core.base.refusal import SourceLocation, located_text, location_of
+from mindgrad.core.base.refusal import SourceLocation, hints, located_text, location_of
 from mindgrad.core.ir.graph import DerivativeOf, is_finite
 from mindgrad.core.ir.rules import Array, Results, Source, Statics, Stored
 from mindgrad.core.ir.types import type_of
@@ -95,8 +95,8 @@ def refuse_fault(name: str, operands: Sequence[Stored], faulty: Array, source: S
         raise FloatingPointError(f"{reason} (debug_nans; the line is not known)")
     location = source if isinstance(source, SourceLocation) else SourceLocation(*source)
     instead = (
-        "keep the operands in the domain where the operator is finite, or set_context(debug_nans=False) to "
-        "allow it."
+        "keep the operands in the domain where the operator is finite, or allow the result by "
+        f"MINDGRAD_DEBUG_NANS=0.{hints['NaN']}"
     )
     if is_spread:
         instead = f"the difference of infinities, and zero times infinity, is NaN: {instead}"

@@ -33,7 +33,7 @@ from mindgrad.core.ir.kernels import run_kernel
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Atoms, Results, Statics, Stored
-from mindgrad.core.ir.tensor import Tensor, assign, make_tensor
+from mindgrad.core.ir.tensor import LEFT_BEHIND, Tensor, assign, make_tensor
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -44,12 +44,6 @@ __all__ = [
     "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost",
     "lifted", "open_scopes", "opened", "outermost_program", "rebind",
 ]  # fmt: skip
-
-
-LEFT_BEHIND = (
-    "a tensor is used outside the compiled function that created it: it was stored in an "
-    "attribute, list or global while the function was compiled. Return it from the function instead."
-)
 
 
 #: pair of a level, and a function that converts values of scopes up to this level to constants

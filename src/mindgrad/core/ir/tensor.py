@@ -16,7 +16,7 @@ import numpy as np
 from mindgrad.core.base.html import array_table, captioned
 from mindgrad.core.base.keywords import check_keywords
 from mindgrad.core.base.location import user_frame, warn_user
-from mindgrad.core.base.refusal import SourceLocation, location_of, refuse
+from mindgrad.core.base.refusal import SourceLocation, hints, location_of, refuse
 from mindgrad.core.base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad.core.base.waiting import computed
 from mindgrad.core.ir import constant_arguments, unknown_shape
@@ -32,7 +32,15 @@ if TYPE_CHECKING:  # scripts/stubs.py generates this stub from the table of meth
 else:
     TensorMembers = object
 
-__all__ = ["MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked", "scalar_tensor"]
+__all__ = [
+    "LEFT_BEHIND", "MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked",
+    "scalar_tensor",
+]  # fmt: skip
+
+LEFT_BEHIND = (
+    "a tensor is used outside the compiled function that created it: it was stored in an attribute, list or "
+    "global while jit, vmap, or a loop traced the function. Return it from the function instead."
+)
 
 
 class Tensor(TensorMembers):
@@ -190,13 +198,15 @@ class Tensor(TensorMembers):
             :meth:`mindgrad.Tensor.asnumpy`, :meth:`mindgrad.Tensor.read_only_array`
         """
         array = self._array
+        if array is None and not self.is_traced:
+            raise RuntimeError(LEFT_BEHIND)
         if array is None:
             refuse(
-                "The value of a tensor is read inside a compiled function: by asnumpy(), item(), tolist(), "
-                "or a library that converts it to an array. The value is not known at compile time",
-                "Use operators of mindgrad.ops on the tensor, call NumPy code with "
-                "mindgrad.pure_callback, return the tensor and read it outside, or run in "
-                "PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
+                "The value of a tensor is read inside a compiled function: by float(), int(), item(), "
+                "tolist(), asnumpy(), or a library that converts it to an array. The value is not known at "
+                "compile time: jit, vmap, cond, and loops such as scan call a function without values",
+                "Use functions of mindgrad.core.numpy on the tensor, or return the tensor and read it "
+                "outside." + hints["value"],
             )
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
@@ -335,12 +345,12 @@ class Tensor(TensorMembers):
             array = array.astype(dtype, copy=False)
         return np.array(array) if copy else array
 
-    def refuse_numpy(self, function: str = "np.array", instead: str = "mindgrad.ops.stack([...])") -> None:
+    def refuse_numpy(self, function: str = "np.array", instead: str = "stack([...])") -> None:
         """Raise an error if the tensor is traced, because NumPy drops derivatives.
 
         Args:
             function (str, optional): name of the NumPy function, for the message. Default: ``"np.array"``.
-            instead (str, optional): replacement, for the message. Default: ``"mindgrad.ops.stack([...])"``.
+            instead (str, optional): replacement, for the message. Default: ``"stack([...])"``.
 
         Returns:
             Nothing.
@@ -358,9 +368,8 @@ class Tensor(TensorMembers):
         if current.is_traced:
             raise TypeError(
                 f"{function} was applied to a tensor that is being differentiated or compiled; its "
-                f"derivative would be lost. Use {instead}, call it with "
-                f"ms.pure_callback(fn, result, x), or pass stop_gradient(x).asnumpy() if the program is not "
-                f"compiled and no derivative is wanted."
+                f"derivative would be lost. Use {instead}{hints['NumPy']}, or pass "
+                "stop_gradient(x).asnumpy() if the program is not compiled and no derivative is wanted."
             )
 
     def _number(self) -> Scalar:
@@ -385,10 +394,11 @@ class Tensor(TensorMembers):
     def __bool__(self) -> bool:
         if self._array is None:
             refuse(
-                "A tensor is the condition in code that is not compiled: the filter of a comprehension, a "
-                "generator, or a library function. Its value is not known at compile time",
-                "Keep every item and mask it, ops.where(condition, x, 0), because a compiled function has "
-                "fixed shapes. Or write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
+                "A tensor is the condition of Python code, such as 'if', 'while', 'and', or the filter of a "
+                "comprehension. Its value is not known at compile time: jit, vmap, cond, and loops such as "
+                "scan call a function without values",
+                "Choose elements with where(condition, x, 0), a branch with cond(condition, f, g, x), and a "
+                "number of iterations with while_loop." + hints["condition"],
             )
         if self.size != 1:
             raise ValueError(
@@ -510,8 +520,8 @@ class Number(Tensor):
         if self.is_traced and self._array is not None:
             raise TypeError(
                 "float(), or a function of math or of another library, reads the value of a number that is "
-                "being differentiated; its derivative would be lost. Use the function of mindgrad.ops "
-                "instead, or stop_gradient(x).item() if no derivative is wanted."
+                "being differentiated; its derivative would be lost. Use a function of mindgrad.core.numpy"
+                f"{hints['functions']}, or stop_gradient(x).item() if no derivative is wanted."
             )
         return float(self._number())
 
@@ -542,7 +552,7 @@ class Number(Tensor):
             refuse(
                 f"A {type(other).__name__} is repeated by a number that depends on a tensor, so its "
                 "length is not known at compile time",
-                "Use a tensor of the maximum length and a mask: ops.arange(n) < k.",
+                "Use a tensor of the maximum length and a mask: arange(n) < k.",
             )
 
 

@@ -5,8 +5,11 @@ Tensors are immutable: use ``updated(x, index, value)`` instead of ``x[index] = 
 float32, as in :class:`mindgrad.core.ir.tensor.Tensor`, unless a ``dtype`` is given.
 """
 
+import sys as _sys
+from functools import partial as _partial
 from math import e, inf, nan, pi
 
+from mindgrad.core.base.missing_name import missing_name as _missing_name
 from mindgrad.core.ir.dtype import (
     bool_,
     complex64,
@@ -51,3 +54,7 @@ __all__ = [
 ]  # fmt: skip
 for _module in (creation, elementwise, movement, products, reductions, shapes, sorting):
     __all__ += _module.__all__
+
+# ``__getattr__`` is not a ``def``, because type checkers would then accept all names
+for _module in (_sys.modules[__name__], linalg, fft):
+    vars(_module)["__getattr__"] = _partial(_missing_name, _module.__name__, _module.__all__)

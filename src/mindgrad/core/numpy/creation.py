@@ -10,17 +10,12 @@ import numpy as np
 
 from mindgrad.core.ir.dtype import as_dtype, float32, int64
 from mindgrad.core.ir.scope import apply
-from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.tensor import Number, Tensor, make_tensor
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.numpy.elementwise import add, multiply, subtract
-from mindgrad.core.numpy.shapes import Shape, broadcast_to, ravel, sizes_of
+from mindgrad.core.numpy.shapes import Shape, broadcast_to, ravel, refuse_unknown_sizes, sizes_of
 from mindgrad.core.primitives import structural
-from mindgrad.core.trace.operands import (
-    cast,
-    inexact,
-    operand,
-    promoted,
-)
+from mindgrad.core.trace.operands import cast, inexact, operand, promoted
 
 __all__ = [
     "arange", "array", "asarray", "astype", "copy", "empty", "empty_like", "eye", "full", "full_like",
@@ -34,9 +29,10 @@ def array(object: object, dtype: object = None) -> Tensor:
     if isinstance(object, (builtins.bool, int, float, complex)):
         return Tensor(object, dtype)
     x = operand(object, "array")
-    if isinstance(object, Tensor) and type(x) is not Tensor:  # a traced Python number, which becomes a tensor
-        x = make_tensor(x._array, x._type, x._scope, x._atom)
-        return cast(x, Tensor(object.sample()).dtype if dtype is None else as_dtype(dtype))  # type: ignore[attr-defined]
+    if isinstance(object, Tensor):
+        if isinstance(x, Number) and dtype is None:  # a traced Python number, which becomes a tensor
+            dtype = Tensor(x.sample()).dtype
+        x = make_tensor(x._array, x._type, x._scope, x._atom)  # an assignment to its elements keeps `object`
     return x if dtype is None else cast(x, as_dtype(dtype))
 
 
@@ -49,7 +45,7 @@ def astype(x: object, dtype: object) -> Tensor:
 
 
 def copy(a: object) -> Tensor:
-    """Return ``a`` as a tensor. Tensors are immutable, so a tensor is not copied."""
+    """Return a new tensor with the elements of ``a``."""
     return array(a)
 
 
@@ -103,6 +99,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: object = None) ->
     ``stop`` is excluded. With one argument, the numbers are 0, 1, …. The default element type is int64 for
     ints and float32 for floats.
     """
+    refuse_unknown_sizes(start, stop, step)
     numbers = np.arange(start) if stop is None else np.arange(start, stop, step)
     return Tensor(numbers, _dtype_of(numbers, dtype))
 

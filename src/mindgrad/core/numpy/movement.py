@@ -27,12 +27,7 @@ from mindgrad.core.numpy.shapes import (
     swapaxes,
 )
 from mindgrad.core.primitives import indexing, static_slices, structural
-from mindgrad.core.trace.operands import (
-    applied,
-    cast,
-    operand,
-    promoted,
-)
+from mindgrad.core.trace.operands import applied, cast, operand, promoted
 from mindgrad.core.trace.operands import broadcast_to as _broadcast_to
 
 __all__ = [

@@ -92,6 +92,10 @@ def _read(x: Tensor, index: object) -> Any:
     return element(operand(x, "getitem"), index)
 
 
+def _refuse_assignment(x: Tensor, index: object, value: object) -> None:
+    raise TypeError("Tensors are immutable, so x[index] = value fails. Use x = np.updated(x, index, value).")
+
+
 def _attach() -> None:
     """Attach the operators and methods, unless ``mindgrad.ops`` has attached its own."""
     if "__add__" in vars(Tensor):
@@ -102,6 +106,7 @@ def _attach() -> None:
     for name, function in UNARY.items():
         setattr(Tensor, f"__{name}__", function)
     Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment]
+    Tensor.__setitem__ = _refuse_assignment  # type: ignore[method-assign, assignment]
     for name, method in METHODS.items():
         setattr(Tensor, name, method)
 

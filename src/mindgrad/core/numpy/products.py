@@ -10,7 +10,7 @@ from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.elementwise import add, conjugate, multiply, subtract
 from mindgrad.core.numpy.movement import diagonal, pad, take
-from mindgrad.core.numpy.reductions import sum
+from mindgrad.core.numpy.reductions import axes_of, sum
 from mindgrad.core.numpy.shapes import moveaxis, ravel, reshape, stack
 from mindgrad.core.primitives.einsum import einsum_plan, matmul_plan
 from mindgrad.core.trace.operands import operand, promoted
@@ -38,18 +38,28 @@ def tensordot(a: object, b: object, axes: int | Sequence[int | Sequence[int]] = 
 
     ``axes`` is the number of these axes, or a pair of lists: the axes of ``a`` and the axes of ``b``.
     """
-    x, y = promoted("tensordot", a, b)
+    return _contracted("tensordot", a, b, axes)
+
+
+def _contracted(owner: str, a: object, b: object, axes: int | Sequence[Any]) -> Any:
+    x, y = promoted(owner, a, b)
     if isinstance(axes, int):
-        left, right = list(range(x.ndim - axes, x.ndim)), list(range(axes))
-    else:
-        left, right = ([each] if isinstance(each, int) else list(each) for each in axes)
-    left, right = [k % x.ndim for k in left], [k % y.ndim for k in right]
+        axes = range(x.ndim - axes, x.ndim), range(axes)
+    left, right = (axes_of(owner, each, v.ndim) for each, v in zip(axes, (x, y), strict=True))
+    sizes, others = [x.shape[k] for k in left], [y.shape[k] for k in right]
+    if sizes != others:
+        raise ValueError(
+            f"For '{owner}', the sizes of the summed axes must agree, but the shapes {x.shape} and {y.shape} "
+            f"have sizes {sizes} along axes {left} of the first, and {others} along {right} of the second."
+        )
     free_axes = [k for k in range(x.ndim) if k not in left]
-    others = [k for k in range(y.ndim) if k not in right]
+    kept_axes = [k for k in range(y.ndim) if k not in right]
     count = math.prod(x.shape[k] for k in left)
     rows = reshape(moveaxis(x, left, range(len(free_axes), x.ndim)), (-1, count))
     columns = reshape(moveaxis(y, right, range(len(right))), (count, -1))
-    return reshape(matmul(rows, columns), [*[x.shape[k] for k in free_axes], *[y.shape[k] for k in others]])
+    return reshape(
+        matmul(rows, columns), [*[x.shape[k] for k in free_axes], *[y.shape[k] for k in kept_axes]]
+    )
 
 
 def dot(a: object, b: object) -> Any:
@@ -57,7 +67,7 @@ def dot(a: object, b: object) -> Any:
     x, y = operand(a, "dot"), operand(b, "dot")
     if not x.ndim or not y.ndim:
         return multiply(x, y)
-    return tensordot(x, y, ([x.ndim - 1], [max(y.ndim - 2, 0)]))
+    return _contracted("dot", x, y, ([x.ndim - 1], [max(y.ndim - 2, 0)]))
 
 
 def vdot(a: object, b: object) -> Any:
@@ -68,7 +78,7 @@ def vdot(a: object, b: object) -> Any:
 def inner(a: object, b: object) -> Any:
     """Sum products over the last axes of ``a`` and ``b``."""
     x, y = operand(a, "inner"), operand(b, "inner")
-    return tensordot(x, y, ([x.ndim - 1], [y.ndim - 1])) if x.ndim and y.ndim else multiply(x, y)
+    return _contracted("inner", x, y, ([x.ndim - 1], [y.ndim - 1])) if x.ndim and y.ndim else multiply(x, y)
 
 
 def outer(a: object, b: object) -> Any:

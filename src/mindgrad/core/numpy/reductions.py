@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 from mindgrad.core.ir.dtype import as_dtype, bool_, int64
@@ -38,8 +39,11 @@ Axis = int | Sequence[int] | None
 
 def axes_of(name: str, axis: Axis, rank: int) -> tuple[int, ...]:
     """Convert ``axis`` to a tuple of nonnegative axes; ``None`` means all axes."""
-    listed = range(rank) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    listed: Sequence[Any] = range(rank) if axis is None else axis if isinstance(axis, Sequence) else [axis]
     for number in listed:
+        is_integer = isinstance(number, Integral)
+        if not is_integer:
+            raise TypeError(f"For '{name}', the axis must be an int or a tuple of ints, but got {axis!r}.")
         if not -rank <= number < rank:
             raise ValueError(f"For '{name}', axis {number} is out of bounds for a tensor with {rank} axes.")
     axes = tuple([number % rank for number in listed])

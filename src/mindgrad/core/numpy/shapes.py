@@ -10,15 +10,11 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from mindgrad.core.arrays.getitem import element
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.numpy.reductions import Axis, axes_of, axis_of
 from mindgrad.core.primitives import static_slices, structural
-from mindgrad.core.trace.operands import (
-    applied,
-    broadcast_shapes,
-    broadcast_together,
-    operand,
-    promoted,
-)
+from mindgrad.core.trace.operands import applied, broadcast_shapes, broadcast_together, operand, promoted
 from mindgrad.core.trace.operands import broadcast_to as _broadcast_to
 
 __all__ = [
@@ -33,7 +29,22 @@ Shape = SupportsIndex | Sequence[SupportsIndex]
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:
     """Convert ``shape`` to a tuple; an int is a shape with one axis."""
-    return (operator.index(shape),) if isinstance(shape, SupportsIndex) else tuple(map(operator.index, shape))
+    sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
+    refuse_unknown_sizes(*sizes)
+    if not builtins.all(isinstance(n, SupportsIndex) for n in sizes):
+        raise TypeError(f"A shape must be an int or a tuple of ints, but got {shape!r}.")
+    return tuple(map(operator.index, sizes))
+
+
+def refuse_unknown_sizes(*sizes: object) -> None:
+    """Raise ``CompileError`` if one of ``sizes`` is a tensor without a value."""
+    if builtins.any(isinstance(n, Tensor) and n._array is None for n in sizes):
+        refuse(
+            "A tensor is a size, or a bound of arange. Its value is not known at compile time, so the shape "
+            "of the result is unknown",
+            "Pass the size as a Python int, which is static in jit, or use x.shape. To use fewer elements, "
+            "write a mask: where(arange(len(x)) < n, x, 0).",
+        )
 
 
 def shape(a: object) -> tuple[int, ...]:
@@ -91,7 +102,7 @@ def moveaxis(a: object, source: int | Sequence[int], destination: int | Sequence
 def rollaxis(a: object, axis: int, start: int = 0) -> Any:
     """Move ``axis`` backwards until it is before axis ``start``."""
     x = operand(a, "rollaxis")
-    axis, start = axis % x.ndim, start + x.ndim if start < 0 else start
+    axis, start = axis_of("rollaxis", axis, x.ndim), start + x.ndim if start < 0 else start
     return moveaxis(x, axis, start - 1 if start > axis else start)
 
 
@@ -99,14 +110,15 @@ def swapaxes(a: object, axis1: int, axis2: int) -> Any:
     """Exchange two axes."""
     x = operand(a, "swapaxes")
     order = list(range(x.ndim))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
+    first, second = (axis_of("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+    order[first], order[second] = second, first
     return transpose(x, order)
 
 
 def expand_dims(a: object, axis: int | Sequence[int]) -> Any:
     """Insert axes of size 1 at the positions ``axis``."""
     x = operand(a, "expand_dims")
-    count = x.ndim + (1 if isinstance(axis, int) else len(axis))
+    count = x.ndim + (len(axis) if isinstance(axis, Sequence) else 1)
     axes, sizes = axes_of("expand_dims", axis, count), iter(x.shape)
     return reshape(x, [1 if k in axes else next(sizes) for k in range(count)])
 
@@ -167,19 +179,20 @@ def atleast_3d(*arys: object) -> Any:
 
 def concatenate(arrays: Sequence[object], axis: int | None = 0) -> Any:
     """Join tensors along an existing axis."""
+    if not len(arrays):
+        raise ValueError("For 'concatenate', at least one array is required, but got none.")
     xs = promoted("concatenate", *arrays)
     if axis is None:
         xs, axis = [ravel(x) for x in xs], 0
-    return (
-        xs[0]
-        if len(xs) == 1
-        else applied(static_slices.concatenate, *xs, axis=axis_of("concatenate", axis, xs[0].ndim))
-    )
+    if len(xs) == 1:
+        return xs[0]
+    return applied(static_slices.concatenate, *xs, axis=axis_of("concatenate", axis, xs[0].ndim))
 
 
 def stack(arrays: Sequence[object], axis: int = 0) -> Any:
     """Join tensors along a new axis."""
-    return concatenate([expand_dims(x, axis) for x in promoted("stack", *arrays)], axis)
+    xs = promoted("stack", *arrays) if len(arrays) else ()
+    return concatenate([expand_dims(x, axis) for x in xs], axis)
 
 
 def vstack(tup: Sequence[object]) -> Any:

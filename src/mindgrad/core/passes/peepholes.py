@@ -379,9 +379,7 @@ def _scaled(equation: Equation | None) -> _Scaled | None:
 # -- diagonals of Hessians -----------------------------------------------------------------------------
 
 TRACE = Rewrite(
-    "trace",
-    "tr ∇²y = Σ_j ∂_j² y",
-    "the trace or diagonal of a Hessian is computed without the matrix",
+    "trace", "tr ∇²y = Σ_j ∂_j² y", "the trace or diagonal of a Hessian is computed without the matrix"
 )
 
 

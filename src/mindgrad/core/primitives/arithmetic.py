@@ -218,10 +218,7 @@ mul = multilinear(
     pointwise=True,
     accepts="any",
     pattern=multiplied,
-    transpose=[
-        lambda ct, a, b: product(b, ct),
-        lambda ct, a, b: product(a, ct),
-    ],
+    transpose=[lambda ct, a, b: product(b, ct), lambda ct, a, b: product(a, ct)],
     algebra=Algebra(commutative=True),
     simplify=_simplify_mul,
     samples=reals(),
@@ -264,10 +261,7 @@ masked_multiply = multilinear(
     numpy=_masked_multiply_numpy,
     xla=_masked_multiply_xla,
     pointwise=True,
-    transpose=[
-        lambda ct, a, b: masked_multiply(b, ct),
-        lambda ct, a, b: masked_multiply(a, ct),
-    ],
+    transpose=[lambda ct, a, b: masked_multiply(b, ct), lambda ct, a, b: masked_multiply(a, ct)],
     jvp=lambda y, xs, ts: accumulate(
         [None if t is None else masked_multiply(x, t) for t, x in zip(ts, reversed(xs), strict=True)]
     ),

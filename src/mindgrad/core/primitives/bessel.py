@@ -152,10 +152,7 @@ def _j_partial(y: Atom, x: Atom, n: int) -> Atom:
     return (bessel_j(x, n=n - 1) - bessel_j(x, n=n + 1)) * 0.5
 
 
-_SAMPLES = [
-    case(reals(0.3, 12)[3], accepts="float", n=1),
-    case(reals(26, 60)[2], accepts="float", n=0),
-]
+_SAMPLES = [case(reals(0.3, 12)[3], accepts="float", n=1), case(reals(26, 60)[2], accepts="float", n=0)]
 
 #: ``bessel_j(x, n)``: Jₙ(x)
 bessel_j = elementwise(

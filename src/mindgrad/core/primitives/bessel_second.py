@@ -141,10 +141,7 @@ def _y_partial(x: Atom, n: int) -> Atom:
     return (bessel_y(x, n=n - 1) - bessel_y(x, n=n + 1)) * 0.5
 
 
-_SAMPLES = [
-    case(reals(0.3, 12)[3], accepts="float", n=1),
-    case(reals(26, 60)[2], accepts="float", n=0),
-]
+_SAMPLES = [case(reals(0.3, 12)[3], accepts="float", n=1), case(reals(26, 60)[2], accepts="float", n=0)]
 
 #: ``bessel_y(x, n)``: Yₙ(x)
 bessel_y = elementwise(

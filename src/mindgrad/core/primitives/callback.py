@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mindgrad.core.base.callback_errors import CallbackError, note
-from mindgrad.core.base.refusal import SourceLocation, located_text
+from mindgrad.core.base.refusal import SourceLocation, hints, located_text
 from mindgrad.core.ir.primitive import Effects, Primitive
 from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
@@ -88,9 +88,8 @@ class Callback:
             located_text(
                 f"For '{self.operator}', the derivative of '{self.name}' is unknown, because mindgrad cannot "
                 f"differentiate code that runs on NumPy arrays",
-                "write the derivative: call it in a Cell that has a method bprop(self, *inputs, out, dout), "
-                "or in a function with custom_vjp. If the result is a constant, pass "
-                "ops.stop_gradient(x).",
+                "use functions of mindgrad.core.numpy. If the result is a constant, pass stop_gradient(x)."
+                + hints["callbacks"],
                 self.location,
             )
         ) from None

@@ -19,14 +19,7 @@ __all__ = ["equal", "greater", "greater_equal", "less", "less_equal", "not_equal
 
 def _comparison(name: str, symbol: str, numpy: Kernel, xla: str, accepts: str = "any") -> Primitive:
     return pointwise_constant(
-        name,
-        symbol=symbol,
-        numpy=numpy,
-        xla=xla,
-        operands=2,
-        accepts=accepts,
-        result=bool_,
-        samples=reals(),
+        name, symbol=symbol, numpy=numpy, xla=xla, operands=2, accepts=accepts, result=bool_, samples=reals()
     )
 
 

@@ -75,12 +75,7 @@ imag = pointwise_linear(
 
 #: ``conj(x)``: the complex conjugate
 conj = pointwise_linear(
-    "conj",
-    numpy=np.conj,
-    xla="conj",
-    transpose=lambda ct, x: conj(ct),
-    accepts="complex",
-    samples=reals(),
+    "conj", numpy=np.conj, xla="conj", transpose=lambda ct, x: conj(ct), accepts="complex", samples=reals()
 )
 
 #: ``complex(re, im)`` = re + i im
@@ -90,10 +85,7 @@ complex = pointwise_linear(
     type_rule=_whole_type,
     numpy=_whole_numpy,
     xla="complex",
-    transpose=lambda ct, re, im: [
-        real(ct) if re.linear else None,
-        neg(imag(ct)) if im.linear else None,
-    ],
+    transpose=lambda ct, re, im: [real(ct) if re.linear else None, neg(imag(ct)) if im.linear else None],
     operands=2,
     accepts="float",
     samples=reals(),

@@ -404,16 +404,8 @@ conv = multilinear(
     samples=[
         case(_SIGNAL, reals()[4, 3, 3], **_window(1)),
         case(_SIGNAL, reals()[2, 3, 2], **_window(1, strides=(2,), padding=((1, 2),))),
-        case(
-            _SIGNAL,
-            reals()[2, 3, 3],
-            **_window(1, strides=(3,), rhs_dilation=(2,), padding=((2, 1),)),
-        ),
-        case(
-            _SIGNAL,
-            reals()[2, 3, 2],
-            **_window(1, strides=(2,), lhs_dilation=(3,), padding=((-1, 2),)),
-        ),
+        case(_SIGNAL, reals()[2, 3, 3], **_window(1, strides=(3,), rhs_dilation=(2,), padding=((2, 1),))),
+        case(_SIGNAL, reals()[2, 3, 2], **_window(1, strides=(2,), lhs_dilation=(3,), padding=((-1, 2),))),
         case(_SIGNAL, reals()[6, 1, 3], **_window(1, groups=3, padding=((1, 1),))),
         case(_IMAGE, reals()[3, 2, 3, 2], **_window(2, padding=((1, 0), (0, 2)))),
         case(

@@ -114,10 +114,7 @@ def _in_last_order(x: Labels, w: Labels, y: Labels) -> tuple[tuple[Labels, Label
     """Convert axis labels of operands and result from channels first to channels last."""
     spatial = len(w) - 2
     data = data_behind(len(x), spatial)
-    return (
-        (permuted_shape(x, data), permuted_shape(w, kernel_behind(spatial))),
-        (permuted_shape(y, data),),
-    )
+    return ((permuted_shape(x, data), permuted_shape(w, kernel_behind(spatial))), (permuted_shape(y, data),))
 
 
 def _in_first_order(axes: IndexMap) -> tuple[Labels, Labels, Labels]:

@@ -385,6 +385,12 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
             f"{a[-1]}, but the {'second-to-last' if len(b) > 1 else 'only'} axis of the second has size "
             f"{b[-2 if len(b) > 1 else 0]}."
         )
+    pairs = zip(a[-3::-1], b[-3::-1], strict=False)  # sizes before the last two axes, from the right
+    if any(m != n and 1 not in (m, n) for m, n in pairs):
+        raise ValueError(
+            f"For 'matmul', the axes before the last two must broadcast, but the shapes {a} and {b} have "
+            f"{a[:-2]} and {b[:-2]}."
+        )
     rank = max(len(a), len(b), 2) - 2
     left = (*range(-max(len(a) - 2, 0), 0), *("row",)[: len(a) - 1], "inner")
     right = (*range(-max(len(b) - 2, 0), 0), "inner", *("column",)[: len(b) - 1])

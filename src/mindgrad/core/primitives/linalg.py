@@ -158,12 +158,7 @@ triangular_solve = general(
     ),
     numpy=on_failure_nan(_triangular_numpy),
     xla=lambda jax, a, b, left, lower, transpose, unit_diagonal: jax.lax.linalg.triangular_solve(
-        a,
-        b,
-        left_side=left,
-        lower=lower,
-        transpose_a=transpose,
-        unit_diagonal=unit_diagonal,
+        a, b, left_side=left, lower=lower, transpose_a=transpose, unit_diagonal=unit_diagonal
     ),
     jvp=_triangular_jvp,
     transpose=lambda ct, a, b, transpose, **rest: [
@@ -233,20 +228,12 @@ solve = general(
     ),
     xla=_solve_xla,
     jvp=_solve_jvp,
-    transpose=lambda ct, a, b, transpose=False: [
-        None,
-        _discarded(solve(a, ct, transpose=not transpose), ct),
-    ],
+    transpose=lambda ct, a, b, transpose=False: [None, _discarded(solve(a, ct, transpose=not transpose), ct)],
     axes=Core("(i,j),(i,k)->(j,k)", parallel="k"),
     batch=lambda size, xs, at, **parameters: _system_batch("solve", size, xs, at, True, parameters),
     samples=[
         case(reals()[3, 3], reals()[3, 2], prepare=well_conditioned),
-        case(
-            reals()[2, 3, 3],
-            reals()[2, 3, 1],
-            prepare=well_conditioned,
-            transpose=True,
-        ),
+        case(reals()[2, 3, 3], reals()[2, 3, 1], prepare=well_conditioned, transpose=True),
         case(reals()[0, 0], reals()[0, 2]),
     ],
 )

@@ -21,11 +21,7 @@ __all__ = [
 
 def _question(name: str, numpy: Kernel) -> Primitive:
     return pointwise_constant(
-        name,
-        numpy=numpy,
-        xla=lambda jax, x: getattr(jax.numpy, name)(x),
-        result=bool_,
-        samples=reals(),
+        name, numpy=numpy, xla=lambda jax, x: getattr(jax.numpy, name)(x), result=bool_, samples=reals()
     )
 
 
@@ -48,13 +44,7 @@ logical_not = _logical("logical_not", np.logical_not, "bitwise_not", operands=1)
 
 def _bitwise(name: str, numpy: Kernel, symbol: str | None = None, operands: int = 2) -> Primitive:
     return pointwise_constant(
-        name,
-        numpy=numpy,
-        xla=name,
-        operands=operands,
-        symbol=symbol,
-        accepts="bits",
-        samples=reals(0, 100),
+        name, numpy=numpy, xla=name, operands=operands, symbol=symbol, accepts="bits", samples=reals(0, 100)
     )
 
 

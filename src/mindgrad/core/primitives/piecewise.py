@@ -76,9 +76,7 @@ def _abs_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
         return product(sign(x), t)
-    return accumulate(
-        [product(safe_quotient(part(x), y), part(t)) for part in (real, imag)],
-    )
+    return accumulate([product(safe_quotient(part(x), y), part(t)) for part in (real, imag)])
 
 
 #: ``abs(x)``: the absolute value. It is real even if x is complex. Its derivative at 0 is 0

@@ -180,11 +180,7 @@ real_power = elementwise(
     partials=lambda y, x, *, n: [_slope_of_power(real_power, y, x, n)],
     simplify=_real_power_simplify,
     singular=True,
-    samples=[
-        case(reals(0.3, 2)[3, 2], n=1.5),
-        case(reals(0.3, 2)[()], n=-0.5),
-        case(reals()[2], n=3.0),
-    ],
+    samples=[case(reals(0.3, 2)[3, 2], n=1.5), case(reals(0.3, 2)[()], n=-0.5), case(reals()[2], n=3.0)],
 )
 
 

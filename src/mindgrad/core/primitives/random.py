@@ -47,11 +47,7 @@ _PARITY = np.uint32(0x1BD11BDA)
 
 #: rotation of the odd words (1 and 3) in bits: ``[group, round, word, 1]``. Two groups alternate
 _ROTATIONS = np.array(
-    [
-        [[10, 26], [11, 21], [13, 27], [23, 5]],
-        [[6, 20], [17, 11], [25, 10], [18, 20]],
-    ],
-    np.uint32,
+    [[[10, 26], [11, 21], [13, 27], [23, 5]], [[6, 20], [17, 11], [25, 10], [18, 20]]], np.uint32
 )[np.arange(_GROUPS) % 2, ..., None]
 
 # Indices of the key words that each group of rounds adds to the even and odd words of a block. The key has
@@ -149,11 +145,7 @@ def _xla(jax: Module, state: Array, shape: Shape, seeds: tuple[int, int]) -> tup
     (even, odd), _ = lax.scan(
         lambda pair, each: (_group(pair[0], pair[1], each[:4], each[4], each[5], swap), None),
         (even + lax.index_in_dim(to_even, 0, 0, False), odd + lax.index_in_dim(to_odd, 0, 0, False)),
-        (
-            *_ROTATIONS.swapaxes(0, 1),
-            lax.slice_in_dim(to_even, 1, None),
-            lax.slice_in_dim(to_odd, 1, None),
-        ),
+        (*_ROTATIONS.swapaxes(0, 1), lax.slice_in_dim(to_even, 1, None), lax.slice_in_dim(to_odd, 1, None)),
     )
     # merge the even and the odd words into the order 0, 1, 2, 3
     bits = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])

@@ -194,10 +194,7 @@ def _logaddexp_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
     infinite = logical_and(equal(a, b), isinf(a))
     distance = select(infinite, zero, a - b)
     nothing = equal(y, full(y.type, -math.inf))
-    return [
-        select(nothing, zero, sigmoid(distance)),
-        select(nothing, zero, sigmoid(neg(distance))),
-    ]
+    return [select(nothing, zero, sigmoid(distance)), select(nothing, zero, sigmoid(neg(distance)))]
 
 
 #: ``logaddexp(a, b)``: log(exp(a) + exp(b)), without overflow

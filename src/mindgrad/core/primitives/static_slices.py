@@ -92,10 +92,7 @@ concatenate = linear(
     transpose=_concatenate_transpose,
     axes=_ConcatenateAxes(),
     simplify=_concatenate_simplify,
-    samples=[
-        case(reals()[2, 3], reals()[2, 1], reals()[2, 2], axis=1),
-        case(reals()[2], reals()[0], axis=0),
-    ],
+    samples=[case(reals()[2, 3], reals()[2, 1], reals()[2, 2], axis=1), case(reals()[2], reals()[0], axis=0)],
 )
 
 

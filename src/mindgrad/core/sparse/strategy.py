@@ -39,9 +39,7 @@ class Way:
         is_dense: whether nearly every column, or row, has a separate color.
     """
 
-    __slots__ = (
-        "count", "cut", "entries", "graph", "is_dense", "name", "sizes", "starts", "strides",
-    )  # fmt: skip
+    __slots__ = ("count", "cut", "entries", "graph", "is_dense", "name", "sizes", "starts", "strides")
 
     def __init__(
         self,

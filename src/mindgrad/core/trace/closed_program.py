@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from mindgrad.core.base.refusal import refuse_selections
 from mindgrad.core.base.tree import flatten
 from mindgrad.core.ir.build import building
 from mindgrad.core.ir.graph import Graph, Variable
@@ -70,6 +71,7 @@ def trace(
     scope = GraphScope(values_are_inputs)
     with opened(scope):
         results, structure = flatten(function(*[scope.symbol(type) for type in types]))
+        refuse_selections(results)
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])

@@ -141,7 +141,7 @@ class CustomDerivative:
             raise error(
                 f"For user defined method 'bprop' of {self.name}, one gradient per input is "
                 f"needed: {len(inputs)} inputs, but 'bprop' returned {len(returned)}. Return a tuple, with "
-                f"ops.zeros_like(x) for an input that needs no gradient."
+                f"zeros_like(x) for an input that needs no gradient."
             )
         checked: list[Tensor] = []
         for index, (argument, gradient) in enumerate(zip(inputs, returned, strict=False)):
@@ -215,7 +215,7 @@ class _Within:
             raise TypeError(
                 f"The derivative of {derivative.name} leads back to {derivative.name} without end, because "
                 f"each derivative is traced when its function is called. End the chain of derivatives: "
-                f"use operators of mindgrad.ops in the last 'bprop', or omit its derivative."
+                f"use functions of tensors in the last 'bprop', or omit its derivative."
             )
         state.custom_calls.append(self.entry)
 

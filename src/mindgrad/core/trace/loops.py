@@ -10,7 +10,6 @@ is combined.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -57,6 +56,7 @@ def cond(
     >>> grad(lambda x: cond(x > 1, lambda x: x * x, lambda x: -x, x))(3.0)
     6.0
     """
+    _check_functions("cond", true_fun=true_fun, false_fun=false_fun)
     test = cast(operand(pred, "cond"), bool_)
     if test.shape:
         raise TypeError(f"For 'cond', the predicate must be a scalar, but has shape {test.shape}.")
@@ -91,9 +91,16 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     >>> grad(lambda x: while_loop(lambda y: y < 100, lambda y: y * y, x))(3.0)  # ((x²)²)² = x⁸
     17496.0
     """
-    carry = _Tree("while_loop", init_val)
-    body = _body_of(carry, lambda: _Traced("while_loop", body_fun, carry, unpack=False))
-    test = _Traced("while_loop", lambda c: _scalar_test(cond_fun(c)), carry, unpack=False)
+    _check_functions("while_loop", cond_fun=cond_fun, body_fun=body_fun)
+    return _while_loop("while_loop", cond_fun, body_fun, init_val)
+
+
+def _while_loop(
+    owner: str, cond_fun: Callable[..., object], body_fun: Callable[..., object], init_val: object
+) -> Any:
+    carry = _Tree(owner, init_val)
+    body = _body_of(carry, lambda: _Traced(owner, body_fun, carry, unpack=False))
+    test = _Traced(owner, lambda c: _scalar_test(cond_fun(c)), carry, unpack=False)
     (condition, step), captured = _joined(
         [test.converted([v.type for v in test.program.graph.outputs]), body.converted(carry.types)],
         [test, body],
@@ -121,7 +128,13 @@ def fori_loop(lower: object, upper: object, body_fun: Callable[[Any, Any], Any],
     >>> fori_loop(0, 4, lambda i, total: total + i, 0)
     6
     """
+    _check_functions("fori_loop", body_fun=body_fun)
     first, last = operand(lower, "fori_loop"), operand(upper, "fori_loop")
+    if first.shape or last.shape or first.dtype.is_inexact or last.dtype.is_inexact:
+        raise TypeError(
+            f"For 'fori_loop', lower and upper must be ints or scalar integer tensors, but have types "
+            f"{first.type} and {last.type}."
+        )
     last = make_number(cast(last, first.dtype)) if type(first) is Number else cast(last, first.dtype)
     increment = cast(operand(1, "fori_loop"), first.dtype)
 
@@ -130,7 +143,8 @@ def fori_loop(lower: object, upper: object, body_fun: Callable[[Any, Any], Any],
         after = apply(add, index, increment)
         return (make_number(after) if type(index) is Number else after), body_fun(index, value)
 
-    return while_loop(lambda carry: apply(less, carry[0], last), following, (first, init_val))[1]
+    carry = _while_loop("fori_loop", lambda carry: apply(less, carry[0], last), following, (first, init_val))
+    return carry[1]
 
 
 def scan(
@@ -163,13 +177,14 @@ def scan(
     >>> print(last, sums)
     6.0 [1. 3. 6.]
     """
+    _check_functions("scan", f=f)
     carry, scanned = _Tree("scan", init), _Tree("scan", xs, keeps_none=True)
     count = _length(scanned, length)
 
     def pair(state: object, x: object) -> tuple[Any, Any]:
         result = f(state, x)
         if not isinstance(result, tuple) or len(result) != 2:
-            raise TypeError(f"For 'scan', the function must return (carry, y), but returned {result!r}.")
+            raise TypeError(f"For 'scan', f must return a pair (carry, y), but returned {_kind(result)}.")
         return result
 
     def traced() -> _Traced:
@@ -191,16 +206,27 @@ def scan(
 
 
 def _length(scanned: _Tree, length: int | None) -> int:
-    sizes = {t.shape[0] if t.shape else None for t in scanned.types}
-    if length is not None:
-        sizes.add(operator.index(length))
-    if len(sizes) != 1 or None in sizes:
+    sizes = {t.shape[:1] for t in scanned.types} | (set() if length is None else {(length,)})
+    count = next(iter(sizes), ())
+    if len(sizes) != 1 or not count or not hasattr(count[0], "__index__"):
         raise ValueError(
-            "For 'scan', each tensor in xs must have the same size along axis 0, which is the length of the "
-            f"scan, but got sizes {sorted(map(str, sizes))}."
+            "For 'scan', the tensors in xs must have the same size along axis 0, which length must equal. "
+            "Without xs, length is required. The shapes in xs are "
+            f"{[t.shape for t in scanned.types]}, and length is {length}."
         )
-    (count,) = sizes
-    return int(count)  # type: ignore[arg-type]
+    return int(count[0])
+
+
+def _check_functions(owner: str, **functions: object) -> None:
+    for name, function in functions.items():
+        if not callable(function):
+            raise TypeError(f"For '{owner}', {name} must be a function, but got {_kind(function)}.")
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of type {value.type}"
+    return f"{value!r} of type {type(value).__name__}"
 
 
 def _scalar_test(result: object) -> Tensor:
@@ -318,24 +344,46 @@ def _body_of(carry: _Tree, traced: Callable[[], _Traced], is_pair: bool = False)
     while True:
         body = traced()
         structure = body.structure[-1][0] if is_pair else body.structure
-        if structure != carry.structure:
+        if structure != carry.structure or any(body.absent[: len(carry.types)]):
+            expected, returned = (_paths(body.owner, each) for each in (carry.structure, structure))
             raise TypeError(
                 f"For '{body.owner}', the function must return a carry of the same structure, with leaves "
-                f"{paths(carry.structure, 'carry')}, but returned {paths(structure, 'carry')}."
+                f"{expected}, but returned {_with_none(returned, body.absent)}."
             )
         after = [y.type for y in body.program.graph.outputs[: len(carry.types)]]
         if not carry.follow(after, body.are_numbers):
             break
     for before, now, is_number, path in zip(
-        carry.types, after, body.are_numbers, paths(carry.structure, "carry"), strict=False
+        carry.types, after, body.are_numbers, _paths(body.owner, carry.structure), strict=False
     ):
         is_same = now is before or (is_number and promote(now.dtype, before.dtype) is before.dtype)
         if not is_same or now.shape != before.shape:
             raise TypeError(
-                f"For '{body.owner}', {path} has type {before} before an iteration, and {now} after it. "
-                "Convert one of them with astype."
+                f"For '{body.owner}', {path} has type {before} before an iteration, and {now} after it, but "
+                f"must keep its type. {_conversion(before, now)}"
             )
     return body
+
+
+def _paths(owner: str, structure: tuple[Any, ...]) -> list[str]:
+    listed = paths(structure, "carry")
+    if owner == "fori_loop":
+        return ["index", *[path.replace("carry[1]", "carry", 1) for path in listed[1:]]]
+    return listed
+
+
+def _with_none(names: Sequence[str], absent: Sequence[bool]) -> list[str]:
+    return [name + " = None" * is_none for name, is_none in zip(names, absent, strict=False)]
+
+
+def _conversion(first: TensorType, second: TensorType) -> str:
+    """Return a sentence that says how to make two types equal."""
+    if first.shape == second.shape:
+        return f"Convert one of them, for example with x.astype('{str(second.dtype).lower()}')."
+    return (
+        f"The shapes {first.shape} and {second.shape} differ: return a value of the same shape, for example "
+        "by a sum, reshape, or broadcast_to."
+    )
 
 
 def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
@@ -345,9 +393,10 @@ def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
     the tensor.
     """
     if first.structure != second.structure or first.absent != second.absent:
+        leaves_of = [_with_none(paths(side.structure, "result"), side.absent) for side in (first, second)]
         raise TypeError(
-            f"For 'cond', the results of the functions must have the same structure, but have the leaves "
-            f"{paths(first.structure, 'result')} and {paths(second.structure, 'result')}."
+            f"For 'cond', the results of the functions must have the same structure, but true_fun returned "
+            f"the leaves {leaves_of[0]}, and false_fun {leaves_of[1]}."
         )
     types = []
     leaves = zip(paths(first.structure, "result"), first.absent, strict=True)
@@ -363,8 +412,8 @@ def _common_types(first: _Traced, second: _Traced) -> list[TensorType]:
             types.append(a.type.with_dtype(promote(a.dtype, b.dtype)))
         else:
             raise TypeError(
-                f"For 'cond', {listed[k]} has type {a.type} in one function, and "
-                f"{b.type} in the other. Convert one of them with astype."
+                f"For 'cond', {listed[k]} has type {a.type} in true_fun, and {b.type} in false_fun, but must "
+                f"have one type. {_conversion(a.type, b.type)}"
             )
     return types
 

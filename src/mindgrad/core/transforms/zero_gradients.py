@@ -80,9 +80,9 @@ def warn_of_zeros(steps: Iterable[tuple[Source, str]]) -> None:
         warn_at(
             source,
             f"The gradient is zero, because the output depends on a differentiated input only through "
-            f"'{name}', which is piecewise constant. If the zero is intended, apply ops.stop_gradient to "
+            f"'{name}', which is piecewise constant. If the zero is intended, apply stop_gradient to "
             "the operand of this operator. Otherwise, replace the operator by a smooth function such as "
-            "ops.sigmoid, or by a reparameterized random draw.",
+            "sigmoid or tanh, or by a reparameterized random draw.",
             ZeroGradientWarning,
         )
 
