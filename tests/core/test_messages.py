@@ -313,6 +313,7 @@ def test_float_of_a_differentiated_number_names_the_core():
         (lambda: grad(lambda x: [x, x], has_aux=True)(2.0), TypeError, "but returned a list"),
         (lambda: jacrev(lambda x: x * 1j)(1.0), TypeError, "'jacrev', the output must be real.*Use jacfwd"),
         (lambda: jacfwd(np.real)(1.0 + 2j), TypeError, "'jacfwd', the input .* Complex128. Use jacrev"),
+        (lambda: jacobian(lambda z: (np.real(z), z * z))(1.0 + 2j), TypeError, "'jacobian', .* separately"),
         (lambda: hessian(lambda x: x**3 * 1j)(1.0), TypeError, "'hessian', the output must be real"),
         (lambda: hessian(np.real)(1.0 + 2j), TypeError, "'hessian', the input must be real"),
         (lambda: np.stack([]), ValueError, "at least one array"),

@@ -96,19 +96,17 @@ def _jacobian(
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def compute(*args: object, **kwargs: object) -> Any:
         run = recorded_run(owner, function, args, kwargs, argnums, has_aux)
-        chosen = rule
-        if all(y.dtype.kind != "complex" for y in run.outputs):  # forward mode omits the imaginary direction
+        chosen, xs, ys = rule, run.inputs.tensors, run.outputs
+        if owner == "jacrev":
+            check_real(owner, "output", ys, "Use jacfwd or jacobian.")
+        elif any(y.dtype.kind != "complex" for y in ys):  # forward mode omits the imaginary direction
             if owner == "jacfwd":
-                check_real(owner, "input for a real output", run.inputs.tensors, "Use jacrev or jacobian.")
-            elif any(x.dtype.kind == "complex" for x in run.inputs.tensors):
+                check_real(owner, "input for a real output", xs, "Use jacrev or jacobian.")
+            elif any(x.dtype.kind == "complex" for x in xs):
+                check_real(owner, "output, like another output,", ys, "Differentiate them separately.")
                 chosen = by_rows
-        elif owner == "jacrev":
-            check_real(owner, "output", run.outputs, "Use jacfwd or jacobian.")
-        outputs, derivatives = transformed(run.recorded, chosen, (), run.outputs)
-        blocks = [
-            block(t, *pair)
-            for t, pair in zip(derivatives, product(run.outputs, run.inputs.tensors), strict=True)
-        ]
+        outputs, derivatives = transformed(run.recorded, chosen, (), ys)
+        blocks = [block(t, *pair) for t, pair in zip(derivatives, product(ys, xs), strict=True)]
         output, aux = run.result(outputs)
         nested = blocks_of(run, output, [arranged(run, part, argnums) for part in _parts(run, blocks)])
         return (nested, aux) if has_aux else nested
