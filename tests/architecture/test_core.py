@@ -16,7 +16,7 @@ from tests.architecture.test_arrows import code_lines
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 CORE = sorted((SOURCE / "core").rglob("*.py"))
 #: lines of the core without docstrings, and with them; the goal of 35,000 with them is not reached
-MOST_LINES, MOST_LINES_WITH_DOCSTRINGS = 33_216, 41_685
+MOST_LINES, MOST_LINES_WITH_DOCSTRINGS = 33_216, 41_700
 #: objects with one state for each thread, and module-level caches of the core
 MOST_THREAD_LOCALS, MOST_CACHES = 3, 52
 #: words of the packages above, and the number of files of the core whose names, comments, or docstrings use them
