@@ -93,8 +93,9 @@ def _member(equation: Equation) -> Member | None:
     if equation.primitive is not taylor_coefficients:
         return None
     program, argnum, order = (equation.parameters[name] for name in ("program", "argnum", "order"))
-    rows = program.inputs[argnum].shape[:-1]
-    if len(program.outputs) > 1 or program.outputs[0].shape not in (rows, (*rows, 1)):
+    x, y = program.inputs[argnum], program.outputs[0]
+    rows = x.shape[:-1]
+    if len(program.outputs) > 1 or y.dtype is not x.dtype or y.shape not in (rows, (*rows, 1)):
         return None
     column = _unit(equation.inputs[-1])
     return None if column is None else Member((program, equation.inputs[:-1]), (argnum, column), order)
