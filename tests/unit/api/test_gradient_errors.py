@@ -489,7 +489,9 @@ def test_complex_jacobians():
 
 def test_numpy_on_a_traced_tensor():
     for fn in (lambda x: Tensor(np.sin(x)), lambda x: x * np.sum(x), lambda x: np.array(x) * x):
-        with pytest.raises(TypeError, match=r"mindgrad|does not support ufuncs"):
+        with pytest.raises(
+            TypeError, match=r"was applied to a tensor that is being differentiated|does not support ufuncs"
+        ):
             ms.grad(fn)(X)
 
 

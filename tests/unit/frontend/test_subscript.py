@@ -615,8 +615,6 @@ def test_iteration_and_membership():
 
 def test_slice_with_unknown_bound_raises_and_names_the_mask():
     x = ops.ones(5)
-    with pytest.raises(
-        ms.CompileError, match=r"(?s)bound or the step of a slice.*ops\.arange\(len\(x\)\) < n"
-    ):
+    with pytest.raises(ms.CompileError, match=r"(?s)bound or the step of a slice.*arange\(len\(x\)\) < n"):
         ms.jit(lambda x, n: x[:n])(x, Tensor(2))
     np.testing.assert_array_equal(x[: Tensor(2)].asnumpy(), [1.0, 1.0])
