@@ -91,7 +91,9 @@ def test_a_damaged_set_says_so(tmp_path):
         ms.load_checkpoint(folder)
     index["entries"]["first"]["slices"][0][0] = "../../secret.safetensors"
     (folder / "index.json").write_text(json.dumps(index))
-    with pytest.raises(ValueError, match=r"invalid file for 'first': '\.\./\.\./secret\.safetensors'"):
+    with pytest.raises(
+        ValueError, match=r"the file of 'first' must have a name of .*'\.\./\.\./secret\.safetensors'"
+    ):
         ms.load_checkpoint(folder)
     (folder / "index.json").unlink()
     with pytest.raises(ValueError, match="is not a complete sharded checkpoint"):

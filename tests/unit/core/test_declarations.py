@@ -165,7 +165,7 @@ def test_array_on_the_left_of_a_variable_becomes_a_constant():
 
 def test_axes_without_their_parameter_raise():
     with pytest.raises(ValueError, match="the kind must be one of parallel, reduced, ordered"):
-        Along("axis", "orderd", keeps=True)
+        Along("axis", "other", keeps=True)
     primitive = declared(linear, axes=Along("axis", ORDERED, keeps=True))
     with pytest.raises(TypeError, match="the 'axes' of the operator 'example' read the parameter 'axis'"):
         vmap(function(primitive))(np.array([X, X]))

@@ -148,7 +148,7 @@ def test_matmul_is_numpys(a, b):
         ((), (3,), "at least one axis"),
         ((2, 3), (4, 5), "second-to-last"),
         ((2, 3), (4,), "only axis"),
-        ((2, 2, 3), (3, 3, 4), "must have the same size"),
+        ((2, 2, 3), (3, 3, 4), "axes before the last two must broadcast"),
     ],
 )
 def test_what_is_wrong_with_a_matmul_is_said(a, b, message):

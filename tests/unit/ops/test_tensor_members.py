@@ -297,7 +297,7 @@ def test_numpys_functions_take_the_values_of_tensors():
 )
 def test_numpys_functions_never_cut_off_a_derivative(f):
     for run in (ops.grad, lambda f: Compiled(ops.grad(f)), Compiled):
-        with pytest.raises(TypeError, match=r"derivative would be lost.*mindgrad\.ops"):
+        with pytest.raises(TypeError, match=r"derivative would be lost.*stop_gradient"):
             run(lambda x: x * f(x))(Tensor([1.0, 2.0]))
 
 
