@@ -214,7 +214,7 @@ def text_of(page: Reference) -> str:
 
 def boost(page: Reference) -> float:
     """The weight of a page in the search: who types ``grad`` looks for that of ``mindgrad``, not for its relatives."""
-    if page.module in ("mindgrad", "mindgrad.tools") and page.file != "tensor":
+    if page.module in ("mindgrad", "mindgrad.tools") and page.file not in ("tensor", "mindgrad-further"):
         return 4
     return 0.5 if page.file.startswith("operations") or page.module.startswith("mindgrad.mint") else 1
 

@@ -33,8 +33,8 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
 
     Args:
         fn (Callable): function to call as ``fn(*args)``, with NumPy arrays in place of the
-            tensors. It returns NumPy arrays, numbers, or Tensors. It must be pure: the result depends on
-            the arguments only. A compiled function may call it more than once, in any order.
+            tensors. It returns NumPy arrays, numbers, or Tensors. The result must depend only on
+            the arguments. A compiled function may call it more than once, in any order.
         result (Any): shape and dtype of the result. A Tensor, a NumPy array, or any object that
             has ``shape`` and ``dtype`` is accepted, and its values are not read. If ``fn`` returns several
             results, pass a tuple, list, or dict of such objects.
