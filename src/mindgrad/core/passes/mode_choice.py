@@ -102,9 +102,10 @@ def pull_by_series(builder: Builder, xs: Sequence[Variable], ys: Atoms, cts: Ato
     if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
         return None
     ys, cts = _with_columns_that_count(ys, cts)
-    if _is_contracted(builder, ys, cts):
+    live = live_equations(builder.equations, ys)
+    if _is_contracted(live, ys, cts):
         return None
-    ys = _opened(builder, ys)
+    ys = _opened(builder, live, ys)
     live = live_equations(builder.equations, ys)
     cuts = []
     for x in xs:
@@ -141,14 +142,14 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     return len(xs) == 1 and is_family and cut.columns == [len(x.shape) - 1]
 
 
-def _is_contracted(builder: Builder, ys: Atoms, cts: Atoms) -> bool:
+def _is_contracted(live: Sequence[Equation], ys: Atoms, cts: Atoms) -> bool:
     """Whether ``ys`` use many columns of a per-sample gradient together.
 
     An example is a Hessian-vector product. Reverse mode computes it in one pass, but forward mode in one pass
     per column. Constant cotangents of the gradient itself, and slices of it, select columns.
     """
     wide = set()
-    for equation in live_equations(builder.equations, ys):
+    for equation in live:
         if equation.primitive is per_sample_gradient:
             (gradient,) = equation.outputs
             if gradient.shape[equation.parameters["axis"]] > costs().series_columns:
@@ -181,7 +182,7 @@ def push_series(builder: Builder, xs: Sequence[Variable], ys: Atoms, ts: Tangent
     x, t = moving[0]
     if type(x) is not Variable or x.dtype.kind != "float":
         return None
-    ys = _opened(builder, ys)
+    ys = _opened(builder, live_equations(builder.equations, ys), ys)
     if _moving(live_equations(builder.equations, ys), x) is None:
         return None
     return [
@@ -203,7 +204,7 @@ def extract_function_of_vector(
     (x,), (y,) = xs, ys
     if y.shape or y.dtype is not x.dtype or x.dtype.kind != "float" or not x.type.size:
         return None
-    (y,) = ys = _opened(builder, ys)
+    (y,) = ys = _opened(builder, live_equations(builder.equations, ys), ys)
     moving = _moving(live_equations(builder.equations, ys), x)
     return None if moving is None or y not in moving else _Line(builder, xs, ys).program_of(x)
 
@@ -383,13 +384,14 @@ def _with_columns_that_count(ys: Atoms, cts: Atoms) -> tuple[list[Atom], list[At
     return [y for y, _ in now], [ct for _, ct in now]
 
 
-def _opened(builder: Builder, ys: Atoms) -> list[Atom]:
+def _opened(builder: Builder, live: Sequence[Equation], ys: Atoms) -> list[Atom]:
     """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns.
 
-    Forward mode can then differentiate each column separately.
+    ``live`` are the equations that compute ``ys``. Forward mode can then differentiate each column
+    separately.
     """
     now: dict[Atom, Atom] = {}
-    for equation in live_equations(builder.equations, ys):
+    for equation in live:
         if equation.has_effect:  # a side effect must run once, so this equation is not emitted again
             continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
