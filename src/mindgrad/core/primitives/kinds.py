@@ -315,7 +315,8 @@ def linear(
         return found if isinstance(found, (list, tuple)) else [found]
 
     fields = {"jvp": jvp, "taint": "passes", **fields, "transpose": transposed, "linear_in": linear_in}
-    return (primitive := _declared(name, kind, fields))
+    primitive: Primitive[Atom] = _declared(name, kind, fields)
+    return primitive
 
 
 def pointwise_linear(
@@ -376,7 +377,8 @@ def multilinear(
         fields.setdefault("type_rule", same_type(name, accepts, len(transpose)))
         samples = (samples, len(transpose), accepts)
     fields = {"jvp": jvp, "taint": "passes", **fields, "transpose": transposed, "samples": samples}
-    return (primitive := _declared(name, kind, fields))
+    primitive: Primitive[Atom] = _declared(name, kind, fields)
+    return primitive
 
 
 def general(name: str, *, jvp: rules.Jvp, **fields: object) -> Primitive:
