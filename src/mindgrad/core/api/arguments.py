@@ -7,6 +7,7 @@ it is combined. Its derivative is a Python float.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -30,8 +31,9 @@ def check_call(
 ) -> None:
     """Raise ``TypeError`` if ``api`` received an unknown keyword, or no function."""
     if unknown:
-        count = api.__code__.co_argcount + api.__code__.co_kwonlyargcount
-        check_keywords(api.__name__, unknown, api.__code__.co_varnames[:count])
+        parameters = inspect.signature(api).parameters.values()
+        accepted = [x.name for x in parameters if x.kind not in (x.VAR_POSITIONAL, x.VAR_KEYWORD)]
+        check_keywords(api.__name__, unknown, accepted)
     if not callable(function):
         raise TypeError(
             f"For '{api.__name__}', the first argument must be a function, but got {function!r} of type "
