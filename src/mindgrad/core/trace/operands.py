@@ -183,16 +183,23 @@ def applied(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Any
     types = tuple([t._type or t.type for t in tensors])
     try:
         _check(primitive, types, tuple(parameters.items()))
-    except TypeError as error:
-        if not str(error).startswith("unhashable"):
-            raise
-        raise TypeError(
-            f"For '{primitive.name}', the parameters {parameters} must be hashable: {error}. Pass tuples."
-        ) from None
+    except TypeError:
+        _refuse_unhashable(primitive, parameters)
+        raise
     result = apply(primitive, *tensors, **parameters)
     if type(tensors[0]) is Number and not primitive.multiple and all(type(t) is Number for t in tensors):
         return result if result.shape else make_number(result)
     return result
+
+
+def _refuse_unhashable(primitive: Primitive, parameters: dict[str, object]) -> None:
+    """Raise ``TypeError`` if a parameter cannot be a part of a cache key."""
+    try:
+        hash(tuple(parameters.items()))
+    except TypeError as error:
+        raise TypeError(
+            f"For '{primitive.name}', the parameters {parameters} must be hashable: {error}. Pass tuples."
+        ) from None
 
 
 @lru_cache(maxsize=4096)
