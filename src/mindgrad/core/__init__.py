@@ -24,27 +24,9 @@ _NAMES = {
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Tensor",
-    "cond",
-    "fori_loop",
-    "grad",
-    "hessian",
-    "hvp",
-    "jacfwd",
-    "jacobian",
-    "jacrev",
-    "jit",
-    "jvp",
-    "laplacian",
-    "linearize",
-    "numpy",
-    "scan",
-    "taylor",
-    "value_and_grad",
-    "vjp",
-    "vmap",
-    "while_loop",
-]
+    "Tensor", "cond", "fori_loop", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+    "laplacian", "linearize", "numpy", "scan", "taylor", "value_and_grad", "vjp", "vmap", "while_loop",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
