@@ -391,3 +391,15 @@ def test_tensor_that_left_its_function_raises(transform):
 def test_selection_by_a_mask_raises_as_a_result(transform):
     with pytest.raises(TypeError, match=r"number of elements that a mask selects[\s\S]*where\(mask, x, 0\)"):
         transform(lambda x: x[x > 0])(A)
+
+
+def test_upper_packages_add_fixes_only_for_topics_of_the_core():
+    source = Path(__file__).parents[2] / "src" / "mindgrad"
+    used = {
+        topic
+        for file in (source / "core").rglob("*.py")
+        for topic in re.findall(r"""\bhints\[["'](\w+)["']\]""", file.read_text())
+    }
+    supplied = set(re.findall(r'^    "(\w+)": ', (source / "frontend" / "mode.py").read_text(), re.M))
+    assert used
+    assert used == supplied
