@@ -1,0 +1,1 @@
+"""Curvature of any program: Hessians, Gauss–Newton and Fisher matrices, and Kronecker factors."""

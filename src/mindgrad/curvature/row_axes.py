@@ -1,0 +1,170 @@
+"""Find which axes of the values in a graph carry the rows of its output.
+
+    y[n] = f(w, x[n])    the output has one row for each sample; all samples share the weights w
+
+The analysis follows the output backwards. It decides for each operand that depends on the weights how the
+operand is used:
+
+    aligned    element n along some axes of the operand affects only row n of the output
+    shared     an element of the operand may affect every row
+
+Row n of the Jacobian then needs no separate pass: one reverse pass with a cotangent of ones computes the
+cotangents of all rows, because they do not mix (``curvature.row_jacobian``). Index maps (``ir.index_map``)
+state which axes correspond. Concatenations and slices along the rows shift them, and a reshape may split or
+merge the axes that carry them. An operand that no rule covers counts as shared, which is slower but never
+wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
+from mindgrad.core.ir.index_map import IndexMap, index_map
+from mindgrad.core.primitives.static_slices import concatenate, slice
+from mindgrad.core.primitives.structural import reshape
+
+__all__ = ["Rows", "Use", "dependent_variables", "operand_rows", "uses_of_rows"]
+
+
+class Rows(NamedTuple):
+    """The axes of a value that carry rows.
+
+    Attributes:
+        axes: consecutive positions in row-major order of the rows.
+        start: the row of the output to which the first row of the value belongs.
+    """
+
+    axes: tuple[int, ...]
+    start: int
+
+
+class Use(NamedTuple):
+    """How one equation on the way from the weights to the output uses its operands.
+
+    Attributes:
+        rows: where the rows are in the result.
+        operands: for each operand, its rows; ``None`` if the operand is shared or does not depend on weights.
+        is_moving: for each operand, whether it depends on the weights.
+    """
+
+    rows: Rows
+    operands: tuple[Rows | None, ...]
+    is_moving: tuple[bool, ...]
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """Positions of the operands that depend on the weights and are shared by all rows."""
+        pairs = zip(self.operands, self.is_moving, strict=True)
+        return tuple([k for k, (rows, moves) in enumerate(pairs) if moves and rows is None])
+
+
+def dependent_variables(equations: Sequence[Equation], weights: Sequence[Variable]) -> set[Atom]:
+    """Return the variables that depend differentiably on ``weights``, and the weights."""
+    dependent: set[Atom] = set(weights)
+    for equation in equations:
+        primitive = equation.primitive
+        if primitive.jvp is None or primitive.algebra.stops:
+            continue
+        if not dependent.isdisjoint(equation.inputs):
+            dependent.update(equation.outputs)
+    return dependent
+
+
+def uses_of_rows(graph: Graph, weights: Sequence[Variable], output: Atom) -> dict[Equation, Use]:
+    """Return the equations whose results carry rows of ``output``, with the use of their operands.
+
+    Axis 0 of ``output`` contains the rows. Equations with several results are not in the dict, so their
+    results are used as shared values.
+    """
+    dependent = dependent_variables(graph.equations, weights)
+    if output not in dependent:
+        return {}
+    rows: dict[Atom, Rows] = {output: Rows((0,), 0)}
+    uses: dict[Equation, Use] = {}
+    for equation in reversed(graph.equations):
+        result = rows.get(equation.outputs[0]) if len(equation.outputs) == 1 else None
+        if result is None:
+            continue
+        moving = tuple([x in dependent for x in equation.inputs])
+        operands: list[Rows | None] = []
+        for k, x in enumerate(equation.inputs):
+            aligned = operand_rows(equation, k, result) if moving[k] and x not in weights else None
+            if aligned is not None and type(x) is Variable and not _has_one_result(x):
+                aligned = None
+            if aligned is not None and rows.setdefault(x, aligned) != aligned:
+                aligned = None  # another equation uses the operand with other rows
+            operands.append(aligned)
+        uses[equation] = Use(result, tuple(operands), moving)
+    return uses
+
+
+def _has_one_result(x: Variable) -> bool:
+    return x.made_by is None or len(x.made_by.outputs) == 1
+
+
+def operand_rows(equation: Equation, operand: int, rows: Rows) -> Rows | None:
+    """Return where the rows of the result of ``equation`` are in an operand; ``None`` if it is shared."""
+    x, y = equation.inputs[operand], equation.outputs[0]
+    if equation.primitive is reshape:
+        return _before_reshape(x.shape, y.shape, rows)
+    shift = _shift(equation, operand, rows)
+    if shift is not None:
+        return shift
+    axes = index_map(equation)
+    if axes is None:
+        return None
+    return _same_rows(axes, operand, rows)
+
+
+def _same_rows(axes: IndexMap, operand: int, rows: Rows) -> Rows | None:
+    labels = axes.operands[operand]
+    positions = []
+    for axis in rows.axes:
+        label = axes.results[0][axis]
+        if label in axes.kinds or label not in labels:
+            return None
+        positions.append(labels.index(label))
+    consecutive = all(b == a + 1 for a, b in zip(positions, positions[1:], strict=False))
+    return Rows(tuple(positions), rows.start) if consecutive else None
+
+
+def _before_reshape(old: Sequence[int], new: Sequence[int], rows: Rows) -> Rows | None:
+    """Return the axes of shape ``old`` that contain the elements of ``rows.axes`` of shape ``new``."""
+    outer = prod(new[: rows.axes[0]])
+    size = prod([new[axis] for axis in rows.axes])
+    first = 0
+    while prod(old[:first]) < outer:
+        first += 1
+    if prod(old[:first]) != outer:
+        return None
+    for first_axis in range(first, len(old)):  # skip axes of size 1, which could be chosen as well
+        if old[first_axis] != 1:
+            first = first_axis
+            break
+    last = first
+    while last < len(old) and prod(old[first:last]) < size:
+        last += 1
+    if prod(old[first:last]) != size:
+        return None
+    if last == first:  # one row: any axis of size 1
+        return Rows((first,), rows.start) if first < len(old) and old[first] == 1 else None
+    return Rows(tuple(range(first, last)), rows.start)
+
+
+def _shift(equation: Equation, operand: int, rows: Rows) -> Rows | None:
+    """Return the rows of an operand of a concatenation or slice along the rows, or ``None``."""
+    primitive, parameters = equation.primitive, equation.parameters
+    inner = prod([equation.outputs[0].shape[axis] for axis in rows.axes[1:]])
+    if primitive is concatenate and parameters["axis"] == rows.axes[0]:
+        before = sum(x.shape[rows.axes[0]] for x in equation.inputs[:operand])
+        return Rows(rows.axes, rows.start + before * inner)
+    if primitive is slice:
+        starts, strides = parameters["start"], parameters["strides"]
+        x = equation.inputs[operand]
+        whole = all(x.shape[axis] == equation.outputs[0].shape[axis] for axis in rows.axes[1:])
+        if whole and all(strides[axis] == 1 for axis in rows.axes):
+            return Rows(rows.axes, rows.start - starts[rows.axes[0]] * inner)
+    return None
