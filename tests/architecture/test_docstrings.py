@@ -15,7 +15,7 @@ from tests.architecture.test_exports import MODULES
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 #: packages whose modules docstrings name as ``package.module``
 PACKAGES = {
-    "_base", "api", "backend", "base", "control", "core", "distributed", "eager", "frontend", "ir", "passes", "primitives",
+    "_base", "api", "backend", "base", "control", "core", "curvature", "distributed", "eager", "frontend", "ir", "passes", "primitives",
     "programs", "solvers", "sparse", "trace", "transforms",
 }  # fmt: skip
 #: a time, a rate or a size that one machine gave: these are recorded in docs/decisions

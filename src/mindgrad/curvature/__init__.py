@@ -1,1 +1,1 @@
-"""Curvature of any program: Hessians, Gauss–Newton and Fisher matrices, and Kronecker factors."""
+"""Curvature of programs: Hessian, Gauss–Newton, and Fisher matrices."""

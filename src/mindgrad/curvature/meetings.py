@@ -17,8 +17,11 @@ import numpy as np
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.rules import Atoms
-from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.primitives.batching import at_front
+from mindgrad.core.primitives.kinds import ones, zeros
+from mindgrad.core.primitives.static_slices import slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
+from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.curvature.row_axes import Use, uses_of_rows
 
@@ -63,21 +66,36 @@ def meetings_of_rows(
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
+        ct = builder.input(output.type)
         offsets, y = _with_offsets(builder, graph, inputs, uses, output)
-        seeds = np.eye(prod(output.shape[1:]), dtype=output.dtype.numpy)
-        pulled = []
-        for seed in seeds:
-            row = reshape(builder.constant(seed), shape=output.shape[1:])
-            ct = broadcast_in_dim(row, shape=output.shape, dims=tuple(range(1, len(output.shape))))
-            pulled.append(pull_back(builder, offsets, [y], [ct]))
-        derivative = builder.close([ct for cts in pulled for ct in cts])
+        pulled = pull_back(builder, offsets, [y], [ct])
+        derivative = builder.close(pulled, [*inputs, ct, *offsets])
     operands = [values[x] for x in graph.inputs]
-    cts = current().inline(derivative, [*operands, *[zeros(x.type) for x in offsets]])
-    count = len(equations)
+    cotangents = _by_component(derivative, operands, output, [zeros(x.type) for x in offsets])
     return [
-        Meeting(e, uses[e], tuple([values.get(x, x) for x in e.inputs]), tuple(cts[k::count]))
-        for k, e in enumerate(equations)
+        Meeting(e, uses[e], tuple([values.get(x, x) for x in e.inputs]), tuple(cts))
+        for e, cts in zip(equations, cotangents, strict=True)
     ]
+
+
+def _by_component(derivative: Graph, operands: Atoms, output: Atom, offsets: Atoms) -> list[list[Atom]]:
+    """Emit the cotangents of each meeting: one for each component of a row.
+
+    ``derivative`` has the inputs ``(*operands, cotangent of the output, *offsets)``.
+    """
+    builder = current()
+    components = output.shape[1:]
+    count = prod(components)
+    if count == 1:
+        cts = builder.inline(derivative, [*operands, ones(output.type), *offsets])
+        return [[ct] for ct in cts]
+    units = builder.constant(np.eye(count, dtype=output.dtype.numpy).reshape(count, *components))
+    dims = (0, *range(2, 2 + len(components)))
+    seeds = broadcast_in_dim(units, shape=(count, *output.shape), dims=dims)
+    axes = [*[None] * len(operands), 0, *[None] * len(offsets)]
+    batched, places = push_batch(derivative, [*operands, seeds, *offsets], axes, count)
+    fronts = [at_front(count, ct, at) for ct, at in zip(batched, places, strict=True)]
+    return [[reshape(slice_axis(ct, 0, c, c + 1), shape=ct.shape[1:]) for c in range(count)] for ct in fronts]
 
 
 def _with_offsets(

@@ -34,7 +34,9 @@ class Objective:
         args: the remaining arguments.
     """
 
-    def __init__(self, owner: str, function: Callable[..., Any], weights: Any, args: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, owner: str, function: Callable[..., Any], weights: Any, args: Sequence[Any] = ()
+    ) -> None:
         check_callable(owner, function)
         self.owner = owner
         self.function = function
@@ -73,5 +75,8 @@ class Objective:
 
 
 def derivatives(run: Run, rule: Callable[..., list], vectors: Sequence[Tensor] = ()) -> tuple[list, list]:
-    """Apply a rule to a recorded run; return the outputs of the run and the results of the rule."""
+    """Apply a rule to a recorded run.
+
+    Returns the outputs of the run, and the results of the rule.
+    """
     return transformed(run.recorded, rule, vectors, run.outputs)

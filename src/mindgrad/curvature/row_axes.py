@@ -18,6 +18,7 @@ wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 from typing import NamedTuple
 
@@ -74,7 +75,9 @@ def dependent_variables(equations: Sequence[Equation], weights: Sequence[Variabl
 
 
 def uses_of_rows(graph: Graph, weights: Sequence[Variable], output: Atom) -> dict[Equation, Use]:
-    """Return the equations whose results carry rows of ``output``, with the use of their operands.
+    """Return the equations whose results carry rows of ``output``.
+
+    The dict maps each equation to the use of its operands.
 
     Axis 0 of ``output`` contains the rows. Equations with several results are not in the dict, so their
     results are used as shared values.
@@ -106,7 +109,10 @@ def _has_one_result(x: Variable) -> bool:
 
 
 def operand_rows(equation: Equation, operand: int, rows: Rows) -> Rows | None:
-    """Return where the rows of the result of ``equation`` are in an operand; ``None`` if it is shared."""
+    """Return the rows of an operand; ``None`` if it is shared.
+
+    ``rows`` are the rows of the result of ``equation``.
+    """
     x, y = equation.inputs[operand], equation.outputs[0]
     if equation.primitive is reshape:
         return _before_reshape(x.shape, y.shape, rows)
@@ -127,12 +133,15 @@ def _same_rows(axes: IndexMap, operand: int, rows: Rows) -> Rows | None:
         if label in axes.kinds or label not in labels:
             return None
         positions.append(labels.index(label))
-    consecutive = all(b == a + 1 for a, b in zip(positions, positions[1:], strict=False))
+    consecutive = all(b == a + 1 for a, b in pairwise(positions))
     return Rows(tuple(positions), rows.start) if consecutive else None
 
 
 def _before_reshape(old: Sequence[int], new: Sequence[int], rows: Rows) -> Rows | None:
-    """Return the axes of shape ``old`` that contain the elements of ``rows.axes`` of shape ``new``."""
+    """Return the rows of the operand of a reshape, or ``None``.
+
+    The shape changes from ``old`` to ``new``, in which ``rows`` are the rows.
+    """
     outer = prod(new[: rows.axes[0]])
     size = prod([new[axis] for axis in rows.axes])
     first = 0
@@ -155,7 +164,7 @@ def _before_reshape(old: Sequence[int], new: Sequence[int], rows: Rows) -> Rows 
 
 
 def _shift(equation: Equation, operand: int, rows: Rows) -> Rows | None:
-    """Return the rows of an operand of a concatenation or slice along the rows, or ``None``."""
+    """Return the rows of an operand of a concatenation or slice, or ``None``."""
     primitive, parameters = equation.primitive, equation.parameters
     inner = prod([equation.outputs[0].shape[axis] for axis in rows.axes[1:]])
     if primitive is concatenate and parameters["axis"] == rows.axes[0]:

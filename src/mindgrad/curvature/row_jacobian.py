@@ -8,13 +8,15 @@ Jacobian by a shared value is the product of the cotangent in row n and the deri
 shared value that is not itself a weight, such as a transposed weight, is differentiated once more with
 respect to the weights.
 
-The result is exact for every graph. Where rows mix, as in batch normalization, the values that mix them count
-as shared.
+The result is exact for every graph. If rows mix, as in batch
+normalization, the values that mix them count as shared.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -26,7 +28,7 @@ from mindgrad.core.ir.index_map import index_map, relabeled
 from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import at_front
-from mindgrad.core.primitives.kinds import accumulate, zeros
+from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.static_slices import concatenate, pad, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
 from mindgrad.core.transforms.apply_rule import between
@@ -40,19 +42,19 @@ __all__ = ["row_jacobian_rule"]
 
 
 def row_jacobian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
-    """Emit the Jacobians of ``ys``, as a list with one matrix for each variable in ``xs``.
+    """Emit the Jacobians of ``ys``: one matrix for each variable in ``xs``.
 
     A matrix has one row for each element of the outputs, in their order, and the shape
     ``(elements, *x.shape)``.
     """
     blocks = []
     for y in map(rows_as_vector, ys):
-        if y in xs:
+        graph, needed = between(builder, xs, [y])
+        graph = expand_lazy(graph)
+        if y in xs or graph.is_unique:  # equations that must not be emitted twice, such as callbacks
             matrices = by_rows(builder, xs, [y])
             blocks.append([reshape(x, shape=(y.type.size, *x.shape[len(y.shape) :])) for x in matrices])
             continue
-        graph, needed = between(builder, xs, [y])
-        graph = expand_lazy(graph)
         inputs = [*needed, *xs]
         blocks.append(_jacobian(graph, inputs, graph.inputs[len(needed) :]))
     return [_joined([block[k] for block in blocks]) for k in range(len(xs))]
@@ -75,23 +77,19 @@ def _jacobian(graph: Graph, inputs: Atoms, weights: Sequence[Variable]) -> list[
             rows = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
             rows = [_placed(x, meeting.use.rows, output.shape[0]) for x in rows]
             by_shared.setdefault(meeting.equation.inputs[operand], []).append(_interleaved(rows))
-    sums = {x: accumulate(terms) for x, terms in by_shared.items()}
-    totals: dict[Atom, list[Atom]] = {x: [sums.pop(x)] for x in weights if x in sums}
+    sums: dict[Atom, Atom] = {x: reduce(operator.add, terms) for x, terms in by_shared.items()}
+    count = prod(output.shape)
+    totals = [sums.pop(x, zeros(tensor_type(x.dtype, (count, *x.shape)))) for x in weights]
     if sums:
         pulled = _pulled_to_weights(graph, values, weights, sums)
-        for x, rows in zip(weights, pulled, strict=True):
-            totals.setdefault(x, []).append(rows)
-    count = prod(output.shape)
-    return [
-        accumulate(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape)))
-        for x in weights
-    ]
+        totals = [total + rows for total, rows in zip(totals, pulled, strict=True)]
+    return totals
 
 
 def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
-    """Emit the derivative of each row by the shared ``operand``, from the ``cotangent`` of the meeting.
+    """Emit the derivative of each row with respect to a shared operand.
 
-    The result has the shape ``(rows, *operand.shape)``.
+    ``cotangent`` is the cotangent of the meeting. The result has the shape ``(rows, *operand.shape)``.
     """
     repeated = _by_relabeling(meeting, operand, cotangent)
     return _row_by_row(meeting, operand, cotangent) if repeated is None else repeated
@@ -134,7 +132,10 @@ def _by_relabeling(meeting: Meeting, operand: int, cotangent: Atom) -> Atom | No
 
 
 def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
-    """Differentiate the equation once for each row, with the cotangents of all other rows set to zero."""
+    """Differentiate the equation once for each row.
+
+    The cotangents of all other rows are set to zero.
+    """
     equation, use, operands, _ = meeting
     sizes = [cotangent.shape[axis] for axis in use.rows.axes]
     count = prod(sizes)
@@ -154,7 +155,7 @@ def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
 
 
 def _placed(x: Atom, rows: Rows, count: int) -> Atom:
-    """Move rows to their position among ``count`` rows of the output; the others are zero."""
+    """Place rows among the ``count`` rows of the output; other rows are zero."""
     start, limit = rows.start, rows.start + x.shape[0]
     if start < 0 or limit > count:
         x = slice_axis(x, 0, max(0, -start), x.shape[0] - max(0, limit - count))
@@ -177,13 +178,16 @@ def _interleaved(components: Atoms) -> Atom:
 def _pulled_to_weights(
     graph: Graph, values: dict[Atom, Atom], weights: Sequence[Variable], rows: dict[Atom, Atom]
 ) -> list[Atom]:
-    """Multiply Jacobians by shared values with the Jacobians of these values by ``weights``."""
+    """Apply the chain rule: from Jacobians by shared values to those by weights."""
     shared = list(rows)
     inner = Graph(graph.inputs, live_equations(graph.equations, shared), shared)
     positions = [graph.inputs.index(x) for x in weights]
     whole = reverse(inner, positions)
-    derivative = Graph(whole.inputs, live_equations(whole.equations, whole.outputs[len(shared) :]),
-                       whole.outputs[len(shared) :])
+    derivative = Graph(
+        whole.inputs,
+        live_equations(whole.equations, whole.outputs[len(shared) :]),
+        whole.outputs[len(shared) :],
+    )
     count = next(iter(rows.values())).shape[0]
     operands = [*[values[x] for x in graph.inputs], *rows.values()]
     axes = [*[None] * len(graph.inputs), *[0] * len(shared)]

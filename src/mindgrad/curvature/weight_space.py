@@ -8,7 +8,6 @@ the function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -100,7 +99,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in leaves]).astype(self.dtype, copy=False)
 
     def tree(self, vector: np.ndarray) -> Any:
-        """Return a flat vector as Tensors in the structure of the weights, with their dtypes."""
+        """Return a flat vector as Tensors with the structure of the weights."""
         parts = np.split(np.asarray(vector), np.cumsum(self.sizes)[:-1])
         leaves = [
             make_tensor(part.reshape(shape).astype(x.dtype.numpy))
@@ -113,7 +112,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in self.leaves]).astype(self.dtype, copy=False)
 
     def split(self, vector: Tensor) -> list[Tensor]:
-        """Return the part of a flat Tensor that belongs to each weight, with its shape and dtype.
+        """Split a flat Tensor into one Tensor for each weight.
 
         Inside a compiled function, this becomes part of its program.
         """
@@ -133,8 +132,3 @@ class WeightSpace:
 
 def _array(x: Any) -> np.ndarray:
     return x.asnumpy() if isinstance(x, Tensor) else np.asarray(x)
-
-
-def flat_arrays(tensors: Sequence[Tensor]) -> np.ndarray:
-    """Return the elements of ``tensors`` as one NumPy vector."""
-    return np.concatenate([x.asnumpy().ravel() for x in tensors])
