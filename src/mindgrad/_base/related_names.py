@@ -300,7 +300,8 @@ mindgrad.nn: Adam AdamWeightDecay SGD Momentum AdaMax Lamb
 mindgrad.nn: SGD Momentum Adam ASGD Rprop Optimizer
 mindgrad.nn: LazyAdam AdamOffload Adam AdamWeightDecay
 mindgrad.nn: Adagrad Adadelta RMSProp FTRL ProximalAdagrad AdaFactor
-mindgrad.nn: Optimizer Adam SGD TrainOneStepCell
+mindgrad.nn: Optimizer Adam SGD ClosureOptimizer TrainOneStepCell
+mindgrad.nn: ClosureOptimizer Optimizer TrainOneStepCell mindgrad.value_and_grad mindgrad.hvp
 mindgrad.nn: LARS Lamb Optimizer
 mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer

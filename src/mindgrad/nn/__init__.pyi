@@ -60,6 +60,7 @@ from mindgrad.nn.container import CellList as CellList
 from mindgrad.nn.layer.image_quality import CentralCrop as CentralCrop
 from mindgrad.nn.layer.image import ChannelShuffle as ChannelShuffle
 from mindgrad.nn.layer.basic import ClipByNorm as ClipByNorm
+from mindgrad.nn.optim.closure import ClosureOptimizer as ClosureOptimizer
 from mindgrad.nn.metrics.curves import ConfusionMatrix as ConfusionMatrix
 from mindgrad.nn.metrics.confusion import ConfusionMatrixMetric as ConfusionMatrixMetric
 from mindgrad.nn.layer.padding import ConstantPad1d as ConstantPad1d
