@@ -301,7 +301,9 @@ mindgrad.nn: SGD Momentum Adam ASGD Rprop Optimizer
 mindgrad.nn: LazyAdam AdamOffload Adam AdamWeightDecay
 mindgrad.nn: Adagrad Adadelta RMSProp FTRL ProximalAdagrad AdaFactor
 mindgrad.nn: Optimizer Adam SGD ClosureOptimizer TrainOneStepCell
-mindgrad.nn: ClosureOptimizer Optimizer TrainOneStepCell mindgrad.value_and_grad mindgrad.hvp
+mindgrad.nn: ClosureOptimizer LBFGS NewtonCG Optimizer TrainOneStepCell
+mindgrad.nn: LBFGS NewtonCG ClosureOptimizer Adam mindgrad.argmin mindgrad.scipy.optimize.minimize
+mindgrad.nn: NewtonCG LBFGS ClosureOptimizer mindgrad.hvp mindgrad.argmin
 mindgrad.nn: LARS Lamb Optimizer
 mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer

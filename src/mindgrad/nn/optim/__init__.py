@@ -6,6 +6,8 @@ from mindgrad.nn.optim.adafactor import AdaFactor
 from mindgrad.nn.optim.adam import Adam, AdaMax, AdamOffload, AdamWeightDecay, Lamb, LazyAdam
 from mindgrad.nn.optim.closure import ClosureOptimizer
 from mindgrad.nn.optim.lars import LARS
+from mindgrad.nn.optim.lbfgs import LBFGS
+from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
 
@@ -24,8 +26,8 @@ thor = absent(
 )  # fmt: skip
 
 __all__ = [
-    "ASGD", "FTRL", "LARS", "SGD", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
+    "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
     "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
-    "ClosureOptimizer", "Lamb", "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop",
-    "thor",
+    "ClosureOptimizer", "Lamb", "LazyAdam", "Momentum", "NewtonCG", "Optimizer", "ProximalAdagrad", "RMSProp",
+    "Rprop", "thor",
 ]  # fmt: skip
