@@ -132,6 +132,14 @@ def test_a_trial_outside_the_domain_shortens_the_step():
     assert_close(w, [1.0], kind="program")
 
 
+def test_a_search_without_success_restores_the_parameters():
+    w = Parameter(Tensor(np.array([0.5])), name="w")
+    optimizer = nn.LBFGS([w], 100.0, max_eval=2)
+    optimizer.step(lambda: (w - ops.log(w)).sum())
+    assert_close(w, [0.5])
+    assert int(optimizer.pair_count) == 0
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_loss_that_is_not_finite_changes_nothing(value):
     w = Parameter(Tensor([1.0, 2.0]), name="w")

@@ -126,7 +126,6 @@ class NewtonCG(ClosureOptimizer):
                     x, value, gradient, path = moved, new_value, new_gradient, []
                 else:
                     change = radius
-                    flat.move_to(x)
                 if change <= self.tolerance_change:
                     break
         finally:
