@@ -60,7 +60,7 @@ def test_train_one_step_cell_and_model_call_step(mode):
     net = Distance()
     optimizer = Descent(net.trainable_params())
     step = nn.TrainOneStepCell(net, optimizer)
-    assert [float(step(Tensor([1.0, 0.0]))) for _ in range(2)] == [9.0, 2.25]
+    assert [float(step(x)) for x in (Tensor([1.0, 0.0]), np.array([1.0, 0.0], np.float32))] == [9.0, 2.25]
     assert int(optimizer.global_step) == int(optimizer.decreases) == 2
     dense = nn.Dense(2, 1, weight_init="ones", bias_init="zeros")
     data = ms.dataset.NumpySlicesDataset(
@@ -147,6 +147,7 @@ def _steps_with_gradients(optimizer, net):
         (_steps_with_gradients, TypeError, r"call.*optimizer\.step"),
         (_steps_when_compiled, RuntimeError, "cannot be part of a compiled"),
         (lambda o, net: o.step(net(Tensor([1.0, 0.0]))), TypeError, "Pass the function, not its result"),
+        (lambda o, net: o.step(lambda w: w.sum(), net.w), ValueError, "'w' is an argument of the function"),
         (lambda o, net: o.step(lambda: 1.0), TypeError, "must return the loss"),
         (lambda o, net: o.step(lambda: net.w), ValueError, r"its shape is \(2,\)"),
         (lambda o, net: nn.TrainOneStepCell(net, o, sens=2.0), ValueError, "'sens' must be 1"),

@@ -149,6 +149,15 @@ def test_a_loss_that_is_not_finite_changes_nothing(value):
     assert int(optimizer.pair_count) == 0
 
 
+@pytest.mark.parametrize("kind", [nn.LBFGS, nn.NewtonCG])
+@pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16, ms.float64])
+def test_the_loss_may_have_another_dtype(dtype, kind):
+    w = Parameter(Tensor([1.0, -2.0]), name="w")
+    optimizer = kind([w])
+    assert optimizer.step(lambda: (w.astype(dtype) ** 2).sum()).dtype is dtype
+    assert np.abs(w.asnumpy()).max() < 0.01
+
+
 @pytest.mark.parametrize("most", [2, 3, 7])
 def test_max_eval_limits_the_evaluations(most, evaluations):
     w = Parameter(Tensor(np.tile([-1.2, 1.0], 5)), name="w")
