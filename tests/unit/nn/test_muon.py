@@ -90,6 +90,13 @@ def test_four_steps_agree_with_the_formulas(nesterov, mode):
     assert [p.name for p in optimizer.moment1] == ["adam_m.bias", "adam_m.scale", "adam_m.embedding"]
 
 
+def test_without_momentum_the_gradient_is_orthogonalized():
+    weights = parameters()
+    trained(nn.Muon(weights, 0.1, momentum=0.0), [1, 2])
+    step = sum(orthogonalized(drawn(seed)[0]) for seed in (1, 2)) * np.sqrt(5 / 3)
+    assert_close(weights[0], drawn(0)[0] - 0.1 * step, kind="program", dtype=np.float32)
+
+
 def test_the_rms_factor_of_adamw():
     weights = parameters()
     trained(nn.Muon(weights, 0.1, adjust_lr_fn="match_rms_adamw"), [1])
@@ -189,7 +196,8 @@ def test_model_trains(kind):
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        (dict(momentum=1.0), ValueError, "'momentum'"),
+        (dict(momentum=1.0), ValueError, r"'momentum' must be in \[0, 1\)"),
+        (dict(momentum=-0.1), ValueError, "'momentum'"),
         (dict(nesterov=1), TypeError, "'nesterov'"),
         (dict(ns_steps=0), ValueError, "'ns_steps'"),
         (dict(ns_coefficients=(1.0, 2.0)), ValueError, "must be three numbers, but got 2"),

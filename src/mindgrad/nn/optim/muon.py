@@ -56,7 +56,7 @@ class Muon(Optimizer):
     Args:
         learning_rate (float, Tensor, iterable, or LearningRateSchedule): learning rate η of the matrices, see
             :class:`Optimizer`.
-        momentum (float): decay rate μ of the running average B, between 0 and 1.
+        momentum (float): decay rate μ of the running average B, at least 0 and below 1.
         nesterov (bool): whether to use Nesterov momentum.
         ns_steps (int): number of Newton–Schulz iterations.
         weight_decay (float or Cell): weight decay λ. Without parameter groups, it applies only to Parameters
@@ -105,7 +105,9 @@ class Muon(Optimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         owner = self.cls_name
-        self.momentum = fraction(owner, "momentum", momentum)
+        self.momentum = real(owner, "momentum", momentum)
+        if not 0 <= self.momentum < 1:
+            raise ValueError(f"For '{owner}', the 'momentum' must be in [0, 1), but got {self.momentum}.")
         self.nesterov = boolean(owner, "nesterov", nesterov)
         self.ns_steps = positive_int(owner, "ns_steps", ns_steps)
         self.ns_coefficients = self._checked_coefficients(ns_coefficients)
