@@ -14,6 +14,7 @@ from mindgrad.ops.arguments import one_or_more, sizes
 from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.layout import transpose as reordered
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import sum as sum_of
@@ -50,20 +51,8 @@ def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) ->
 
 def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, count: int) -> Tensor:
     """Replace ``axis`` with two axes: the position in a window, and the window."""
-    parts = []
-    for k in range(kernel):
-        start = k * dilation
-        limit = start + (count - 1) * stride + 1
-        parts.append(
-            apply(
-                static_slices.slice,
-                x,
-                start=tuple(start if i == axis else 0 for i in range(x.ndim)),
-                limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
-                strides=tuple(stride if i == axis else 1 for i in range(x.ndim)),
-            )
-        )
-    return stack(parts, axis)
+    starts, reach = range(0, kernel * dilation, dilation), (count - 1) * stride + 1
+    return stack([slice_axis(x, axis, start, start + reach, stride) for start in starts], axis)
 
 
 def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Tensor:
@@ -71,14 +60,7 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
     kernel, count = x.shape[axis], x.shape[axis + 1]
     parts = []
     for k in range(kernel):
-        part = apply(
-            static_slices.slice,
-            x,
-            start=tuple(k if i == axis else 0 for i in range(x.ndim)),
-            limit=tuple(k + 1 if i == axis else n for i, n in enumerate(x.shape)),
-            strides=(1,) * x.ndim,
-        )
-        part = reshape(part, (*x.shape[:axis], *x.shape[axis + 1 :]))
+        part = reshape(slice_axis(x, axis, k, k + 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
         before = k * dilation
         behind = size - before - ((count - 1) * stride + 1)
         parts.append(
