@@ -73,7 +73,7 @@ def tensor_of(leaf: object) -> Tensor | None:
     """Convert a float or complex leaf to a tensor; return ``None`` for other types."""
     if isinstance(leaf, Tensor):
         tensor = references.read(leaf) if leaf.is_parameter else leaf
-    elif isinstance(leaf, (float, np.floating)) and not isinstance(leaf, np.ndarray):
+    elif isinstance(leaf, (float, np.floating)):
         return make_number(make_tensor(np.asarray(leaf, np.float64)))
     elif isinstance(leaf, (complex, np.ndarray)):
         tensor = Tensor(np.asarray(leaf))

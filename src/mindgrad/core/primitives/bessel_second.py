@@ -11,18 +11,16 @@ integrand (see ``primitives.bessel``). All functions are NaN for x < 0 and infin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.primitives.accumulation_type import in_single_xla
-from mindgrad.core.primitives.bessel import SWITCH, TERMS, coefficients, hankel, order_type, power_sum
+from mindgrad.core.primitives.bessel import SWITCH, by_neighbors, hankel, order_type, oscillation
 from mindgrad.core.primitives.kinds import elementwise
 from mindgrad.core.primitives.samples import case, reals
-from mindgrad.core.primitives.special_kernels import in_double
+from mindgrad.core.primitives.special_kernels import in_double, quadrature
 
 __all__ = ["bessel_ke", "bessel_y"]
 
@@ -38,17 +36,6 @@ def _gauss_legendre() -> tuple[Array, Array]:
     """Return nodes and weights of the Gauss-Legendre rule on (0, 1)."""
     places, weights = np.polynomial.legendre.leggauss(80)
     return places / 2 + 0.5, weights / 2
-
-
-def _sum(numpy: Module, x: Array, term: Callable, rule: tuple, jax: Module | None) -> Array:
-    """Return Σ w · term(t) over the pairs (t, w) of the quadrature ``rule``."""
-    if jax is None:
-        return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # loop over the nodes, because XLA would fuse a vectorized sum with each equation that uses it, and
-    # recompute it there
-    pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
-    step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
-    return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
 
 
 def _edges(numpy: Module, x: Array, near: Array, far: Array, zero: float) -> Array:
@@ -87,7 +74,7 @@ def _ke(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None
             exponent = exponent + derivative * growth
         return numpy.exp(exponent + n * t) + numpy.exp(exponent - n * t)
 
-    near = end / 2 * _sum(numpy, x, term, rule, jax)
+    near = end / 2 * quadrature(term, *rule, x, jax)
     near = numpy.where(x < _SMALL, _leading(numpy, numpy.where(x > 0, x, 1.0), n, derivative), near)
     inverse = 1 / numpy.maximum(x, SWITCH)
     far = math.sqrt(math.pi / 2) * hankel(numpy, inverse, n, derivative, alternate=False)
@@ -119,26 +106,17 @@ def _y(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
         return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
     a = numpy.clip(x, _SMALL, SWITCH)
     rule = _gauss_legendre()
-    waves = _sum(numpy, x, lambda s: numpy.sin(a * numpy.sin(math.pi * s) - n * math.pi * s), rule, jax)
+    wave = lambda s: numpy.sin(a * numpy.sin(math.pi * s) - n * math.pi * s)
+    waves = quadrature(wave, *rule, x, jax)
     end = numpy.arcsinh(48.0 / a)
     power = lambda s, k: numpy.exp(k * s * end - a * numpy.sinh(s * end))
-    tail = _sum(numpy, x, lambda s: power(s, n) + (-1) ** n * power(s, -n), rule, jax)
+    tail = quadrature(lambda s: power(s, n) + (-1) ** n * power(s, -n), *rule, x, jax)
     near = waves - end / math.pi * tail
     leading = _leading(numpy, numpy.where(x > 0, x, 1.0), n)
     near = numpy.where(x < _SMALL, -2 / math.pi * leading, near)
     far = numpy.clip(x, SWITCH, _MOST)
-    c, inverse = coefficients(n), 1 / far
-    p = power_sum([(-1) ** k * c[2 * k] for k in range(TERMS // 2)], inverse * inverse)
-    q = power_sum([(-1) ** k * c[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
-    phase = far - (n / 2 + 0.25) * math.pi
-    wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.sin(phase) + q * numpy.cos(phase))
-    return _edges(numpy, x, near, wave, -math.inf)
-
-
-def _y_partial(x: Atom, n: int) -> Atom:
-    if n == 0:
-        return -bessel_y(x, n=1)
-    return (bessel_y(x, n=n - 1) - bessel_y(x, n=n + 1)) * 0.5
+    amplitude, phase, p, q = oscillation(numpy, far, n)
+    return _edges(numpy, x, near, amplitude * (p * numpy.sin(phase) + q * numpy.cos(phase)), -math.inf)
 
 
 _SAMPLES = [case(reals(0.3, 12)[3], accepts="float", n=1), case(reals(26, 60)[2], accepts="float", n=0)]
@@ -149,7 +127,7 @@ bessel_y = elementwise(
     type_rule=order_type("bessel_y"),
     numpy=in_double(lambda x, n: _y(np, x, n)),
     xla=in_single_xla(lambda jax, x, n: _y(jax.numpy, x, n, jax)),
-    partials=lambda y, x, *, n: [_y_partial(x, n)],
+    partials=lambda y, x, *, n: [by_neighbors(bessel_y, x, n, -1)],
     accepts="float",
     samples=_SAMPLES,
 )

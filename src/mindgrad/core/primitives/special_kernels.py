@@ -12,11 +12,11 @@ from collections.abc import Callable
 import numpy as np
 
 from mindgrad.core.base.scipy_modules import scipy_module
-from mindgrad.core.ir.rules import Array, Module
+from mindgrad.core.ir.rules import Array, Module, Stored
 
 __all__ = [
     "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double",
-    "lgamma_kernel", "polygamma_kernel", "polygamma_of_zeta",
+    "lgamma_kernel", "polygamma_kernel", "polygamma_of_zeta", "quadrature",
 ]  # fmt: skip
 
 
@@ -30,6 +30,17 @@ def in_double(kernel: Callable) -> Callable:
             return kernel(*wide, **parameters).astype(dtype)
 
     return run
+
+
+def quadrature(term: Callable, nodes: Array, weights: Array, like: Array, jax: Module | None) -> Stored:
+    """Return Σ w · term(t) over nodes t and weights w; with ``jax``, in the shape and dtype of ``like``."""
+    if jax is None:
+        return sum(weight * term(node) for node, weight in zip(nodes, weights, strict=True))
+    # loop over the nodes, because XLA would fuse a vectorized sum with each equation that uses it, and
+    # recompute it there
+    pairs = tuple(jax.numpy.asarray(array, like.dtype) for array in (nodes, weights))
+    step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
+    return jax.lax.scan(step, jax.numpy.zeros_like(like), pairs)[0]
 
 
 def erf_kernel(x: Array) -> Array:
