@@ -328,18 +328,13 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
             )
         files[rank] = file
     names = {file.name for file in files.values()}
-    if len(names) > 1 and len({_without(rank, file.stem) for rank, file in files.items()}) > 1:
+    if len(names) > 1 and len({file.stem.removesuffix(str(rank)) for rank, file in files.items()}) > 1:
         raise ValueError(
             f"For '{caller}', in the order of names, the last files of the ranks belong to different "
             f"checkpoints: {', '.join(sorted(names))}. Move files away, so that the last files of all "
             "folders belong to one checkpoint."
         )
     return arrays_of_ranks(files, strategy, caller)
-
-
-def _without(rank: int, stem: str) -> str:
-    """Remove the rank from the end of the name of a rank file."""
-    return stem.removesuffix(str(rank))
 
 
 def _last_file(folder: Path) -> Path | None:

@@ -34,7 +34,7 @@ from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.reverse import pull_back
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Static, Tangent, Tangents
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Static, Tangent, Tangents
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
@@ -223,10 +223,6 @@ def _solve_types(*types: TensorType, system: System, solution: Graph) -> tuple[T
     return tuple([y.type for y in solution.outputs])
 
 
-def _solve_numpy(*operands: Array, system: System, solution: Graph) -> tuple:
-    return tuple(evaluate(solution, operands))
-
-
 def _solve_jvp(y: Atoms, operands: Atoms, ts: Tangents, **parameters: Static) -> Tangents:
     system, count = parameters["system"], parameters["system"].consts
     consts = operands[:count]
@@ -253,7 +249,7 @@ linear_solve: Primitive[tuple[Atom, ...]] = Primitive(
     "linear_solve",
     "control",
     type_rule=_solve_types,
-    numpy=_solve_numpy,
+    numpy=lambda *operands, system, solution: tuple(evaluate(solution, operands)),
     xla=lambda jax, *operands, system, solution: tuple(solution(*operands)),
     jvp=_solve_jvp,
     transpose=_solve_transpose,

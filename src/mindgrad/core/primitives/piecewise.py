@@ -187,15 +187,11 @@ relu = elementwise(
 )
 
 
-def _relu6_numpy(x: Array) -> Array:
-    return np.minimum(np.maximum(x, np.zeros((), x.dtype)), np.full((), 6, x.dtype))
-
-
 #: ``relu6(x)``: min(max(x, 0), 6); its derivative is 0 at x = 0 and 1 at x = 6
 relu6 = elementwise(
     "relu6",
     work=ARITHMETIC,
-    numpy=_relu6_numpy,
+    numpy=lambda x: np.minimum(np.maximum(x, np.zeros((), x.dtype)), np.full((), 6, x.dtype)),
     xla=lambda jax, x: jax.lax.min(jax.lax.max(x, jax.numpy.zeros_like(x)), jax.numpy.full_like(x, 6)),
     partials=lambda y, x: [_where(logical_and(x > 0, x <= 6), x)],
     accepts="real",
