@@ -11,6 +11,7 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import elementwise, piecewise, special
 from mindgrad.core.primitives.reduction import logsumexp, reduce_max
 from mindgrad.core.primitives.structural import stop_gradient
+from mindgrad.ops.arguments import number
 from mindgrad.ops.arithmetic import add, mul, neg, sub
 from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import greater
@@ -47,12 +48,6 @@ def real_operand(x: Any, operator: str) -> Tensor:
     x = inexact(operand(x, operator))
     accepted(special.sigmoid, operator, x)
     return x
-
-
-def number(value: Any, operator: str, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {type(value).__name__}.")
-    return float(value)
 
 
 # --- softmax, log_softmax, softmin -------------------------------------------------------------------

@@ -17,8 +17,8 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.ops.operands import operand, promoted
 
 __all__ = [
-    "axes_in_order", "filled_shape", "listed_tensors", "of_two_axes", "one_or_more", "refuse_unknown",
-    "sizes", "varargs", "whole_number",
+    "axes_in_order", "filled_shape", "listed_tensors", "number", "of_two_axes", "one_or_more",
+    "refuse_unknown", "sizes", "varargs", "whole_number",
 ]  # fmt: skip
 
 
@@ -41,6 +41,17 @@ def whole_number(value: Any, operator: str, name: str, least: int | None = None)
     if least is not None and number < least:
         raise ValueError(f"For '{operator}', the '{name}' must be at least {least}, but got {number}.")
     return number
+
+
+def number(value: Any, operator: str, name: str) -> float:
+    """Convert an int or float to a float.
+
+    Raises:
+        TypeError: If ``value`` has a different type.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {type(value).__name__}.")
+    return float(value)
 
 
 def refuse_unknown(value: Any, operator: str, name: str) -> None:

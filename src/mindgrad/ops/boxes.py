@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import bool_, float32, int32
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, clipping, indexing, joining, layout, math, ordering, reduction, rounding
@@ -81,8 +82,7 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
     >>> print(ops.iou(Tensor([[0.0, 0.0, 3.0, 1.0]]), Tensor([[2.0, 0.0, 5.0, 1.0]]), "iof"))
     [[0.5]]
     """
-    if mode not in ("iou", "iof"):
-        raise ValueError(f"For 'IOU', the 'mode' must be 'iou' or 'iof', but got {mode!r}.")
+    one_of(mode, ("iou", "iof"), "IOU", "mode")
     anchors, truths = _boxes(anchor_boxes, "IOU", "anchor_boxes"), _boxes(gt_boxes, "IOU", "gt_boxes")
     return _shares(truths, anchors, 1.0, mode == "iof")
 
@@ -438,10 +438,7 @@ def crop_and_resize(
         raise ValueError(
             f"For '{owner}', the 'image' must have the shape (n, h, w, c), but its shape is {x.shape}."
         )
-    if method not in ("bilinear", "nearest", "bilinear_v2"):
-        raise ValueError(
-            f"For '{owner}', the 'method' must be 'bilinear', 'bilinear_v2' or 'nearest', but got {method!r}."
-        )
+    one_of(method, ("bilinear", "nearest", "bilinear_v2"), owner, "method")
     new = sizes(crop_size, owner, "crop_size", 1)
     y1, x1, y2, x2 = _columns(_boxes(boxes, owner, "boxes"))
     inside: Any = True

@@ -13,8 +13,8 @@ from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, rectifiers
-from mindgrad.ops.activation import log_softmax, logsigmoid, number, real_operand
-from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.activation import log_softmax, logsigmoid, real_operand
+from mindgrad.ops.arguments import number, whole_number
 from mindgrad.ops.class_labels import class_labels, refuse_labels
 from mindgrad.ops.cumulative import cumprod
 from mindgrad.ops.indexing import gather_elements, take

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import as_dtype, complex64, complex128, float32, float64
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -68,10 +69,7 @@ def _transformed(
 def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: str) -> Tensor:
     """Multiply the transform of ``count`` elements by the factor of its norm."""
     name = "backward" if norm is None else norm
-    if name not in _NORMS:
-        raise ValueError(
-            f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
-        )
+    one_of(name, _NORMS, operator, "norm")
     # factor for ``norm`` in addition to the inverse FFT primitive, which already divides by ``count``
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
@@ -237,10 +235,7 @@ def _real_spectrum(name: str, suffix: str) -> Callable[..., Tensor]:
     dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
 
     def compute(input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
-        if norm not in _OTHER_NORM:
-            raise ValueError(
-                f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
-            )
+        one_of("backward" if norm is None else norm, _NORMS, operator, "norm")
         if inverse:
             return complexes.conj(_half(operator, input, s, dim, _OTHER_NORM[norm]))
         return _from_half(operator, complexes.conj(_input(input, operator)), s, dim, _OTHER_NORM[norm])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import static_slices
@@ -153,8 +154,7 @@ def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str 
     >>> patches(Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), (2, 2), 1, 1).shape
     (1, 4, 1, 2)
     """
-    if pad_mode not in ("valid", "same"):
-        raise ValueError(f"For 'Unfold', the 'padding' must be 'valid' or 'same', but got {pad_mode!r}.")
+    one_of(pad_mode, ("valid", "same"), "Unfold", "padding")
     x = operand(input, "Unfold")
     margins = [0, 0, 0, 0]
     if pad_mode == "same" and x.ndim == 4:

@@ -17,8 +17,8 @@ from mindgrad.common.parameter import Parameter
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.ops import arithmetic, clipping, layout, math
-from mindgrad.ops.activation import number, real_operand
-from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import number, sizes, whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.pool_windows import mixed

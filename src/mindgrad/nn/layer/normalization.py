@@ -10,8 +10,8 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import check_data_format, parameter
 from mindgrad.ops import normalization
-from mindgrad.ops.activation import number, real_operand
-from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import number, sizes, whole_number
 from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations import layer_ops
