@@ -18,7 +18,7 @@ from mindgrad.ops.operands import operand, promoted
 
 __all__ = [
     "axes_in_order", "filled_shape", "listed_tensors", "number", "of_two_axes", "one_or_more",
-    "refuse_unknown", "sizes", "varargs", "whole_number",
+    "refuse_unknown", "share", "sizes", "varargs", "whole_number",
 ]  # fmt: skip
 
 
@@ -52,6 +52,19 @@ def number(value: Any, operator: str, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {type(value).__name__}.")
     return float(value)
+
+
+def share(value: Any, operator: str, name: str) -> float:
+    """Convert a number from 0 to 1 to a float.
+
+    Raises:
+        TypeError: If ``value`` is not a number.
+        ValueError: If ``value`` is below 0 or above 1.
+    """
+    found = number(value, operator, name)
+    if not 0 <= found <= 1:
+        raise ValueError(f"For '{operator}', the '{name}' must be from 0 to 1, but got {value}.")
+    return found
 
 
 def refuse_unknown(value: Any, operator: str, name: str) -> None:

@@ -18,14 +18,13 @@ import numpy as np
 
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Stored
-from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
-from mindgrad.core.primitives.kinds import elementwise, same_type
+from mindgrad.core.primitives.kinds import elementwise, order_type
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special_kernels import in_double, quadrature
 
 __all__ = [
-    "SWITCH", "bessel_i", "bessel_ie", "bessel_j", "by_neighbors", "hankel", "order_type", "oscillation",
+    "SWITCH", "bessel_i", "bessel_ie", "bessel_j", "by_neighbors", "hankel", "oscillation",
 ]  # fmt: skip
 
 SWITCH = 25.0  #: for larger |x|, use Hankel's expansions instead of the integral
@@ -128,18 +127,6 @@ def _ie(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None
     far = (-1) ** derivative / math.sqrt(2 * math.pi) * hankel(numpy, inverse, n, derivative, alternate=True)
     value = numpy.where(numpy.isnan(x), x, numpy.where(size <= SWITCH, near, far))
     return numpy.where(x < 0, (-1) ** (n + derivative) * value, value).astype(x.dtype)
-
-
-def order_type(name: str) -> Callable:
-    """Return the type rule of a function with an integer order."""
-
-    def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
-        same_type(name, "float")(x)
-        if type(n) is not int or n < 0:
-            raise ValueError(f"For '{name}', the order must be a nonnegative int, but got {n!r}.")
-        return x
-
-    return type_rule
 
 
 def by_neighbors(bessel: Callable, x: Atom, n: int, sign: int) -> Atom:

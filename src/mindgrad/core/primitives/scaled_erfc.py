@@ -17,10 +17,9 @@ from functools import lru_cache
 import numpy as np
 
 from mindgrad.core.ir.rules import Array, Module
-from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
-from mindgrad.core.primitives.kinds import elementwise, same_type
+from mindgrad.core.primitives.kinds import elementwise, order_type
 from mindgrad.core.primitives.samples import case, reals
 
 __all__ = ["scaled_erfc"]
@@ -76,19 +75,12 @@ def _kernel(array: Module, x: Array, n: int) -> Array:
     return array.where(x < 0, growing - (-1) ** n * value, value).astype(x.dtype)
 
 
-def _type(x: TensorType, *, n: int) -> TensorType:
-    same_type("scaled_erfc", "float")(x)
-    if type(n) is not int or n < 0:
-        raise ValueError(f"For 'scaled_erfc', the order must be a nonnegative int, but got {n!r}.")
-    return x
-
-
 #: ``scaled_erfc(x, n)``: E_n(x) = (−d/dx)ⁿ (exp(x²) erfc(x)), which is positive. Its derivative is
 #: −E_{n+1}(x)
 scaled_erfc = elementwise(
     "scaled_erfc",
     work=SHARED_FUNCTION,
-    type_rule=_type,
+    type_rule=order_type("scaled_erfc"),
     numpy=in_single(lambda x, n: _kernel(np, x, n)),
     xla=in_single_xla(lambda jax, x, n: _kernel(jax.numpy, x, n)),
     partials=lambda y, x, *, n: [-scaled_erfc(x, n=n + 1)],

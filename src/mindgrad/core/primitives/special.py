@@ -12,13 +12,12 @@ import numpy as np
 from mindgrad.core.ir.dtype import float16
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Partial
-from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single
 from mindgrad.core.primitives.arithmetic import neg, select
 from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.elementwise import exp, sech_squared
-from mindgrad.core.primitives.kinds import elementwise, full, same_type, zeros
+from mindgrad.core.primitives.kinds import elementwise, full, order_type, zeros
 from mindgrad.core.primitives.logic import isinf, logical_and
 from mindgrad.core.primitives.piecewise import clip
 from mindgrad.core.primitives.samples import case, reals
@@ -113,13 +112,6 @@ digamma = elementwise(
 )
 
 
-def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
-    same_type("polygamma", "float")(x)
-    if type(n) is not int or n < 0:
-        raise ValueError(f"For 'polygamma', the order must be a nonnegative int, but got {n!r}.")
-    return x
-
-
 def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x).
 
@@ -138,7 +130,7 @@ def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
 #: one-sided limits agree. Otherwise it is the limit from the right at 0, and NaN at other poles
 polygamma = elementwise(
     "polygamma",
-    type_rule=_polygamma_type,
+    type_rule=order_type("polygamma"),
     numpy=in_double(polygamma_kernel),
     xla=polygamma_in_xla,
     partials=lambda y, x, *, n: [polygamma(x, n=n + 1)],
