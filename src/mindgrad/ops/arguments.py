@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.core.base.refusal import CompileError, refuse
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
@@ -162,11 +163,7 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
         TypeError: If ``tensors`` is not a tuple or list of tensors and numbers.
         ValueError: If ``tensors`` is empty.
     """
-    if not isinstance(tensors, (tuple, list)):
-        raise TypeError(
-            f"For '{operator}', the '{name}' must be a tuple or list of tensors, but got "
-            f"{type(tensors).__name__}."
-        )
+    of_type(tensors, (tuple, list), operator, name, "a tuple or list of tensors")
     if not tensors:
         raise ValueError(f"For '{operator}', the '{name}' must contain at least one tensor.")
     return promoted(operator, *tensors, broadcast=False)
