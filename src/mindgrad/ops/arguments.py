@@ -18,7 +18,7 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.ops.operands import operand, promoted
 
 __all__ = [
-    "axes_in_order", "filled_shape", "listed_tensors", "number", "of_two_axes", "one_or_more",
+    "axes_in_order", "check_axes", "filled_shape", "listed_tensors", "number", "of_two_axes", "one_or_more",
     "refuse_unknown", "share", "sizes", "varargs", "whole_number",
 ]  # fmt: skip
 
@@ -167,6 +167,14 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
     if not tensors:
         raise ValueError(f"For '{operator}', the '{name}' must contain at least one tensor.")
     return promoted(operator, *tensors, broadcast=False)
+
+
+def check_axes(x: Tensor, axes: str, operator: str, subject: str = "input") -> None:
+    """Raise ``ValueError`` if ``x`` does not have the named axes, such as ``"(n, c, h, w)"``."""
+    if x.ndim != axes.count(",") + 1:
+        raise ValueError(
+            f"For '{operator}', the {subject} must have the shape {axes}, but its shape is {x.shape}."
+        )
 
 
 def of_two_axes(x: Any, operator: str) -> Tensor:

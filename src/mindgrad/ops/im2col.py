@@ -11,7 +11,7 @@ from mindgrad._base.checks import one_of
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import static_slices
-from mindgrad.ops.arguments import one_or_more, sizes
+from mindgrad.ops.arguments import check_axes, one_or_more, sizes
 from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.layout import transpose as reordered
@@ -116,10 +116,7 @@ def _spread(operator: str, input: Any, kernel: Any, dilation: Any, padding: Any,
     The result has the shape (n, c, row in window, window row, column in window, window column).
     """
     x = operand(input, operator)
-    if x.ndim != 4:
-        raise ValueError(
-            f"For '{operator}', the input must have the shape (n, c, h, w), but its shape is {x.shape}."
-        )
+    check_axes(x, "(n, c, h, w)", operator)
     top, bottom, left, right = _margins(padding, operator)
     high, wide = _pair(kernel, operator, "kernel_size", 1)
     apart, steps = _pair(dilation, operator, "dilation", 1), _pair(stride, operator, "stride", 1)
