@@ -62,10 +62,10 @@ def share(value: Any, operator: str, name: str) -> float:
         TypeError: If ``value`` is not a number.
         ValueError: If ``value`` is below 0 or above 1.
     """
-    found = number(value, operator, name)
-    if not 0 <= found <= 1:
+    fraction = number(value, operator, name)
+    if not 0 <= fraction <= 1:
         raise ValueError(f"For '{operator}', the '{name}' must be from 0 to 1, but got {value}.")
-    return found
+    return fraction
 
 
 def refuse_unknown(value: Any, operator: str, name: str) -> None:
@@ -170,7 +170,7 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
 
 
 def check_axes(x: Tensor, axes: str, operator: str, subject: str = "input") -> None:
-    """Raise ``ValueError`` if ``x`` does not have the named axes, such as ``"(n, c, h, w)"``."""
+    """Raise ``ValueError`` unless ``x`` has the axes, such as ``"(n, c, h, w)"``."""
     if x.ndim != axes.count(",") + 1:
         raise ValueError(
             f"For '{operator}', the {subject} must have the shape {axes}, but its shape is {x.shape}."

@@ -152,7 +152,7 @@ _DOC = """{what} over {axes}.
 
 
 def _with_arguments(compute: Callable[..., Tensor], name: str, suffix: str) -> Callable[..., Tensor]:
-    """Create the public function ``name``, which transforms one axis if ``suffix`` is empty."""
+    """Create the function ``name``, which transforms one axis without ``suffix``."""
     dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
 
     def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:

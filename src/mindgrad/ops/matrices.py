@@ -27,7 +27,7 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
 
 
 def _placement(operator: str, rank: int, offset: Any, dim1: Any, dim2: Any) -> tuple[int, int, int, int]:
-    """Return both axes of a diagonal, and its distances above and below the main diagonal."""
+    """Return both axes of a diagonal, and its distances from the main diagonal."""
     first, second = axis_in_range(dim1, rank, operator, "dim1"), axis_in_range(dim2, rank, operator, "dim2")
     if first == second:
         raise ValueError(

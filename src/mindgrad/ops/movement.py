@@ -147,7 +147,7 @@ def flipud(input: Any) -> Tensor:
 
 
 def slice_axis(x: Tensor, axis: int, start: int, limit: int, step: int = 1) -> Tensor:
-    """Select every ``step``-th element from ``start`` to ``limit`` of ``x`` along ``axis``."""
+    """Select every ``step``-th element from ``start`` to ``limit`` along ``axis``."""
     if start == 0 and limit == x.shape[axis] and step == 1:
         return x
     return apply(

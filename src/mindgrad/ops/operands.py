@@ -70,10 +70,10 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             if type(number) is float and dtype.is_float and abs(number) <= _LARGEST_HALF:
                 return make_tensor(np.asarray(number, dtype.numpy))
             return Tensor(number, dtype)
-        if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
+        if isinstance(x, (list, tuple)) and any(isinstance(item, Tensor) for item in x):
             if operator not in _STACKING:
                 advice = "join them first: ops.stack(...)"
-                if all(type(each) is Number for each in x if isinstance(each, Tensor)):
+                if all(type(item) is Number for item in x if isinstance(item, Tensor)):
                     advice = "pass one Tensor: Tensor([...])"
                 raise TypeError(
                     f"For '{operator}', the input is a {type(x).__name__} that holds tensors; {advice}."

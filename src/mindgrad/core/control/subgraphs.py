@@ -31,7 +31,7 @@ from mindgrad.core.ir.rules import Atoms, Tangent, Tangents
 from mindgrad.core.ir.thread_state import state
 from mindgrad.core.primitives.exact_zeros import has_cuts, nonzeros
 from mindgrad.core.primitives.kinds import full, zeros
-from mindgrad.core.transforms.forward import pushed, tangent_or_zero
+from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.core.transforms.linearize import linearize
 from mindgrad.core.transforms.taylor import taylor
 from mindgrad.core.transforms.transpose import pull_cotangents
@@ -175,10 +175,23 @@ def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> 
     return None if made_by is not None and made_by in found.equations else found
 
 
+def _pushed(
+    graph: Graph, active_inputs: Iterable[int]
+) -> tuple[Builder, list[Variable], list[Variable], list[Atom], dict[Atom, Atom]]:
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        directions = builder.inputs_like(graph.inputs[i] for i in active_inputs)
+        outputs = builder.inline(graph, inputs)
+        tangents: dict[Atom, Atom] = {inputs[i]: t for i, t in zip(active_inputs, directions, strict=True)}
+        push_tangents(list(builder.equations), tangents)
+    return builder, inputs, directions, outputs, tangents
+
+
 @memoized
 def reach(graph: Graph, active_inputs: Indices) -> Indices:
     """Return the positions of the outputs that depend on ``active_inputs``."""
-    *_, outputs, tangents = pushed(graph, active_inputs)
+    *_, outputs, tangents = _pushed(graph, active_inputs)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
 
@@ -212,7 +225,7 @@ def forward_body(graph: Graph, active_inputs: Indices, active_outputs: Indices) 
 
     It maps ``(*inputs, *tangents of active_inputs)`` to ``(*outputs, *tangents of active_outputs)``.
     """
-    builder, _, _, outputs, tangents = pushed(graph, active_inputs)
+    builder, _, _, outputs, tangents = _pushed(graph, active_inputs)
     with building(builder):
         return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in active_outputs]])
 

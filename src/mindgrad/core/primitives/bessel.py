@@ -19,9 +19,9 @@ import numpy as np
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Stored
 from mindgrad.core.primitives.accumulation_type import in_single_xla
-from mindgrad.core.primitives.kinds import elementwise, order_type
+from mindgrad.core.primitives.kinds import elementwise
 from mindgrad.core.primitives.samples import case, reals
-from mindgrad.core.primitives.special_kernels import in_double, quadrature
+from mindgrad.core.primitives.special_kernels import in_double, order_type, quadrature
 
 __all__ = [
     "SWITCH", "bessel_i", "bessel_ie", "bessel_j", "by_neighbors", "hankel", "oscillation",
@@ -56,7 +56,7 @@ def hankel(numpy: Module, inverse: Array, n: int, derivative: int, alternate: bo
 
 
 def oscillation(numpy: Module, x: Array, n: int) -> tuple[Array, Array, Array, Array]:
-    """Return the amplitude, the phase, and both series of Hankel's expansions of Jₙ(x) and Yₙ(x)."""
+    """Return amplitude, phase, and both series of the expansions of Jₙ and Yₙ."""
     a, inverse = _coefficients(n), 1 / x
     p = _power_sum([(-1) ** k * a[2 * k] for k in range(_TERMS // 2)], inverse * inverse)
     q = _power_sum([(-1) ** k * a[2 * k + 1] for k in range(_TERMS // 2)], inverse * inverse) * inverse

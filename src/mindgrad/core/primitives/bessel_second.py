@@ -18,9 +18,9 @@ import numpy as np
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.bessel import SWITCH, by_neighbors, hankel, oscillation
-from mindgrad.core.primitives.kinds import elementwise, order_type
+from mindgrad.core.primitives.kinds import elementwise
 from mindgrad.core.primitives.samples import case, reals
-from mindgrad.core.primitives.special_kernels import in_double, quadrature
+from mindgrad.core.primitives.special_kernels import in_double, order_type, quadrature
 
 __all__ = ["bessel_ke", "bessel_y"]
 

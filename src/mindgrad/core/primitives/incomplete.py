@@ -69,7 +69,7 @@ class Functions:
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
 
     def polygammas(self, shapes: Sequence[Array], count: int) -> Callable:
-        """Compute ψ, ψ′, … of each shape; the result maps (k, n) to ψ⁽ⁿ⁻¹⁾ of ``shapes[k]``."""
+        """Return a function that maps (k, n) to ψ⁽ⁿ⁻¹⁾ of ``shapes[k]``, n ≤ ``count``."""
         table = [[self.polygamma(shape, order) for order in range(max(count, 1))] for shape in shapes]
         return lambda k, n: table[k][n - 1]
 
@@ -246,7 +246,7 @@ def _beta(functions: Functions, first: Array, second: Array, bound: Array, m: in
 
 
 def derivatives_of_beta(of: Callable, logarithms: tuple) -> Callable:
-    """Return the derivatives of the beta log-density with respect to its shapes a and b.
+    """Return the derivatives of the beta log-density with respect to a and b.
 
     The result maps the orders with respect to a and b to the derivative. ``of(k, n)`` is ψ⁽ⁿ⁻¹⁾ of a, b, or
     a + b for k = 0, 1, or 2. ``logarithms`` are log t and log(1 − t).

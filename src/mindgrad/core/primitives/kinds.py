@@ -34,8 +34,7 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = [
     "accumulate", "checked", "constant", "cut", "elementwise", "full", "general", "linear", "marked",
-    "multilinear", "ones", "order_type", "pointwise_constant", "pointwise_linear", "product", "same_type",
-    "zeros",
+    "multilinear", "ones", "pointwise_constant", "pointwise_linear", "product", "same_type", "zeros",
 ]  # fmt: skip
 
 ACCEPTS: dict[str, tuple[str, ...]] = {
@@ -184,18 +183,6 @@ def same_type(name: str, accepts: str, count: int | None = None) -> rules.TypeRu
         return first
 
     type_rule.keeps_type = True  # type: ignore[attr-defined]
-    return type_rule
-
-
-def order_type(name: str) -> rules.TypeRule:
-    """Return the type rule of a function with an integer order."""
-
-    def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
-        same_type(name, "float")(x)
-        if type(n) is not int or n < 0:
-            raise ValueError(f"For '{name}', the order must be a nonnegative int, but got {n!r}.")
-        return x
-
     return type_rule
 
 

@@ -19,8 +19,9 @@ import numpy as np
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
-from mindgrad.core.primitives.kinds import elementwise, order_type
+from mindgrad.core.primitives.kinds import elementwise
 from mindgrad.core.primitives.samples import case, reals
+from mindgrad.core.primitives.special_kernels import order_type
 
 __all__ = ["scaled_erfc"]
 

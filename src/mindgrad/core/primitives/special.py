@@ -17,7 +17,7 @@ from mindgrad.core.primitives.accumulation_type import in_single
 from mindgrad.core.primitives.arithmetic import neg, select
 from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.elementwise import exp, sech_squared
-from mindgrad.core.primitives.kinds import elementwise, full, order_type, zeros
+from mindgrad.core.primitives.kinds import elementwise, full, zeros
 from mindgrad.core.primitives.logic import isinf, logical_and
 from mindgrad.core.primitives.piecewise import clip
 from mindgrad.core.primitives.samples import case, reals
@@ -28,6 +28,7 @@ from mindgrad.core.primitives.special_kernels import (
     erfinv_kernel,
     in_double,
     lgamma_kernel,
+    order_type,
     polygamma_kernel,
     polygamma_of_zeta,
 )

@@ -12,11 +12,13 @@ from collections.abc import Callable
 import numpy as np
 
 from mindgrad.core.base.scipy_modules import scipy_module
-from mindgrad.core.ir.rules import Array, Module, Stored
+from mindgrad.core.ir.rules import Array, Module, Stored, TypeRule
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.kinds import same_type
 
 __all__ = [
     "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double",
-    "lgamma_kernel", "polygamma_kernel", "polygamma_of_zeta", "quadrature",
+    "lgamma_kernel", "order_type", "polygamma_kernel", "polygamma_of_zeta", "quadrature",
 ]  # fmt: skip
 
 
@@ -32,8 +34,23 @@ def in_double(kernel: Callable) -> Callable:
     return run
 
 
+def order_type(name: str) -> TypeRule:
+    """Return the type rule of a function with an integer order."""
+
+    def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
+        same_type(name, "float")(x)
+        if type(n) is not int or n < 0:
+            raise ValueError(f"For '{name}', the order must be a nonnegative int, but got {n!r}.")
+        return x
+
+    return type_rule
+
+
 def quadrature(term: Callable, nodes: Array, weights: Array, like: Array, jax: Module | None) -> Stored:
-    """Return Σ w · term(t) over nodes t and weights w; with ``jax``, in the shape and dtype of ``like``."""
+    """Return Σ w · term(t) over nodes t and weights w.
+
+    In XLA, the result has the shape and dtype of ``like``.
+    """
     if jax is None:
         return sum(weight * term(node) for node, weight in zip(nodes, weights, strict=True))
     # loop over the nodes, because XLA would fuse a vectorized sum with each equation that uses it, and

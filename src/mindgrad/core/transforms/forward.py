@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mindgrad.core.ir.build import Builder, building, current
-from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, derivative_of
+from mindgrad.core.ir.graph import Atom, Equation, Graph, derivative_of
 from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.primitives.kinds import checked, zeros
 
-__all__ = ["forward", "push_tangents", "pushed"]
+__all__ = ["forward", "push_tangents"]
 
 
 def push_tangents(equations: Iterable[Equation], tangents: dict[Atom, Atom]) -> None:
@@ -80,18 +80,6 @@ def forward(graph: Graph, active: Sequence[int]) -> Graph:
         A graph with inputs ``(*inputs, *tangents of the active inputs)`` and outputs
         ``(*outputs, *tangents of the outputs)``.
     """
-    builder, _, _, outputs, tangents = pushed(graph, active)
-    with building(builder):
-        return builder.close([*outputs, *[tangent_or_zero(y, tangents) for y in outputs]])
-
-
-def pushed(
-    graph: Graph, active: Iterable[int]
-) -> tuple[Builder, list[Variable], list[Variable], list[Atom], dict[Atom, Atom]]:
-    """Emit ``graph`` and the tangents along its inputs at the positions ``active``.
-
-    Returns the builder, the inputs, their tangents, the outputs, and the tangents of all values.
-    """
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
@@ -99,7 +87,8 @@ def pushed(
         outputs = builder.inline(graph, inputs)
         tangents: dict[Atom, Atom] = {inputs[i]: t for i, t in zip(active, directions, strict=True)}
         push_tangents(list(builder.equations), tangents)
-    return builder, inputs, directions, outputs, tangents
+        pushed = [tangent_or_zero(y, tangents) for y in outputs]
+        return builder.close([*outputs, *pushed])
 
 
 def tangent_or_zero(y: Atom, tangents: dict[Atom, Atom]) -> Atom:
