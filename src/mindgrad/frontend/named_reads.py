@@ -179,7 +179,10 @@ class NamedReads:
                 note_read(Attribute(holder, name), own=isinstance(getattr(kind, name), property))
 
     def _is_noted(self, holder: Any, name: str) -> bool:
-        """Return whether guards must compare ``holder.name``, which the trace has not assigned."""
+        """Return whether guards must compare ``holder.name``.
+
+        They need not if the trace has created or assigned it, or if they compare all attributes of ``holder``.
+        """
         is_own = is_of_program(holder) or is_known(holder, name)
         return not (is_own or self._record.compares_attributes(holder))
 
