@@ -234,7 +234,7 @@ def _derivatives(function: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
 
 
 def computed(compiled: Sequence[str], format: str) -> dict[tuple[str, str], list[np.ndarray]]:
-    """For each operator and mode the derivatives of orders 0 to 3 at its points; by XLA for those of ``compiled``."""
+    """Derivatives of orders 0 to 3 by operator and mode. XLA evaluates only the operators in ``compiled``."""
     inputs = {name: Tensor(np.array(points(name, format)), FORMATS[format].dtype) for name in OPERATORS}
     functions = {name: _derivatives(operator.function) for name, operator in OPERATORS.items()}
     found: dict[tuple[str, str], list[np.ndarray]] = {}
@@ -272,7 +272,7 @@ def error(name: str, format: str, order: int, values: np.ndarray) -> tuple[float
 def measured(
     format: str, compiled: Sequence[str] = tuple(OPERATORS)
 ) -> Iterator[tuple[str, int, str, float, float]]:
-    """(operator, order, mode, error, argument) for all operators in one type; by XLA for those of ``compiled``."""
+    """(operator, order, mode, error, argument) in one type. XLA evaluates only the operators in ``compiled``."""
     found = computed(compiled, format)
     for name in OPERATORS:
         for order in ORDERS:
@@ -334,7 +334,7 @@ def listed() -> dict[tuple[str, str, str], list[float]]:
 def worse(formats: Sequence[str]) -> list[str]:
     """A line for each operator whose error is above the limit that the page sets.
 
-    XLA compiles each operator for one of the types, all operators if there is one type.
+    XLA compiles each operator for one of ``formats``, so a single format has all operators.
     """
     known, lines = listed(), []
     for k, format in enumerate(formats):

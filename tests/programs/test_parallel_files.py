@@ -17,7 +17,7 @@ EXAMPLE = FOLDER.parents[2] / "examples" / "data_parallel.py"
 
 
 def devices(count):
-    """The environment of a process that sees so many devices."""
+    """Environment variables of a process with ``count`` devices."""
     return {"XLA_FLAGS": f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={count}"}
 
 
