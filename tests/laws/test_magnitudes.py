@@ -89,7 +89,7 @@ ORDERS += [(by_reverse,) * 3, (by_forward,) * 3, (by_reverse, by_reverse, by_for
 
 
 def cases_of(format, step=1):
-    """The name, function, scale s, factor 1 / f(s), and the first four derivatives by t at 0 of each ``step``-th case."""
+    """Every ``step``-th case: name, function, scale s, factor 1 / f(s), and four derivatives with respect to t at 0."""
     dtype, magnitudes, (least, greatest), _ = FORMATS[format]
     cases = []
     for s in magnitudes:

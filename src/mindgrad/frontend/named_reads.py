@@ -181,7 +181,7 @@ class NamedReads:
     def _is_noted(self, holder: Any, name: str) -> bool:
         """Return whether guards must compare ``holder.name``.
 
-        They need not if the trace has created or assigned it, or if they compare all attributes of ``holder``.
+        They need not if the trace has created or assigned it, or if they compare all of ``holder``.
         """
         is_own = is_of_program(holder) or is_known(holder, name)
         return not (is_own or self._record.compares_attributes(holder))
