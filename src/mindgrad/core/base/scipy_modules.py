@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["scipy_module"]
+__all__ = ["SciPyModule"]
 
 
-@cache
-def scipy_module(name: str) -> Any:
-    """Import and return the module ``scipy.name``."""
-    return import_module(f"scipy.{name}")
+class SciPyModule:
+    """The module ``scipy.name``, which is imported when an attribute is first read."""
+
+    def __init__(self, name: str) -> None:
+        self._name = f"scipy.{name}"
+
+    def __getattr__(self, attribute: str) -> Any:
+        value = getattr(import_module(self._name), attribute)
+        setattr(self, attribute, value)  # later reads do not call this method
+        return value

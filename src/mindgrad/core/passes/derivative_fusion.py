@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -265,7 +264,6 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
     return _at_units(primitive, values, tuple(equation.parameters.items()))
 
 
-@lru_cache(maxsize=1024)
 def _at_units(
     primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, object], ...]
 ) -> list[float] | None:

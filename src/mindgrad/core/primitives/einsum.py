@@ -235,7 +235,6 @@ def _path(
     return best
 
 
-@lru_cache(maxsize=1024)
 def contraction_plan(
     inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Shape, ...], name: str = "einsum"
 ) -> Plan:
@@ -253,6 +252,16 @@ def contraction_plan(
     Raises:
         ValueError: If the sizes along a label differ.
     """
+    return _planned(_contraction, inputs, output, shapes, name)
+
+
+@lru_cache(maxsize=4096)
+def _planned(planner: Callable, *arguments: Hashable) -> Plan:
+    """Return ``planner(*arguments)``, computed once."""
+    return planner(*arguments)
+
+
+def _contraction(inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Shape, ...], name: str) -> Plan:
     sizes: dict[Hashable, int] = {}
     for position, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         own = dict(zip(labels, shape, strict=True))
@@ -301,13 +310,12 @@ def einsum_plan(subscripts: str, shapes: Sequence[Shape]) -> Plan:
         raise TypeError(
             f"For 'einsum', the subscripts must be a string, but got {type(subscripts).__name__}."
         )
-    return _einsum_plan(subscripts, tuple(shapes))
+    return _planned(_einsum, subscripts, tuple(shapes))
 
 
-@lru_cache(maxsize=1024)
-def _einsum_plan(subscripts: str, shapes: tuple[Shape, ...]) -> Plan:
+def _einsum(subscripts: str, shapes: tuple[Shape, ...]) -> Plan:
     inputs, output = _parse(subscripts, shapes)
-    return contraction_plan(inputs, output, shapes)
+    return _contraction(inputs, output, shapes, "einsum")
 
 
 def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ...], Labels]:
@@ -361,7 +369,6 @@ def _labels(field: str, hidden: int) -> Labels:
     return (*before, *between, *after)
 
 
-@lru_cache(maxsize=4096)
 def matmul_plan(a: Shape, b: Shape) -> Plan:
     """Return the plan of ``numpy.matmul`` for operands of shapes ``a`` and ``b``.
 
@@ -375,6 +382,10 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
     >>> matmul_plan((5, 2, 3), (3, 4)).shape, matmul_plan((3,), (3,)).shape
     ((5, 2, 4), ())
     """
+    return _planned(_matmul, a, b)
+
+
+def _matmul(a: Shape, b: Shape) -> Plan:
     if not a or not b:
         raise ValueError(
             f"For 'matmul', the operands must have at least one axis, but got the shapes {a} and {b}."
@@ -395,4 +406,4 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
     left = (*range(-max(len(a) - 2, 0), 0), *("row",)[: len(a) - 1], "inner")
     right = (*range(-max(len(b) - 2, 0), 0), "inner", *("column",)[: len(b) - 1])
     output = (*range(-rank, 0), *("row",)[: len(a) - 1], *("column",)[: len(b) - 1])
-    return contraction_plan((left, right), output, (a, b), "matmul")
+    return _contraction((left, right), output, (a, b), "matmul")
