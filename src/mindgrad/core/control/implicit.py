@@ -15,8 +15,8 @@ are correct only if ``y`` solves the equation and the matrix (``A`` or ``âˆ‚f/âˆ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,6 +67,7 @@ class System:
         self._given = (product, pulled, consts, solver, transposed_solver)
         self._batches = batches
         self.consts = consts
+        self.derived: dict[Hashable, System] = {}
 
     def _of_batch(self, graph: Graph) -> Graph:
         count = len(graph.outputs)
@@ -93,17 +94,13 @@ class System:
         made.__dict__["transposed"] = self
         return made
 
+    @memoized
     def batched(self, flags: Flags, size: int) -> System:
         """Return the linear system for a batch of ``size`` samples."""
-        return _batched(self, flags, size)
+        return System(*self._given, batches=(*self._batches, (flags, size)))
 
 
-@lru_cache(maxsize=256)
-def _batched(system: System, flags: Flags, size: int) -> System:
-    return System(*system._given, batches=(*system._batches, (flags, size)))
-
-
-@lru_cache(maxsize=256)
+@memoized
 def linear_system(
     product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
 ) -> System:

@@ -1,4 +1,4 @@
-"""Memoization of functions of graphs.
+"""Memoization of functions of graphs, and of objects that consist of graphs.
 
     memoized(f)(graph, …) = f(graph, …), computed once
     interned(a) is interned(b)  ⟺  a.key() == b.key()
@@ -6,14 +6,15 @@
 The results are stored in the graph itself. When the graph is deleted, they are deleted too. A global cache
 would keep graphs alive, with the large arrays among their constants.
 
-A memoized function must depend only on its arguments. A repeated call costs one lookup in a dict.
+A memoized function must depend only on its arguments. A repeated call costs one lookup in a dict. A graph
+stores a limited number of results, because one argument can be a new function in each call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
@@ -24,21 +25,40 @@ __all__ = ["forget", "interned", "memoized", "retained"]
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
+
+class _Owner(Protocol):
+    """An object that stores memoized results."""
+
+    derived: dict[Hashable, Any]  # type: ignore[explicit-any]  # the type depends on the key
+
+
+Owner = TypeVar("Owner", bound=_Owner)
+
 _graphs: WeakValueDictionary[Hashable, Graph] = WeakValueDictionary()
 
 #: number of most recent graphs that :func:`retained` keeps alive
 _RETAINED = 256
+#: largest number of results that one graph stores
+_RESULTS = 1024
+_MISSING: Any = object()  # type: ignore[explicit-any]  # stands for a result of any type
 
 
-def memoized(function: Callable[Concatenate[Graph, P], Result]) -> Callable[Concatenate[Graph, P], Result]:
-    """Decorator that computes ``function(graph, …)`` once and stores it in the graph."""
+def memoized(function: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatenate[Owner, P], Result]:
+    """Decorator that computes ``function(owner, …)`` once and stores it in ``owner``.
+
+    The owner is a graph, or another object with a dict ``derived``.
+    """
 
     @wraps(function)
-    def once(graph: Graph, *arguments: P.args, **options: P.kwargs) -> Result:
+    def once(owner: Owner, *arguments: P.args, **options: P.kwargs) -> Result:
         key = (function, arguments, *options.items()) if options else (function, arguments)
-        if key not in graph.derived:
-            graph.derived[key] = function(graph, *arguments, **options)
-        return graph.derived[key]
+        result: Result = owner.derived.get(key, _MISSING)
+        if result is _MISSING:
+            result = function(owner, *arguments, **options)
+            if len(owner.derived) >= _RESULTS:
+                owner.derived.clear()
+            owner.derived[key] = result
+        return result
 
     return once
 
