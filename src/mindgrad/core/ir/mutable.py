@@ -21,22 +21,29 @@ Marked: TypeAlias = Any  # type: ignore[explicit-any]  # an instance of a subcla
 __all__ = ["MutableFloat", "MutableInt", "MutableScalar", "is_mutable", "mutable", "plain_kind"]
 
 
+#: attribute of each type of marked containers. A subclass that a user defines is not marked
+_MARK = "_mindgrad_mutable"
+
+
 class MutableTuple(tuple):
     """Type of a tuple that is marked with ``mutable``."""
 
     __slots__ = ()
+    _mindgrad_mutable = True
 
 
 class MutableList(list):
     """Type of a list that is marked with ``mutable``."""
 
     __slots__ = ()
+    _mindgrad_mutable = True
 
 
 class MutableDict(dict):
     """Type of a dict that is marked with ``mutable``."""
 
     __slots__ = ()
+    _mindgrad_mutable = True
 
 
 class MutableFloat(float):
@@ -57,22 +64,24 @@ class MutableInt(int):
     __slots__ = ()
 
 
-#: maps the type of a container that ``mutable`` returns to the ordinary type, such as ``tuple``. Types for
-#: named tuples, dataclasses, and other classes are added when they are first used
-_CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
-_MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
-
-
 @lru_cache(maxsize=256)
 def _marked(kind: type) -> type:
-    """Return a subclass of ``kind`` that marks its instances as ``mutable``."""
-    if kind in _CONTAINERS:
+    """Return a subclass of ``kind`` that marks its instances as ``mutable``.
+
+    The class is cached, because calls with arguments of one type use one compiled function.
+    """
+    if _plain_kind(kind) is not None:
         return kind
-    if kind in _MARKED:
-        return _MARKED[kind]
-    made = type(kind)(kind.__name__, (kind,), {"__slots__": (), "__module__": kind.__module__})
-    _CONTAINERS[made] = kind
-    return made
+    for marked in (MutableTuple, MutableList, MutableDict):
+        if marked.__base__ is kind:
+            return marked
+    members = {"__slots__": (), "__module__": kind.__module__, _MARK: True}
+    return type(kind)(kind.__name__, (kind,), members)
+
+
+def _plain_kind(kind: type) -> type | None:
+    """Return the ordinary type of a marked container; ``None`` for other types."""
+    return kind.__base__ if _MARK in vars(kind) else None
 
 
 def mutable(input_data: object, dynamic_len: bool = False) -> Marked:
@@ -165,9 +174,10 @@ def _of_field(value: object) -> Marked:
 
 def is_mutable(value: object) -> bool:
     """Return whether ``value`` is a result of ``mutable``."""
-    return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
+    kind: type = type(value)
+    return kind in (MutableFloat, MutableInt) or _plain_kind(kind) is not None
 
 
 def plain_kind(kind: type) -> type:
     """Return the builtin type of a marked container: ``list`` for ``MutableList``."""
-    return _CONTAINERS.get(kind, kind)
+    return _plain_kind(kind) or kind
