@@ -15,7 +15,7 @@ import numpy as np
 
 from mindgrad.core.base.keywords import check_keywords
 from mindgrad.core.base.tree import differences, flatten, paths, unflatten
-from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.ir.tensor import Tensor, make_number, make_tensor, number_like
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import Recorded, record
@@ -141,12 +141,8 @@ class Inputs:
         if len(tensors) != len(self.tensors):
             raise ValueError(f"a rule returned {len(tensors)} derivatives for {len(self.tensors)} inputs.")
         following = iter(tensors)
-        filled = [None if x is None else _typed(next(following), x) for x in self._leaves]
+        filled = [None if x is None else number_like(next(following), x) for x in self._leaves]
         return unflatten(self._structure, filled)
-
-
-def _typed(tensor: Tensor, like: Tensor) -> Tensor:
-    return make_number(tensor) if type(like) is Number and not tensor.shape else tensor
 
 
 def _without_derivative(owner: str, leaf: object, path: str, positions: Sequence[int]) -> str:
@@ -212,7 +208,7 @@ def recorded_run(
 
     def call(*traced: Tensor) -> tuple[Any, Any]:
         nonlocal count
-        result, aux = frontend.call(function, *inputs.arguments(traced), **kwargs), None
+        result, aux = frontend.active.call(function, *inputs.arguments(traced), **kwargs), None
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError(

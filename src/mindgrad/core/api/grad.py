@@ -3,7 +3,7 @@
     grad(f)(x) = ∇f(x)
 
 The function runs once, and its operators are recorded (``trace.record``). A rule then linearizes and
-transposes the recording (``transforms.rules.reverse_rule``), and the resulting operators compute the
+transposes the recording (``transforms.reverse.reverse_rule``), and the resulting operators compute the
 gradient. ``grad`` can be nested to any order, and works inside ``jit`` and ``vmap``.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Never
 from mindgrad.core.api.arguments import check_call, is_real, recorded_run
 from mindgrad.core.base.tree import flatten
 from mindgrad.core.trace.record import transformed
-from mindgrad.core.transforms.rules import reverse_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 
 __all__ = ["grad", "value_and_grad"]
 

@@ -33,8 +33,9 @@ from mindgrad.core.trace.graph_recording import SHORTCUTS
 from mindgrad.core.trace.numbers import block
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import between, step
+from mindgrad.core.transforms.forward import forward_rule
 from mindgrad.core.transforms.jacobians import by_columns, by_rows
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 
 __all__ = [
     "Generalized", "forward_over_reverse", "gauss_newton", "hessian", "hessian_rule", "hvp",

@@ -32,8 +32,8 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import between, directional
 from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.forward import forward_rule
 from mindgrad.core.transforms.jacobians import identity
-from mindgrad.core.transforms.rules import forward_rule
 from mindgrad.core.transforms.sample_independence import mixing
 from mindgrad.core.transforms.taylor import taylor
 

@@ -20,7 +20,7 @@ from mindgrad.core.ir.tensor import Tensor
 
 __all__ = [
     "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact",
-    "run_kernel", "run_step", "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner",
+    "run_kernel", "run_step", "runs_on_host", "set_kernel_check", "set_kernel_runner",
     "silently",
 ]  # fmt: skip
 
@@ -52,15 +52,10 @@ def silently(function: Kernel, arguments: Sequence[Stored], parameters: Statics)
 
 def numpy_kernel(primitive: Primitive, arrays: Sequence[Stored], parameters: Statics) -> Results:
     """Run the NumPy kernel of ``primitive``, which returns an array or a tuple."""
-    if primitive.kind == "control":  # `runs_functions(primitive)`, inlined for speed
+    if primitive.kind == "control":  # the kernel may call user functions
         with np.errstate(all="ignore"):
             return primitive.numpy(*arrays, **parameters)
     return silently(primitive.numpy, arrays, parameters)
-
-
-def runs_functions(primitive: Primitive) -> bool:
-    """Return whether the kernel of ``primitive`` may call user functions."""
-    return primitive.kind == "control"
 
 
 _run_kernel: Rule = numpy_kernel

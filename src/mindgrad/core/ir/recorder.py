@@ -9,7 +9,7 @@ import numpy as np
 
 from mindgrad.core.base.location import Located, user_location
 from mindgrad.core.ir.cost_model import HOST
-from mindgrad.core.ir.kernels import run_kernel, runs_functions, runs_on_host
+from mindgrad.core.ir.kernels import run_kernel, runs_on_host
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Results, Statics, Stored
@@ -116,7 +116,7 @@ class Recorder(Scope):
         """
         values = self.values.copy()
         for primitive, _, _, first, count in self.entries:
-            if primitive.effects.observable or runs_functions(primitive):
+            if primitive.effects.observable or primitive.kind == "control":
                 continue
             for number in range(first, first + count):
                 if getattr(values[number], "nbytes", 0) >= HOST.freed_bytes:

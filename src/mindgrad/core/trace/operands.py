@@ -165,16 +165,20 @@ def applied(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Any
     Raises:
         TypeError, ValueError: If ``primitive`` does not accept the operands or parameters.
     """
+    return _applied(None, primitive, list(tensors), parameters)
+
+
+def _applied(
+    operator: str | None, primitive: Primitive, tensors: list[Tensor], parameters: dict[str, object]
+) -> Any:
     types = tuple([t._type or t.type for t in tensors])
     try:
-        _checked(primitive, types, tuple(parameters.items()))
+        spread = _checked(operator, primitive, types, tuple(parameters.items()))
     except TypeError:
         _refuse_unhashable(primitive, parameters)
         raise
-    return _applied(primitive, tensors, parameters)
-
-
-def _applied(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, object]) -> Any:
+    for position, wanted in spread:
+        tensors[position] = apply(broadcast_in_dim, tensors[position], **wanted)
     result = apply(primitive, *tensors, **parameters)
     if type(tensors[0]) is Number and not primitive.multiple and all(type(t) is Number for t in tensors):
         return result if result.shape else make_number(result)
@@ -193,10 +197,10 @@ def _refuse_unhashable(primitive: Primitive, parameters: dict[str, object]) -> N
 
 @lru_cache(maxsize=4096)
 def _checked(
+    operator: str | None,
     primitive: Primitive,
     types: tuple[TensorType, ...],
     parameters: tuple[tuple[str, object], ...],
-    operator: str | None = None,
 ) -> list[tuple[int, dict[str, Any]]]:
     """Check the types of operands with the type rule of ``primitive``.
 
@@ -230,12 +234,4 @@ def pointwise(
 ) -> Any:
     """Apply an elementwise primitive after type promotion and broadcasting of ``xs``."""
     tensors = promoted(operator, *xs, float_only=float_only)
-    types = tuple([t._type or t.type for t in tensors])
-    try:
-        spread = _checked(primitive, types, tuple(parameters.items()), operator)
-    except TypeError:
-        _refuse_unhashable(primitive, parameters)
-        raise
-    for position, wanted in spread:
-        tensors[position] = apply(broadcast_in_dim, tensors[position], **wanted)
-    return _applied(primitive, tensors, parameters)
+    return _applied(operator, primitive, tensors, parameters)

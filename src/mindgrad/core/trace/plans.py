@@ -31,7 +31,6 @@ from mindgrad.core.ir.kernels import (
     run_arrays,
     run_compact,
     run_step,
-    runs_functions,
     runs_on_host,
     silently,
 )
@@ -117,8 +116,8 @@ class Plan:
             self.sources += [equation.source] * (len(slots.steps) - len(self.sources))
         self.results = [slots.whole(slots.of(atom), atom) for atom in produced]
         self.loads, self.given, self.constants = slots.loads, slots.given, slots.constants
-        self.steps, self.size = slots.steps, slots.count
-        self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
+        self.steps, self.size = slots.steps, len(slots.numbers)
+        self.is_silent = not any(step[0] is not None and step[0].kind == "control" for step in self.steps)
         self.initial: list[Stored] = [None] * self.size
         for position, array, _ in self.constants:
             self.initial[position] = array
@@ -252,7 +251,8 @@ class _Slots:
     def __init__(self, recorder: Recorder, known: Mapping[Atom, int], given: Tangents) -> None:
         self._recorder, self._known = recorder, known
         self._extras = {atom: k for k, atom in enumerate(given) if atom is not None}
-        self._slots: dict[Hashable, int] = {}
+        #: the number of the slot of each atom
+        self.numbers: dict[Hashable, int] = {}
         self._splats: set[int] = set()
         self.loads: list[tuple[int, int]] = []
         self.given: list[tuple[int, int]] = []
@@ -261,17 +261,12 @@ class _Slots:
         #: size of the largest result of a step, in bytes
         self.largest = 0
 
-    @property
-    def count(self) -> int:
-        """The number of slots."""
-        return len(self._slots)
-
     def of(self, atom: Atom) -> int:
         """Return the slot of a variable or constant; create the slot if it does not exist."""
-        position = self._slots.get(atom)
+        position = self.numbers.get(atom)
         if position is not None:
             return position
-        position = self._slots[atom] = len(self._slots)
+        position = self.numbers[atom] = len(self.numbers)
         if type(atom) is not Variable:
             self.constants.append((position, atom.value, atom.type))
             if atom.is_splat and atom.type.rank:
@@ -290,9 +285,9 @@ class _Slots:
         if position not in self._splats:
             return position
         key = ("whole", position)
-        spread = self._slots.get(key)
+        spread = self.numbers.get(key)
         if spread is None:
-            spread = self._slots[key] = len(self._slots)
+            spread = self.numbers[key] = len(self.numbers)
             if type(atom) is not Variable:  # expand a constant once, for all runs of the plan
                 self.constants.append((spread, np.broadcast_to(atom.value, atom.type.shape), atom.type))
                 return spread
