@@ -12,9 +12,10 @@ import gc
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from types import CodeType, FrameType, GeneratorType
 from typing import Any, NamedTuple
+
+from mindgrad.core.base.tables import tabulated
 
 __all__ = [
     "IS_KNOWN", "assigned_names", "byte_code", "defines_classes", "global_names", "handler_of",
@@ -191,11 +192,10 @@ class _Names(NamedTuple):
     stored: frozenset[str]
 
 
-@lru_cache(maxsize=4096)
 def _names_in(code: CodeType) -> _Names:
     """Read the names in a code object, in one pass over its instructions.
 
-    Tested on CPython 3.11 to 3.13. Fallback: the callers do not call this function. The result is cached,
+    Tested on CPython 3.11 to 3.13. Fallback: the callers do not call this function. The result is tabulated,
     because a trace asks for the same functions several times, and reading them takes up to 6 % of its time.
     """
     steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
@@ -209,7 +209,7 @@ def _names_in(code: CodeType) -> _Names:
     stored = frozenset(step.argval for step in steps if step.opname == "STORE_DEREF") & {*code.co_freevars}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            inner = _names_in(constant)
+            inner = tabulated(_names_in, constant)
             names |= dict.fromkeys(inner.globals)
             attributes |= inner.attributes
             imports += inner.imports
@@ -223,7 +223,7 @@ def global_names(code: CodeType) -> tuple[str, ...]:
     Names in inner functions are included. Tested on CPython 3.11 to 3.13. Fallback: all names of globals and
     attributes in the code.
     """
-    return _names_in(code).globals if IS_KNOWN else tuple(_all_names(code))
+    return tabulated(_names_in, code).globals if IS_KNOWN else tuple(_all_names(code))
 
 
 def names_read(code: CodeType) -> frozenset[str]:
@@ -234,7 +234,7 @@ def names_read(code: CodeType) -> frozenset[str]:
     """
     if not IS_KNOWN:
         return frozenset(_all_names(code))
-    names = _names_in(code)
+    names = tabulated(_names_in, code)
     return names.attributes.union(names.globals)
 
 
@@ -243,7 +243,7 @@ def defines_classes(code: CodeType) -> bool:
 
     Inner functions are included. Tested on CPython 3.11 to 3.13. Fallback: ``True``.
     """
-    return not IS_KNOWN or _names_in(code).defines_classes
+    return not IS_KNOWN or tabulated(_names_in, code).defines_classes
 
 
 def import_statements(code: CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -255,7 +255,7 @@ def import_statements(code: CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]
     if not IS_KNOWN:
         every = tuple(_all_names(code))
         return tuple((dots + name, every) for name in every for dots in ("", ".", ".."))
-    return _names_in(code).imports
+    return tabulated(_names_in, code).imports
 
 
 def is_import(frame: FrameType) -> bool:
@@ -272,7 +272,7 @@ def stored_names(code: CodeType) -> frozenset[str]:
     Assignments in inner functions are not included. Tested on CPython 3.11 to 3.13. Fallback: no names, so
     guards also compare the assigned variables.
     """
-    return _names_in(code).stored if IS_KNOWN else frozenset()
+    return tabulated(_names_in, code).stored if IS_KNOWN else frozenset()
 
 
 def assigned_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:

@@ -15,9 +15,9 @@ are correct only if ``y`` solves the equation and the matrix (``A`` or ``âˆ‚f/âˆ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,7 +67,6 @@ class System:
         self._given = (product, pulled, consts, solver, transposed_solver)
         self._batches = batches
         self.consts = consts
-        self.derived: dict[Hashable, System] = {}
 
     def _of_batch(self, graph: Graph) -> Graph:
         count = len(graph.outputs)
@@ -94,10 +93,14 @@ class System:
         made.__dict__["transposed"] = self
         return made
 
-    @memoized
     def batched(self, flags: Flags, size: int) -> System:
         """Return the linear system for a batch of ``size`` samples."""
-        return System(*self._given, batches=(*self._batches, (flags, size)))
+        return _system(*self._given, (*self._batches, (flags, size)))
+
+
+@memoized
+def _system(product: Graph, *given: Any) -> System:  # type: ignore[explicit-any]  # see System
+    return System(product, *given)
 
 
 @memoized

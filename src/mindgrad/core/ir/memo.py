@@ -1,4 +1,4 @@
-"""Memoization of functions of graphs, and of objects that consist of graphs.
+"""Memoization of functions of graphs.
 
     memoized(f)(graph, …) = f(graph, …), computed once
     interned(a) is interned(b)  ⟺  a.key() == b.key()
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
@@ -25,15 +25,6 @@ __all__ = ["forget", "interned", "memoized", "retained"]
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
-
-class _Owner(Protocol):
-    """An object that stores memoized results."""
-
-    derived: dict[Hashable, Any]  # type: ignore[explicit-any]  # the type depends on the key
-
-
-Owner = TypeVar("Owner", bound=_Owner)
-
 _graphs: WeakValueDictionary[Hashable, Graph] = WeakValueDictionary()
 
 #: number of most recent graphs that :func:`retained` keeps alive
@@ -43,21 +34,18 @@ _RESULTS = 1024
 _MISSING: Any = object()  # type: ignore[explicit-any]  # stands for a result of any type
 
 
-def memoized(function: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatenate[Owner, P], Result]:
-    """Decorator that computes ``function(owner, …)`` once and stores it in ``owner``.
-
-    The owner is a graph, or another object with a dict ``derived``.
-    """
+def memoized(function: Callable[Concatenate[Graph, P], Result]) -> Callable[Concatenate[Graph, P], Result]:
+    """Decorator that computes ``function(graph, …)`` once and stores it in the graph."""
 
     @wraps(function)
-    def once(owner: Owner, *arguments: P.args, **options: P.kwargs) -> Result:
+    def once(graph: Graph, *arguments: P.args, **options: P.kwargs) -> Result:
         key = (function, arguments, *options.items()) if options else (function, arguments)
-        result: Result = owner.derived.get(key, _MISSING)
+        result: Result = graph.derived.get(key, _MISSING)
         if result is _MISSING:
-            result = function(owner, *arguments, **options)
-            if len(owner.derived) >= _RESULTS:
-                owner.derived.clear()
-            owner.derived[key] = result
+            result = function(graph, *arguments, **options)
+            if len(graph.derived) >= _RESULTS:
+                graph.derived.clear()
+            graph.derived[key] = result
         return result
 
     return once

@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.primitives.accumulation_type import in_single_xla
@@ -99,7 +100,7 @@ def _y(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
         found = _upwards(numpy, x, n, _y(numpy, x, 0, jax), _y(numpy, x, 1, jax), -1.0)
         return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
     a = numpy.clip(x, _SMALL, SWITCH)
-    nodes, weights = gauss_legendre(80)
+    nodes, weights = tabulated(gauss_legendre, 80)
     rule = nodes / 2 + 0.5, weights / 2
     phase = lambda s: a * numpy.sin(math.pi * s) - n * math.pi * s
     waves = weighted_sum(x, lambda s: numpy.sin(phase(s)), rule, jax)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Static
@@ -252,13 +252,7 @@ def contraction_plan(
     Raises:
         ValueError: If the sizes along a label differ.
     """
-    return _planned(_contraction, inputs, output, shapes, name)
-
-
-@lru_cache(maxsize=4096)
-def _planned(planner: Callable, *arguments: Hashable) -> Plan:
-    """Return ``planner(*arguments)``, computed once."""
-    return planner(*arguments)
+    return tabulated(_contraction, inputs, output, shapes, name)
 
 
 def _contraction(inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Shape, ...], name: str) -> Plan:
@@ -310,7 +304,7 @@ def einsum_plan(subscripts: str, shapes: Sequence[Shape]) -> Plan:
         raise TypeError(
             f"For 'einsum', the subscripts must be a string, but got {type(subscripts).__name__}."
         )
-    return _planned(_einsum, subscripts, tuple(shapes))
+    return tabulated(_einsum, subscripts, tuple(shapes))
 
 
 def _einsum(subscripts: str, shapes: tuple[Shape, ...]) -> Plan:
@@ -382,7 +376,7 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
     >>> matmul_plan((5, 2, 3), (3, 4)).shape, matmul_plan((3,), (3,)).shape
     ((5, 2, 4), ())
     """
-    return _planned(_matmul, a, b)
+    return tabulated(_matmul, a, b)
 
 
 def _matmul(a: Shape, b: Shape) -> Plan:

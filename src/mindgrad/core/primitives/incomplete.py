@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
@@ -47,7 +48,7 @@ _FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which does not 
 
 def _rule() -> tuple[Array, Array]:
     """Return the quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
-    nodes, weights = gauss_legendre(_NODES)
+    nodes, weights = tabulated(gauss_legendre, _NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
@@ -12,12 +11,8 @@ from mindgrad.core.ir.rules import Array, Module
 __all__ = ["gauss_legendre", "weighted_sum"]
 
 
-@lru_cache(maxsize=8)
 def gauss_legendre(count: int) -> tuple[Array, Array]:
-    """Return the nodes and weights of the Gauss-Legendre rule on (−1, 1).
-
-    NumPy computes them from the eigenvalues of a matrix, which takes milliseconds. Therefore they are cached.
-    """
+    """Return the nodes and weights of the Gauss-Legendre rule on (−1, 1), in some milliseconds."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return nodes, weights
 
