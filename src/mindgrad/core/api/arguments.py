@@ -21,7 +21,7 @@ from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import Recorded, record
 
 __all__ = [
-    "Inputs", "Run", "check_call", "check_real", "check_sequences", "is_real", "like_tree", "positions_of",
+    "Inputs", "Run", "check_call", "check_real", "check_sequences", "like_tree", "positions_of",
     "recorded_run", "tensor_of",
 ]  # fmt: skip
 
@@ -245,11 +245,6 @@ def check_real(owner: str, name: str, tensors: Sequence[Tensor], instead: str) -
     for x in tensors:
         if x.dtype.kind == "complex":
             raise TypeError(f"For '{owner}', the {name} must be real, but has dtype {x.dtype}. {instead}")
-
-
-def is_real(x: object) -> bool:
-    """Return whether ``x`` is a floating-point tensor or a float."""
-    return x.dtype.is_float if isinstance(x, Tensor) else isinstance(x, (float, np.floating))
 
 
 def like_tree(owner: str, name: str, tree: object, like: object) -> list[Tensor]:

@@ -16,9 +16,10 @@ import numpy as np
 
 from mindgrad.core.backend.jax_import import jax_module
 from mindgrad.core.base.refusal import SourceLocation, hints, located_text
+from mindgrad.core.ir import kernels
 from mindgrad.core.ir.finite import first_fault, refuse_fault
 from mindgrad.core.ir.graph import Graph, Variable, is_communication, is_finite, silent
-from mindgrad.core.ir.kernels import numpy_kernel, runs_on_host
+from mindgrad.core.ir.kernels import numpy_kernel
 from mindgrad.core.ir.rewriting import without_rewrites
 from mindgrad.core.ir.rules import Array
 from mindgrad.core.ir.types import type_of
@@ -38,7 +39,7 @@ def traced_plainly(trace: Callable) -> Graph:
 
 def are_finite(results: Sequence[Array]) -> bool:
     """Return whether all elements of ``results``, on the host or a device, are finite."""
-    if runs_on_host():
+    if kernels.runs_on_host:
         return all(is_finite(np.asarray(y)) for y in results)
     # check on the device, because copying the results to the host may take longer than computing them. JAX
     # compiles the check once for each combination of types

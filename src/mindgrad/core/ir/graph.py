@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSORBING", "APPLY", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM",
     "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
-    "derivative_of", "is_finite", "made_with", "silent", "without_effects",
+    "derivative_of", "is_all", "is_finite", "made_with", "silent", "without_effects",
 ]  # fmt: skip
 
 Result = TypeVar("Result")
@@ -204,16 +204,17 @@ class Constant(_Arithmetic):
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
         return np.ascontiguousarray(value[index]) if value.size else value
 
-    def is_all(self, number: complex) -> bool:
-        """Return whether the constant is a splat whose elements equal ``number``."""
-        return self.is_splat and bool(self.value == number)
-
     def __repr__(self) -> str:
         return f"<constant {self.type} {self.value if self.is_splat else '…'}>"
 
 
 #: a value in a graph
 Atom: TypeAlias = Variable | Constant
+
+
+def is_all(atom: Atom, number: complex) -> bool:
+    """Return whether ``atom`` is a constant splat whose elements equal ``number``."""
+    return type(atom) is Constant and atom.is_splat and bool(atom.value == number)
 
 
 class DerivativeOf(tuple):

@@ -60,7 +60,7 @@ def tensor_type(dtype: object, shape: Shape) -> TensorType:
     Raises:
         MemoryError: If a tensor of this type would need 1 TiB or more.
     """
-    resolved = as_dtype(dtype)
+    resolved = dtype if isinstance(dtype, DType) else as_dtype(dtype)
     interned = resolved._types.get(shape)
     if interned is None:
         shape = tuple(int(n) for n in shape)

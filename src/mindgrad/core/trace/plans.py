@@ -20,18 +20,17 @@ import numpy as np
 
 from mindgrad.core.base.collection import only_young_garbage
 from mindgrad.core.base.location import Located
+from mindgrad.core.ir import kernels
 from mindgrad.core.ir.array_facts import is_infinite
 from mindgrad.core.ir.build import SET_LATER, Builder, building
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.graph import INFINITE, UNIFORM, Atom, Equation, Variable, silent
 from mindgrad.core.ir.kernels import (
     compacted,
-    is_checking_kernels,
     run_and_free,
     run_arrays,
     run_compact,
     run_step,
-    runs_on_host,
     silently,
 )
 from mindgrad.core.ir.recorder import Recorder
@@ -76,6 +75,7 @@ class Plan:
         ys: Sequence[tuple],
         extras: Sequence[Tensor | None],
         marks: Mapping[int, int],
+        is_enclosed: bool,
     ) -> None:
         builder = Builder()
         builder.knows_infinite = True
@@ -96,9 +96,9 @@ class Plan:
         self.zeroing: list[tuple[Source, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
-        smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
+        smooth = smooth_variables(equations, [*outputs, *excusing]) if produced and is_enclosed else ()
         #: indices of the values from outside the recording on which the outputs depend smoothly, so that a
-        #: zero derivative with respect to them is not a mistake
+        #: zero derivative with respect to them is not a mistake. Only an enclosing scope reads them
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Atom, int] = {}
         for number, atom in enumerate(atoms):
@@ -151,12 +151,12 @@ class Plan:
         del values
         for position, index in self.given:
             slots[position] = extras[index].host_array()  # type: ignore[union-attr]  # a zero extra has no slot
-        if is_checking_kernels():
+        if kernels.check is not None:
             with np.errstate(all="ignore"):
                 for step, source in zip_longest(self.steps, self.sources):
                     with Located(source):
                         run_step(step, slots)
-        elif self.compact is None or not runs_on_host():
+        elif self.compact is None or not kernels.runs_on_host:
             run_arrays(self.steps, slots)
         elif self.dead is not None:
             silently(run_and_free, (self.compact, self.dead, slots), {})
@@ -180,7 +180,7 @@ class Plan:
             slots[position] = extras[index]
         for position, array, type in self.constants:
             slots[position] = make_tensor(array, type)
-        is_checking = is_checking_kernels()
+        is_checking = kernels.check is not None
         for index, (primitive, operands, results, parameters) in enumerate(self.steps):
             if primitive is None:
                 source = slots[operands[0]]
@@ -378,12 +378,13 @@ def finish_recorder(
             if mark:
                 marks[n] = mark
                 structure.append((n, mark))
+    structure.append(enclosed)
     key = tuple(structure)
     plan = _PLANS.get(key)
     if plan is None:
         ys = [(t._atom, None) if t._scope is recorder else (None, t) for t in chosen]
         with only_young_garbage:
-            plan = Plan(recorder, transform, xs, ys, extras, marks)
+            plan = Plan(recorder, transform, xs, ys, extras, marks, enclosed)
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan

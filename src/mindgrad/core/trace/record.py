@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir import kernels
 from mindgrad.core.ir.graph import Graph
-from mindgrad.core.ir.kernels import is_checking_kernels
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.recorder import LocatedRecorder, Recorder
 from mindgrad.core.ir.rules import Results, Stored, Transform, Tree
@@ -130,7 +130,7 @@ def new_scope() -> GraphScope | Recorder:
     """
     outer = innermost()
     if not isinstance(outer, GraphScope):
-        return LocatedRecorder() if is_checking_kernels() else Recorder()
+        return LocatedRecorder() if kernels.check is not None else Recorder()
     scope = GraphScope()
     scope.builder.derived = outer.builder.derived  # all scopes of a trace share one cache of derivatives
     return scope
