@@ -1,4 +1,4 @@
-"""The cache of small tables that are computed from plain values, such as shapes and labels."""
+"""The cache of small tables, which are computed from values such as shapes."""
 
 from __future__ import annotations
 

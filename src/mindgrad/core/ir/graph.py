@@ -306,8 +306,8 @@ class Graph:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
-        self.has_effect = any(equation.has_effect for equation in self.equations)
-        self.is_unique = any(equation.is_unique for equation in self.equations)
+        self.has_effect: bool = any(equation.has_effect for equation in self.equations)
+        self.is_unique: bool = any(equation.is_unique for equation in self.equations)
         #: cache of results that were computed from this graph (``ir.memo``)
         self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # the type depends on the key
         if Graph.verifier is not None:

@@ -220,9 +220,7 @@ class Primitive(Generic[R]):
         if name in REGISTRY:
             raise ValueError(f"an operator named {name!r} already exists.")
         self.name, self.kind = name, kind
-        self.pointwise = kind in build.POINTWISE
-        #: whether the operator is jointly linear in its operands, or in some of them
-        self.is_linear = kind in ("linear", "pointwise linear")
+        self.pointwise, self.is_linear = kind in build.POINTWISE, kind in _LINEAR
         self.type_rule = type_rule
         self.keeps_type = getattr(type_rule, "keeps_type", False)
         self.numpy, self.xla = numpy, xla
@@ -287,6 +285,8 @@ class Primitive(Generic[R]):
         return build.current().emit(self, operands, parameters)  # type: ignore[arg-type]  # atoms
 
 
+#: kinds of operators that are jointly linear in their operands, or in some of them
+_LINEAR = ("linear", "pointwise linear")
 _KINDS = ("constant", "control", "general", "linear", "multilinear", *build.POINTWISE)
 _FUNCTION: type = Callable  # type: ignore[assignment]  # it is a class at run time
 _RULES = ("jvp", "jvp_with_values", "transpose", "batch", "series", "simplify", "pattern")

@@ -1,4 +1,4 @@
-"""Quadrature rules: sums Σ w · f(t) over nodes t with weights w, which approximate integrals."""
+"""Quadrature rules: sums Σ w · f(t) over nodes t that approximate integrals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["gauss_legendre", "weighted_sum"]
 
 
 def gauss_legendre(count: int) -> tuple[Array, Array]:
-    """Return the nodes and weights of the Gauss-Legendre rule on (−1, 1), in some milliseconds."""
+    """Compute the nodes and weights of the Gauss-Legendre rule on (−1, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return nodes, weights
 

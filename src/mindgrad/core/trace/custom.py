@@ -63,10 +63,10 @@ class CustomDerivative:
         leaves, structure = flatten(args)
         refuse_selections(leaves)
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
-        held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
+        constants = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
         with _silent_reads(len(open_scopes())):
             results, result_structure = flatten(
-                frontend.active.call(self.function, *unflatten(structure, held))
+                frontend.active.call(self.function, *unflatten(structure, constants))
             )
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [references.read(y) for y in results if isinstance(y, Tensor)]

@@ -378,8 +378,7 @@ def finish_recorder(
             if mark:
                 marks[n] = mark
                 structure.append((n, mark))
-    structure.append(enclosed)
-    key = tuple(structure)
+    key = (*structure, enclosed)
     plan = _PLANS.get(key)
     if plan is None:
         ys = [(t._atom, None) if t._scope is recorder else (None, t) for t in chosen]
