@@ -51,7 +51,7 @@ from mindgrad.core.control.subgraphs import (
 )
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, silent
+from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, is_all, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
@@ -91,7 +91,7 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
 
 def _simplify(predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> Atoms | None:
     if isinstance(predicate, Constant):
-        return tuple(current().inline(true if predicate.is_all(True) else false, xs))
+        return tuple(current().inline(true if is_all(predicate, True) else false, xs))
     branches = {"true": marked(true, xs), "false": marked(false, xs)}
     if branches["true"] is not true or branches["false"] is not false:
         return cond(predicate, *xs, **branches)

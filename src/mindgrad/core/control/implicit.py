@@ -16,8 +16,8 @@ are correct only if ``y`` solves the equation and the matrix (``A`` or ``âˆ‚f/âˆ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -95,15 +95,15 @@ class System:
 
     def batched(self, flags: Flags, size: int) -> System:
         """Return the linear system for a batch of ``size`` samples."""
-        return _batched(self, flags, size)
+        return _system(*self._given, (*self._batches, (flags, size)))
 
 
-@lru_cache(maxsize=256)
-def _batched(system: System, flags: Flags, size: int) -> System:
-    return System(*system._given, batches=(*system._batches, (flags, size)))
+@memoized
+def _system(product: Graph, *given: Any) -> System:  # type: ignore[explicit-any]  # see System
+    return System(product, *given)
 
 
-@lru_cache(maxsize=256)
+@memoized
 def linear_system(
     product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
 ) -> System:

@@ -18,24 +18,26 @@ import numpy as np
 
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Stored
+from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.accumulation_type import in_single_xla
-from mindgrad.core.primitives.kinds import elementwise
+from mindgrad.core.primitives.kinds import elementwise, same_type
 from mindgrad.core.primitives.samples import case, reals
-from mindgrad.core.primitives.special_kernels import in_double, order_type, quadrature
+from mindgrad.core.primitives.special_kernels import in_double
 
 __all__ = [
-    "SWITCH", "bessel_i", "bessel_ie", "bessel_j", "by_neighbors", "hankel", "oscillation",
+    "SWITCH", "TERMS", "bessel_i", "bessel_ie", "bessel_j", "coefficients", "hankel", "order_type",
+    "power_sum",
 ]  # fmt: skip
 
 SWITCH = 25.0  #: for larger |x|, use Hankel's expansions instead of the integral
 _ANGLES = 2 * np.pi * np.arange(96) / 96
-_TERMS = 24  #: number of terms of Hankel's expansions
+TERMS = 24  #: number of terms of Hankel's expansions
 
 
-def _coefficients(n: int) -> list[float]:
+def coefficients(n: int) -> list[float]:
     """Return the coefficients aₖ(n) of Hankel's expansions (DLMF 10.17.1)."""
     terms = [1.0]
-    for k in range(1, _TERMS):
+    for k in range(1, TERMS):
         terms.append(terms[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
     return terms
 
@@ -46,24 +48,16 @@ def hankel(numpy: Module, inverse: Array, n: int, derivative: int, alternate: bo
     k is ``derivative``. The expansion is Σₘ (±1)ᵐ aₘ(n) x^(−m−½), with alternating signs if ``alternate`` is
     true. The result lacks the factor (−1)ᵏ.
     """
-    terms = [(-1) ** m * a if alternate else a for m, a in enumerate(_coefficients(n))]
+    terms = [(-1) ** m * a if alternate else a for m, a in enumerate(coefficients(n))]
     for step in range(derivative):
         terms = [a * (m + step + 0.5) for m, a in enumerate(terms)]
-    series = numpy.sqrt(inverse) * _power_sum(terms, inverse)
+    series = numpy.sqrt(inverse) * power_sum(terms, inverse)
     for _ in range(derivative):
         series = series * inverse
     return series
 
 
-def oscillation(numpy: Module, x: Array, n: int) -> tuple[Array, Array, Array, Array]:
-    """Return amplitude, phase, and both series of the expansions of Jₙ and Yₙ."""
-    a, inverse = _coefficients(n), 1 / x
-    p = _power_sum([(-1) ** k * a[2 * k] for k in range(_TERMS // 2)], inverse * inverse)
-    q = _power_sum([(-1) ** k * a[2 * k + 1] for k in range(_TERMS // 2)], inverse * inverse) * inverse
-    return numpy.sqrt(2 / math.pi * inverse), x - (n / 2 + 0.25) * math.pi, p, q
-
-
-def _power_sum(factors: list[float], t: Array) -> Array:
+def power_sum(factors: list[float], t: Array) -> Array:
     """Return Σₖ factors[k] tᵏ."""
     total = factors[-1] + 0 * t
     for factor in reversed(factors[:-1]):
@@ -71,9 +65,15 @@ def _power_sum(factors: list[float], t: Array) -> Array:
     return total
 
 
-def _mean(x: Array, term: Callable, jax: Module | None) -> Stored:
+def _mean(numpy: Module, x: Array, term: Callable, jax: Module | None = None) -> Stored:
     """Return the mean of ``term(x, t)`` over equidistant angles t in one period."""
-    return quadrature(lambda angle: term(x, angle), _ANGLES, np.ones(len(_ANGLES)), x, jax) / len(_ANGLES)
+    if jax is None:
+        return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
+    # loop over the angles, because XLA would fuse a vectorized sum with each equation that uses it, and
+    # recompute it there
+    angles = numpy.asarray(_ANGLES, x.dtype)
+    step = lambda total, angle: (total + term(x, angle), None)
+    return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
 
 
 def _small(numpy: Module, a: Array, t: Array, n: int, kernel: Array) -> Array:
@@ -96,9 +96,14 @@ def _j(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
         return integrand
 
-    near = _mean(numpy.minimum(size, SWITCH), term, jax)
-    amplitude, phase, p, q = oscillation(numpy, numpy.maximum(size, SWITCH), n)
-    wave = amplitude * (p * numpy.cos(phase) - q * numpy.sin(phase))
+    near = _mean(numpy, numpy.minimum(size, SWITCH), term, jax)
+    far = numpy.maximum(size, SWITCH)
+    a = coefficients(n)
+    inverse = 1 / far
+    p = power_sum([(-1) ** k * a[2 * k] for k in range(TERMS // 2)], inverse * inverse)
+    q = power_sum([(-1) ** k * a[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
+    phase = far - (n / 2 + 0.25) * math.pi
+    wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.cos(phase) - q * numpy.sin(phase))
     value = numpy.where(numpy.isinf(size), 0 * near, numpy.where(size <= SWITCH, near, wave))
     value = numpy.where(numpy.isnan(x), x, value)
     return numpy.where(x < 0, (-1) ** n * value, value).astype(x.dtype)
@@ -122,19 +127,29 @@ def _ie(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None
             integrand = integrand * factor
         return integrand
 
-    near = _mean(numpy.minimum(size, SWITCH), term, jax)
+    near = _mean(numpy, numpy.minimum(size, SWITCH), term, jax)
     inverse = 1 / numpy.maximum(size, SWITCH)
     far = (-1) ** derivative / math.sqrt(2 * math.pi) * hankel(numpy, inverse, n, derivative, alternate=True)
     value = numpy.where(numpy.isnan(x), x, numpy.where(size <= SWITCH, near, far))
     return numpy.where(x < 0, (-1) ** (n + derivative) * value, value).astype(x.dtype)
 
 
-def by_neighbors(bessel: Callable, x: Atom, n: int, sign: int) -> Atom:
-    """Return the derivative of a Bessel function of order ``n`` by its recurrence."""
+def order_type(name: str) -> Callable:
+    """Return the type rule of a function with an integer order."""
+
+    def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
+        same_type(name, "float")(x)
+        if type(n) is not int or n < 0:
+            raise ValueError(f"For '{name}', the order must be a nonnegative int, but got {n!r}.")
+        return x
+
+    return type_rule
+
+
+def _j_partial(y: Atom, x: Atom, n: int) -> Atom:
     if n == 0:
-        return bessel(x, n=1) if sign > 0 else -bessel(x, n=1)
-    before, after = bessel(x, n=n - 1), bessel(x, n=n + 1)
-    return (before + after if sign > 0 else before - after) * 0.5
+        return -bessel_j(x, n=1)
+    return (bessel_j(x, n=n - 1) - bessel_j(x, n=n + 1)) * 0.5
 
 
 _SAMPLES = [case(reals(0.3, 12)[3], accepts="float", n=1), case(reals(26, 60)[2], accepts="float", n=0)]
@@ -145,7 +160,7 @@ bessel_j = elementwise(
     type_rule=order_type("bessel_j"),
     numpy=in_double(lambda x, n: _j(np, x, n)),
     xla=in_single_xla(lambda jax, x, n: _j(jax.numpy, x, n, jax)),
-    partials=lambda y, x, *, n: [by_neighbors(bessel_j, x, n, -1)],
+    partials=lambda y, x, *, n: [_j_partial(y, x, n)],
     accepts="float",
     samples=_SAMPLES,
 )
@@ -168,6 +183,12 @@ def _i(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
     return numpy.where(numpy.isinf(x), numpy.where(x < 0, (-1) ** n, 1) * size, value).astype(x.dtype)
 
 
+def _i_partial(x: Atom, n: int) -> Atom:
+    if n == 0:
+        return bessel_i(x, n=1)
+    return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
+
+
 #: ``bessel_i(x, n)``: Iₙ(x). ``bessel_i`` is a separate primitive, because the derivatives of the product
 #: exp(|x|) · ``bessel_ie(x, n)`` would have cancellation near 0
 bessel_i = elementwise(
@@ -175,7 +196,7 @@ bessel_i = elementwise(
     type_rule=order_type("bessel_i"),
     numpy=in_double(lambda x, n: _i(np, x, n)),
     xla=in_single_xla(lambda jax, x, n: _i(jax.numpy, x, n, jax)),
-    partials=lambda y, x, *, n: [by_neighbors(bessel_i, x, n, 1)],
+    partials=lambda y, x, *, n: [_i_partial(x, n)],
     accepts="float",
     singular=True,
     samples=_SAMPLES,

@@ -11,16 +11,18 @@ integrand (see ``primitives.bessel``). All functions are NaN for x < 0 and infin
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
+from mindgrad.core.base.tables import tabulated
+from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.primitives.accumulation_type import in_single_xla
-from mindgrad.core.primitives.bessel import SWITCH, by_neighbors, hankel, oscillation
+from mindgrad.core.primitives.bessel import SWITCH, TERMS, coefficients, hankel, order_type, power_sum
 from mindgrad.core.primitives.kinds import elementwise
+from mindgrad.core.primitives.quadrature import gauss_legendre, weighted_sum
 from mindgrad.core.primitives.samples import case, reals
-from mindgrad.core.primitives.special_kernels import in_double, order_type, quadrature
+from mindgrad.core.primitives.special_kernels import in_double
 
 __all__ = ["bessel_ke", "bessel_y"]
 
@@ -29,13 +31,6 @@ _MOST = 1e30  #: largest argument of Hankel's expansions; for larger arguments, 
 #: for smaller arguments, the first term of the power series is exact up to rounding. The quadrature would
 #: need more nodes
 _SMALL = 1e-18
-
-
-@lru_cache(maxsize=1)
-def _gauss_legendre() -> tuple[Array, Array]:
-    """Return nodes and weights of the Gauss-Legendre rule on (0, 1)."""
-    places, weights = np.polynomial.legendre.leggauss(80)
-    return places / 2 + 0.5, weights / 2
 
 
 def _edges(numpy: Module, x: Array, near: Array, far: Array, zero: float) -> Array:
@@ -74,7 +69,7 @@ def _ke(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None
             exponent = exponent + derivative * growth
         return numpy.exp(exponent + n * t) + numpy.exp(exponent - n * t)
 
-    near = end / 2 * quadrature(term, *rule, x, jax)
+    near = end / 2 * weighted_sum(x, term, rule, jax)
     near = numpy.where(x < _SMALL, _leading(numpy, numpy.where(x > 0, x, 1.0), n, derivative), near)
     inverse = 1 / numpy.maximum(x, SWITCH)
     far = math.sqrt(math.pi / 2) * hankel(numpy, inverse, n, derivative, alternate=False)
@@ -105,18 +100,29 @@ def _y(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
         found = _upwards(numpy, x, n, _y(numpy, x, 0, jax), _y(numpy, x, 1, jax), -1.0)
         return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
     a = numpy.clip(x, _SMALL, SWITCH)
-    rule = _gauss_legendre()
-    wave = lambda s: numpy.sin(a * numpy.sin(math.pi * s) - n * math.pi * s)
-    waves = quadrature(wave, *rule, x, jax)
+    nodes, weights = tabulated(gauss_legendre, 80)
+    rule = nodes / 2 + 0.5, weights / 2
+    phase = lambda s: a * numpy.sin(math.pi * s) - n * math.pi * s
+    waves = weighted_sum(x, lambda s: numpy.sin(phase(s)), rule, jax)
     end = numpy.arcsinh(48.0 / a)
     power = lambda s, k: numpy.exp(k * s * end - a * numpy.sinh(s * end))
-    tail = quadrature(lambda s: power(s, n) + (-1) ** n * power(s, -n), *rule, x, jax)
+    tail = weighted_sum(x, lambda s: power(s, n) + (-1) ** n * power(s, -n), rule, jax)
     near = waves - end / math.pi * tail
     leading = _leading(numpy, numpy.where(x > 0, x, 1.0), n)
     near = numpy.where(x < _SMALL, -2 / math.pi * leading, near)
     far = numpy.clip(x, SWITCH, _MOST)
-    amplitude, phase, p, q = oscillation(numpy, far, n)
-    return _edges(numpy, x, near, amplitude * (p * numpy.sin(phase) + q * numpy.cos(phase)), -math.inf)
+    c, inverse = coefficients(n), 1 / far
+    p = power_sum([(-1) ** k * c[2 * k] for k in range(TERMS // 2)], inverse * inverse)
+    q = power_sum([(-1) ** k * c[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
+    angle = far - (n / 2 + 0.25) * math.pi
+    wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.sin(angle) + q * numpy.cos(angle))
+    return _edges(numpy, x, near, wave, -math.inf)
+
+
+def _y_partial(x: Atom, n: int) -> Atom:
+    if n == 0:
+        return -bessel_y(x, n=1)
+    return (bessel_y(x, n=n - 1) - bessel_y(x, n=n + 1)) * 0.5
 
 
 _SAMPLES = [case(reals(0.3, 12)[3], accepts="float", n=1), case(reals(26, 60)[2], accepts="float", n=0)]
@@ -127,7 +133,7 @@ bessel_y = elementwise(
     type_rule=order_type("bessel_y"),
     numpy=in_double(lambda x, n: _y(np, x, n)),
     xla=in_single_xla(lambda jax, x, n: _y(jax.numpy, x, n, jax)),
-    partials=lambda y, x, *, n: [by_neighbors(bessel_y, x, n, -1)],
+    partials=lambda y, x, *, n: [_y_partial(x, n)],
     accepts="float",
     samples=_SAMPLES,
 )

@@ -12,11 +12,11 @@ shape is below 1e-3. Definitions: DLMF 8.2, 8.17.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable
 
 import numpy as np
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
@@ -25,6 +25,7 @@ from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.comparisons import equal, less
 from mindgrad.core.primitives.elementwise import exp, log, log1p
 from mindgrad.core.primitives.kinds import elementwise, full, same_type, zeros
+from mindgrad.core.primitives.quadrature import gauss_legendre, weighted_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special import digamma, digamma_in_xla, lgamma, polygamma, polygamma_in_xla
 from mindgrad.core.primitives.special_kernels import (
@@ -32,12 +33,11 @@ from mindgrad.core.primitives.special_kernels import (
     in_double,
     lgamma_kernel,
     polygamma_kernel,
-    quadrature,
 )
 
 __all__ = [
     "Functions", "derivatives_of_beta", "derivatives_of_gamma", "incomplete_beta", "incomplete_gamma",
-    "orders_type", "polygammas_of", "polynomial", "with_ends",
+    "orders_type", "polynomial", "with_ends",
 ]  # fmt: skip
 
 _PANELS, _NODES = 24, 14
@@ -46,10 +46,9 @@ _LARGE = 16.0  # for larger a or b, use Stirling's series for log Γ
 _FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which does not overflow
 
 
-@lru_cache(maxsize=1)
 def _rule() -> tuple[Array, Array]:
     """Return the quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = tabulated(gauss_legendre, _NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
 
@@ -68,14 +67,9 @@ class Functions:
             return polygamma_kernel(x, n=n) if n else digamma_kernel(x)
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
 
-    def polygammas(self, shapes: Sequence[Array], count: int) -> Callable:
-        """Return a function that maps (k, n) to ψ⁽ⁿ⁻¹⁾ of ``shapes[k]``, n ≤ ``count``."""
-        table = [[self.polygamma(shape, order) for order in range(max(count, 1))] for shape in shapes]
-        return lambda k, n: table[k][n - 1]
-
     def integral(self, scale: Array, term: Callable) -> Stored:
         """Return ∫₀^∞ term(w) dw. ``scale`` is the length over which ``term`` decays."""
-        return scale * quadrature(lambda node: term(scale * node), *_rule(), scale, self.jax)
+        return scale * weighted_sum(scale, lambda node: term(scale * node), _rule(), self.jax)
 
     def at_mode(self, a: Array) -> Array:
         """Return a log a − a − log Γ(a): the log-density of u = log t at its mode."""
@@ -224,18 +218,24 @@ def _beta(functions: Functions, first: Array, second: Array, bound: Array, m: in
     mode, complement = a / (a + b), b / (a + b)
     at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
     of_first, of_second = numpy.log(p / (p + q)), numpy.log(q / (p + q))
-    polygammas = functions.polygammas((p, q, p + q), m + n)
+    both = [functions.polygamma(p + q, order) for order in range(max(m + n, 1))]
+    alone = [[functions.polygamma(shape, order) for order in range(max(m, n, 1))] for shape in (p, q)]
 
     def term(w: Array) -> Array:
         u = start - w
         of_rest = -numpy.log1p(mode * numpy.expm1(u))  # log((1 − t) / (1 − mode))
         of_t = -numpy.log1p(complement * numpy.expm1(-numpy.maximum(u, -_FAR)))  # log(t / mode)
         of_t = numpy.where(u > -_FAR, of_t, u + of_rest)
-        logarithms = (
-            numpy.where(is_below, of_t, of_rest) + of_first, numpy.where(is_below, of_rest, of_t) + of_second,
-        )  # fmt: skip
-        factor = polynomial(m, n, derivatives_of_beta(polygammas, logarithms))
-        return numpy.exp(a * of_t + b * of_rest + at_mode) * factor
+        logarithms = numpy.where(is_below, of_t, of_rest), numpy.where(is_below, of_rest, of_t)
+
+        def derivative(i: int, j: int) -> Array:
+            if i and j:
+                return both[i + j - 1]
+            k, order, offset = (0, i, of_first) if i else (1, j, of_second)
+            constant = both[order - 1] - alone[k][order - 1]
+            return constant + (logarithms[k] + offset if order == 1 else 0.0)
+
+        return numpy.exp(a * of_t + b * of_rest + at_mode) * polynomial(m, n, derivative)
 
     slope = abs(p - (p + q) * x)
     tail = functions.integral(1 / (1 + numpy.sqrt(a * b / (a + b)) + slope), term)
@@ -245,27 +245,25 @@ def _beta(functions: Functions, first: Array, second: Array, bound: Array, m: in
     return with_ends(functions, value, inside, possible, at_end)
 
 
-def derivatives_of_beta(of: Callable, logarithms: tuple) -> Callable:
-    """Return the derivatives of the beta log-density with respect to a and b.
+def derivatives_of_beta(a: Atom, b: Atom, logarithms: tuple) -> Callable:
+    """Return the derivatives of the beta log-density with respect to its shapes.
 
-    The result maps the orders with respect to a and b to the derivative. ``of(k, n)`` is ψ⁽ⁿ⁻¹⁾ of a, b, or
-    a + b for k = 0, 1, or 2. ``logarithms`` are log t and log(1 − t).
+    The result maps the orders with respect to a and b to the derivative. ``logarithms`` are log t and log(1 −
+    t).
     """
+    both = a + b
 
-    def derivative(i: int, j: int) -> Array | Atom:
+    def of(shape: Atom, order: int) -> Atom:
+        return polygamma(shape, n=order - 1) if order > 1 else digamma(shape)
+
+    def derivative(i: int, j: int) -> Atom:
         if i and j:
-            return of(2, i + j)
-        k, order = (0, i) if i else (1, j)
-        rest = of(2, order) - of(k, order)
+            return of(both, i + j)
+        k, shape, order = (0, a, i) if i else (1, b, j)
+        rest = of(both, order) - of(shape, order)
         return rest + logarithms[k] if order == 1 else rest
 
     return derivative
-
-
-def polygammas_of(a: Atom, b: Atom) -> Callable:
-    """Return the function ``of`` of ``derivatives_of_beta`` that emits equations."""
-    shapes = a, b, a + b
-    return lambda k, n: polygamma(shapes[k], n=n - 1) if n > 1 else digamma(shapes[k])
 
 
 def _beta_partials(y: Atom, a: Atom, b: Atom, x: Atom, *, m: int, n: int) -> list[Partial]:
@@ -275,7 +273,7 @@ def _beta_partials(y: Atom, a: Atom, b: Atom, x: Atom, *, m: int, n: int) -> lis
     both, logarithms = a + b, (log(inside), log1p(-inside))
     constant = lgamma(both) - lgamma(a) - lgamma(b)
     density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
-    slope = density * polynomial(m, n, derivatives_of_beta(polygammas_of(a, b), logarithms))
+    slope = density * polynomial(m, n, derivatives_of_beta(a, b, logarithms))
     # If a = 1, the density at 0 is b; if b = 1, the density at 1 is a
     ends = [_at_end(shape, m + n) for shape in (a, b)]
     slope = select(is_zero, ends[0] * b, select(is_one, ends[1] * a, slope))

@@ -23,7 +23,6 @@ from mindgrad.core.primitives.incomplete import (
     derivatives_of_beta,
     derivatives_of_gamma,
     orders_type,
-    polygammas_of,
     polynomial,
     with_ends,
 )
@@ -164,7 +163,8 @@ def _log_beta(
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), numpy.where(is_below, x, 1 - x)
     scale = 1 / (1 + numpy.sqrt(a * b / (a + b)) + abs(p - (p + q) * x))
     drop = lambda w: numpy.log1p(start * numpy.expm1(-w))  # −log((1 − t) / (1 − start))
-    polygammas = functions.polygammas((p, q, p + q), (m or 0) + n)
+    both = [functions.polygamma(p + q, order) for order in range(max((m or 0) + n, 1))]
+    alone = [[functions.polygamma(shape, order) for order in range(max(m or 0, n, 1))] for shape in (p, q)]
 
     def term(w: Array) -> Array:
         below = drop(w)
@@ -172,8 +172,15 @@ def _log_beta(
         logarithms = (
             of_x + numpy.where(is_below, near, far), of_rest + numpy.where(is_below, far, near),
         )  # fmt: skip
-        factor = polynomial(m or 0, n, derivatives_of_beta(polygammas, logarithms))
-        return numpy.exp(-a * w - (a + b) * below) * factor
+
+        def derivative(i: int, j: int) -> Array:
+            if i and j:
+                return both[i + j - 1]
+            k, order = (0, i) if i else (1, j)
+            constant = both[order - 1] - alone[k][order - 1]
+            return constant + logarithms[k] if order == 1 else constant
+
+        return numpy.exp(-a * w - (a + b) * below) * polynomial(m or 0, n, derivative)
 
     integral = functions.integral(scale, lambda w: numpy.exp(-a * w - (a + b) * drop(w)))
     at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
@@ -193,7 +200,7 @@ def _log_beta_partials(y: Atom, a: Atom, b: Atom, x: Atom, *, m: int, n: int) ->
         firsts = [log_beta_tail(a, b, x, m=1, n=0), log_beta_tail(a, b, x, m=0, n=1)]
         slopes = [slope - y * first for slope, first in zip(slopes, firsts, strict=True)]
         logarithms = _logarithm(x), _logarithm(1.0 - x)
-        hazard = hazard * (polynomial(m, n, derivatives_of_beta(polygammas_of(a, b), logarithms)) - y)
+        hazard = hazard * (polynomial(m, n, derivatives_of_beta(a, b, logarithms)) - y)
     return [*slopes, (hazard, 1 / (1.0 - x), 1 / x)]
 
 

@@ -6,7 +6,7 @@ convention. ``docs/conventions.md`` lists all conventions, also for second deriv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -63,7 +63,7 @@ round = _step("round", np.rint, lambda jax, x: jax.numpy.round(x))
 
 # --- absolute value ---------------------------------------------------------------------------------
 
-_PART: dict[DType, DType] = {complex64: float32, complex128: float64}
+_PART: Mapping[DType, DType] = {complex64: float32, complex128: float64}
 
 
 def _abs_type(x: TensorType) -> TensorType:
@@ -187,11 +187,15 @@ relu = elementwise(
 )
 
 
+def _relu6_numpy(x: Array) -> Array:
+    return np.minimum(np.maximum(x, np.zeros((), x.dtype)), np.full((), 6, x.dtype))
+
+
 #: ``relu6(x)``: min(max(x, 0), 6); its derivative is 0 at x = 0 and 1 at x = 6
 relu6 = elementwise(
     "relu6",
     work=ARITHMETIC,
-    numpy=lambda x: np.minimum(np.maximum(x, np.zeros((), x.dtype)), np.full((), 6, x.dtype)),
+    numpy=_relu6_numpy,
     xla=lambda jax, x: jax.lax.min(jax.lax.max(x, jax.numpy.zeros_like(x)), jax.numpy.full_like(x, 6)),
     partials=lambda y, x: [_where(logical_and(x > 0, x <= 6), x)],
     accepts="real",

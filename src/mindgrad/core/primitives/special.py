@@ -12,12 +12,13 @@ import numpy as np
 from mindgrad.core.ir.dtype import float16
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Partial
+from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single
 from mindgrad.core.primitives.arithmetic import neg, select
 from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.elementwise import exp, sech_squared
-from mindgrad.core.primitives.kinds import elementwise, full, zeros
+from mindgrad.core.primitives.kinds import elementwise, full, same_type, zeros
 from mindgrad.core.primitives.logic import isinf, logical_and
 from mindgrad.core.primitives.piecewise import clip
 from mindgrad.core.primitives.samples import case, reals
@@ -28,7 +29,6 @@ from mindgrad.core.primitives.special_kernels import (
     erfinv_kernel,
     in_double,
     lgamma_kernel,
-    order_type,
     polygamma_kernel,
     polygamma_of_zeta,
 )
@@ -113,6 +113,13 @@ digamma = elementwise(
 )
 
 
+def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
+    same_type("polygamma", "float")(x)
+    if type(n) is not int or n < 0:
+        raise ValueError(f"For 'polygamma', the order must be a nonnegative int, but got {n!r}.")
+    return x
+
+
 def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x).
 
@@ -131,7 +138,7 @@ def polygamma_in_xla(jax: Module, x: Array, *, n: int) -> Array:
 #: one-sided limits agree. Otherwise it is the limit from the right at 0, and NaN at other poles
 polygamma = elementwise(
     "polygamma",
-    type_rule=order_type("polygamma"),
+    type_rule=_polygamma_type,
     numpy=in_double(polygamma_kernel),
     xla=polygamma_in_xla,
     partials=lambda y, x, *, n: [polygamma(x, n=n + 1)],
