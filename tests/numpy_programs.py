@@ -1,9 +1,9 @@
 """Programs of most tests are evaluated with NumPy: traced, transformed and rewritten as ever, and not handed to XLA.
 
 The laws of the rows hold their kernels equal to their lowerings, so that what a test says about a program, XLA need
-not say again: it takes most of the time of a test that compiles. It still compiles the programs of every eighth test,
-of those that are marked ``xla`` because they are about it, and of all where ``XLA_FLAGS`` names other options than
-the tests choose.
+not say again: it takes most of the time of a test that compiles. It still compiles the programs of every sixteenth test,
+of those that are marked ``xla`` because they are about it, of all with ``TEST_THOROUGH=1``, and of all where
+``XLA_FLAGS`` names other options than the tests choose.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mindgrad.distributed.device_mesh import Placement
 from mindgrad.eager import segments
 from mindgrad.frontend.programs import program
 from mindgrad.frontend.programs.cache import clear_cache
+from tests.thorough import THOROUGH
 
 __all__ = ["compile_ahead", "evaluated_ahead", "is_sample", "select"]
 
@@ -30,7 +31,7 @@ compile_ahead = xla.compile_ahead
 
 def is_sample(test: str) -> bool:
     """Whether XLA compiles the programs of the test with this identifier, although it is not about XLA."""
-    return zlib.crc32(test.encode()) % 8 == 3
+    return THOROUGH or zlib.crc32(test.encode()) % 16 == 3
 
 
 def evaluated_ahead(

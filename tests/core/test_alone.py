@@ -9,9 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "mindgrad"
 #: largest number of files, and of their lines, that ``core.api.grad`` imports; both may only fall
-MOST_FILES, MOST_LINES = 64, 10_800
+MOST_FILES, MOST_LINES = 64, 10_650
 #: largest number of files that the first gradient of a process enters, and of functions; both may only fall
-MOST_ENTERED, MOST_FUNCTIONS = 37, 177
+MOST_ENTERED, MOST_FUNCTIONS = 35, 154
 
 FIRST_CALL = r"""
 from mindgrad.core import grad, numpy as np

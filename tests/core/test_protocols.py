@@ -197,7 +197,7 @@ class Noting:
     """A deferral that runs every operator immediately, and notes its name."""
 
     def __init__(self):
-        self.names, self.recordings = [], []
+        self.names, self.recordings, self.inputs = [], [], {}
 
     def record(self, primitive, tensors, parameters):
         self.names.append(primitive.name)
@@ -211,7 +211,8 @@ class Noting:
         return Recorder()
 
     def opens(self, scope, tensors):
-        return [scope.input(t) for t in tensors]
+        self.inputs[scope] = [scope.input(t) for t in tensors]
+        return self.inputs[scope]
 
     def closes(self, scope):
         pass
@@ -220,7 +221,7 @@ class Noting:
         self.recordings.append(recorded)
 
     def finishes(self, scope, *args, **kwargs):
-        return record.finish(scope, *args, **kwargs)
+        return record.finish(scope, self.inputs[scope], *args, **kwargs)
 
     def lifted(self, tensor):
         return tensor

@@ -19,6 +19,7 @@ from mindgrad.core import (
     vmap,
 )  # fmt: skip
 from mindgrad.core import numpy as np
+from mindgrad.core.trace import plans
 from tests.tolerances import assert_close
 
 X = numpy.array([0.5, -1.0, 2.0])
@@ -186,3 +187,20 @@ def test_vmap_of_jit_maps_the_traced_function():
 def test_mistake_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        lambda f, x: laplacian(f)(x),
+        lambda f, x: taylor(f, (x,), (x,), 3),
+        lambda f, x: hvp(f, (x,), (x,)),
+    ],
+)
+def test_calls_with_equal_options_use_one_plan(derivative, monkeypatch):
+    monkeypatch.setattr(plans, "_PLANS", {})
+    f = lambda x: np.sum(np.tanh(x) * x)
+    derivative(f, np.array([0.1, 0.2]))
+    count = len(plans._PLANS)
+    derivative(f, np.array([0.1, 0.2]))
+    assert len(plans._PLANS) == count > 0

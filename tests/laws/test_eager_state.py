@@ -24,6 +24,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from tests.thorough import size
 from tests.tiers import arrays, eager
 from tests.tolerances import assert_close
 
@@ -411,7 +412,7 @@ def check(found, expected):
             assert_close(a, b, "iteration", dtype=types, scale=1, what=f"call {number}")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(size(20, 40)))
 @pytest.mark.filterwarnings("ignore:.* reads the value of a tensor that is being differentiated")
 def test_eager_calls_agree_when_compiled_whatever_changes(seed):
     expected, _ = history(seed, "numpy")
@@ -421,7 +422,7 @@ def test_eager_calls_agree_when_compiled_whatever_changes(seed):
 
 
 @pytest.mark.numpy
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(size(20, 40)))
 @pytest.mark.filterwarnings("ignore:.* reads the value of a tensor that is being differentiated")
 def test_calls_under_jit_agree_whatever_changes(seed):
     expected, _ = history(seed, "numpy", is_pure=True)

@@ -4,13 +4,17 @@ The samples of a row are two compiled programs, one of the types of 64 bits and 
 ways to compile.
 """
 
+import zlib
+
 import pytest
 
 from mindgrad.core.ir.dtype import (
     DTYPES,
     DType,
+    bfloat16,
     complex64,
     complex128,
+    float16,
     float32,
     float64,
     int32,
@@ -20,12 +24,28 @@ from mindgrad.core.ir.dtype import (
 )
 from tests.laws.checks import Program, add_call, executors_agree
 from tests.laws.harness import ROWS, Call, accepted, calls
+from tests.thorough import THOROUGH
 
 #: how many orders of derivatives are compared: compiling is what these tests cost
-ORDERS = {float64: 2, float32: 1, complex128: 1, complex64: 0}
+ORDERS = {float64: 2, float32: 1, bfloat16: 1, float16: 1, complex128: 1, complex64: 0}
 
 WIDE = (float64, complex128, int64, uint64)
 WIDTHS = {"wide": WIDE, "narrow": tuple(dtype for dtype in DTYPES if dtype not in WIDE)}
+
+
+def orders_of(name: str, dtype: DType) -> int:
+    """Orders of derivatives that are compared.
+
+    An ordinary run compares derivatives in float16 for half of the operators and in bfloat16 for the others,
+    and second derivatives for every fourth operator.
+    """
+    most = ORDERS.get(dtype, 0)
+    if THOROUGH:
+        return most
+    number = zlib.crc32(name.encode())
+    if dtype in (float16, bfloat16):
+        return most * ((dtype is float16) == number % 2)
+    return 1 if most == 2 and number % 4 else most
 
 
 def compared(name: str, dtype: DType) -> list[Call]:
@@ -48,7 +68,7 @@ def test_compiled_is_eager(name, dtypes):
     for dtype in dtypes:
         for call in compared(name, dtype):
             # derivative graphs of the first sample only: XLA's time goes with their number
-            orders = 0 if call.index else ORDERS.get(dtype, int(dtype.is_inexact))
+            orders = 0 if call.index else orders_of(name, dtype)
             add_call(program, call, dtype, orders)
     results = program.run()
     for dtype in dtypes:

@@ -8,6 +8,7 @@ import pytest
 from mindgrad.core.ir.dtype import complex128, float64
 from tests.laws.checks import agrees_with_jax, jax_derivatives
 from tests.laws.harness import ROWS, calls
+from tests.thorough import size
 
 #: rows that jax cannot judge, or samples of them, with the reason; each must really disagree
 APART = {
@@ -27,7 +28,7 @@ APART = {
     "norm": (lambda call: 0 in call.arrays[0].shape, "jax gives NaN for the norm of nothing"),
 }
 
-SAMPLES = {float64: 3, complex128: 1}  # of each row: compiling is what this law costs
+SAMPLES = {float64: size(2, 3), complex128: 1}  # of each row: compiling is what this law costs
 
 
 def judged(name, dtype, apart=False):

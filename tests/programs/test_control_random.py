@@ -10,6 +10,7 @@ from mindgrad.ops import grad, jvp
 from tests.programs.control.drawn import function_of, sources
 from tests.programs.control.hyper_dual import ELEMENTARY, derivatives
 from tests.programs.evaluated import evaluated
+from tests.thorough import size
 from tests.tolerances import assert_close
 
 SEEDS = strategies.integers(0, 2**32 - 1)
@@ -63,7 +64,7 @@ def check(everything, source, seeds, count=2):
 
 
 @pytest.mark.filterwarnings("ignore::mindgrad.ZeroGradientWarning")  # of inputs that are only compared
-@settings(max_examples=100)
+@settings(max_examples=size(40, 100))
 @given(source=sources(), seeds=strategies.lists(SEEDS, min_size=3, max_size=3))
 def test_eager(source, seeds):
     check(derivatives_of(function_of(source, ops)), source, seeds)
@@ -74,7 +75,7 @@ PATHS = strategies.lists(SEEDS, min_size=8, max_size=8)
 COMPILING = settings(phases=[Phase.reuse, Phase.generate])
 
 
-@settings(COMPILING, max_examples=6)
+@settings(COMPILING, max_examples=size(4, 6))
 @given(source=sources(), seeds=PATHS)
 def test_compiled_values(source, seeds):
     drawn = ms.jit(function_of(source, ops))
@@ -85,7 +86,7 @@ def test_compiled_values(source, seeds):
 
 @pytest.mark.filterwarnings("ignore::mindgrad.ZeroGradientWarning")  # of inputs that are only compared
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
-@settings(COMPILING, max_examples=2)
+@settings(COMPILING, max_examples=size(1, 2))
 @given(source=sources(depth=2), seeds=PATHS)
 def test_compiled_derivatives(mode, source, seeds):
     check(ms.jit(derivatives_of(function_of(source, ops), [mode])), source, seeds, count=1)

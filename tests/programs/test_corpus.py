@@ -25,6 +25,7 @@ from tests.programs.corpus import (
 )
 from tests.programs.corpus.check import MODES, Checked, modes_for_xla
 from tests.programs.corpus.program import PROGRAMS, Program, normal
+from tests.thorough import size
 from tests.tolerances import assert_close
 
 PACKAGES = (contraction, control, indexing, layout, nested, nets, physics, pointwise, reductions, types)
@@ -200,7 +201,7 @@ def _by_mindgrad(program, seed, way):
     return [t.asnumpy() for t in way(lambda xs, vs: _seconds(f, xs, vs))(xs, vs)]
 
 
-@settings(max_examples=24)
+@settings(max_examples=size(12, 24))
 @given(program=drawn.instructions, seed=strategies.integers(0, 2**32 - 1))
 def test_drawn_programs_agree_with_jax(program, seed):
     f = drawn.by_jax(program)
@@ -214,7 +215,7 @@ def test_drawn_programs_agree_with_jax(program, seed):
     agree(found, expected, drawn.describe(program, tuple(map(Tensor, _arguments(seed)[0]))), 1e-9, 1e-9)
 
 
-@settings(max_examples=16)
+@settings(max_examples=size(8, 16))
 @given(program=drawn.instructions, seed=strategies.integers(0, 2**32 - 1))
 def test_drawn_programs_are_the_same_compiled(program, seed):
     found = _by_mindgrad(program, seed, Compiled)

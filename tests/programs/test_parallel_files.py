@@ -1,6 +1,7 @@
 """Files of several processes on loopback: sharded checkpoints, replicated ones, restarts."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -13,7 +14,11 @@ from tests.tolerances import assert_close
 
 FOLDER = Path(__file__).parent / "parallel"
 EXAMPLE = FOLDER.parents[2] / "examples" / "data_parallel.py"
-DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+
+
+def devices(count):
+    """Environment variables of a process with ``count`` devices."""
+    return {"XLA_FLAGS": f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={count}"}
 
 
 def told(ran, rank=None):
@@ -33,7 +38,7 @@ def losses_of(ran, workers):
 
 def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path):
     folder, own = tmp_path / "net", tmp_path / "own"
-    ran = launch("launch", "--workers", 2, FOLDER / "sharded_files.py", "write", folder, env=DEVICES)
+    ran = launch("launch", "--workers", 2, FOLDER / "sharded_files.py", "write", folder, env=devices(2))
     # rank 1 was killed in the middle of a second set
     assert ran.returncode == 137, ran.stderr[-4000:]
     losses = losses_of(ran, 2)
@@ -56,10 +61,9 @@ def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path
 
 
 def test_the_rows_of_two_processes_are_one_batch(tmp_path):
-    ran = launch("launch", "--workers", 2, FOLDER / "own_rows.py", tmp_path, env=DEVICES)
+    ran = launch("launch", "--workers", 2, FOLDER / "own_rows.py", tmp_path, env=devices(2))
     assert ran.returncode == 0, ran.stderr[-4000:]
-    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
-    alone = told(launch(FOLDER / "own_rows.py", env=flags))
+    alone = told(launch(FOLDER / "own_rows.py", env=devices(4)))
     assert len(alone) == 6
     for rank in (0, 1):
         for values, expected in zip(told(ran, rank), alone, strict=True):

@@ -33,7 +33,7 @@ def is_shown_on(stream: Any) -> bool:
         return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
         return False
-    return _is_notebook(stream) or _is_terminal(stream)
+    return type(stream).__module__.startswith("ipykernel.") or _is_terminal(stream)
 
 
 def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
@@ -235,7 +235,3 @@ def _is_terminal(stream: Any) -> bool:
         return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
     except (AttributeError, ValueError):  # the output stream is missing or closed
         return False
-
-
-def _is_notebook(stream: Any) -> bool:
-    return type(stream).__module__.startswith("ipykernel.")

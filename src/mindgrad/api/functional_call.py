@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.core.base.nearest import nearest
 from mindgrad.core.ir.recorder import Recorder
 from mindgrad.core.ir.scope import innermost, opened
@@ -59,11 +60,7 @@ def functional_call(
     """
     if not hasattr(net, "parameters_and_names"):
         raise TypeError(f"For 'functional_call', 'net' must be a Cell, but got {type(net).__name__}.")
-    if not isinstance(params, Mapping):
-        raise TypeError(
-            f"For 'functional_call', 'params' must be a dict of names and Tensors, but got "
-            f"{type(params).__name__}."
-        )
+    of_type(params, Mapping, "functional_call", "params", "a dict of names and Tensors")
     args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     named = dict(params)
     if innermost() is None and is_graph_mode():

@@ -23,9 +23,9 @@ from mindgrad.api.matching import match
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import Run
 from mindgrad.core.api.hessian import (
+    Generalized,
     forward_over_reverse,
     gauss_newton,
-    generalized,
     hessian_rule,
     reverse_over_reverse,
 )
@@ -306,7 +306,7 @@ def ggnvp(
 
     def make() -> Callable[..., Any]:
         own = differentiates(with_loss, fn, order=0)
-        return _product("ggnvp", own, grad_position, False, weights, lambda run: generalized(_models(run)))
+        return _product("ggnvp", own, grad_position, False, weights, lambda run: Generalized(_models(run)))
 
     key = ("ggnvp", loss, grad_position, None if weights is None else Weights("ggnvp", weights).key)
     return remembered(fn, key, make)

@@ -22,7 +22,7 @@ from mindgrad.api.laplacian_arguments import (
     check_point_values,
 )
 from mindgrad.api.vjp_call import Call, Run
-from mindgrad.core.api.laplacian import along_direction, divergence_rule, on_points, summed_directions
+from mindgrad.core.api.laplacian import AlongDirection, OnPoints, SummedDirections, divergence_rule
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
@@ -77,7 +77,7 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
         :func:`mindgrad.divergence`, :func:`mindgrad.ops.second_order`, :func:`mindgrad.ops.biharmonic`,
         :func:`mindgrad.hessian`, :func:`mindgrad.ops.directional_derivative`
     """
-    return _operator("laplacian", fn, grad_position, check_point_values, lambda: summed_directions("unit"))
+    return _operator("laplacian", fn, grad_position, check_point_values, lambda: SummedDirections("unit"))
 
 
 @explains_keywords
@@ -138,7 +138,7 @@ def second_order(
 
     rule = "factor" if factored else "coefficients"
     return _operator(
-        "second_order", fn, grad_position, checked, lambda: summed_directions(rule), rule, extra=1
+        "second_order", fn, grad_position, checked, lambda: SummedDirections(rule), rule, extra=1
     )
 
 
@@ -253,7 +253,7 @@ def directional_derivative(
 
     form = f"of order {order}"
     return _operator(
-        "directional_derivative", fn, grad_position, checked, lambda: along_direction(order), form, 1, order
+        "directional_derivative", fn, grad_position, checked, lambda: AlongDirection(order), form, 1, order
     )
 
 
@@ -294,11 +294,9 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     # compute all directions of the inner Laplacian together. If a loop computed them in groups, the outer
     # Laplacian would have to differentiate this loop
     inner = _operator(
-        "laplacian", fn, grad_position, check_point_values, lambda: summed_directions("unit", True), "whole"
+        "laplacian", fn, grad_position, check_point_values, lambda: SummedDirections("unit", True), "whole"
     )
-    return _operator(
-        "biharmonic", inner, grad_position, check_point_values, lambda: summed_directions("unit")
-    )
+    return _operator("biharmonic", inner, grad_position, check_point_values, lambda: SummedDirections("unit"))
 
 
 def _together(fn: Callable[..., Any], each: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
@@ -332,7 +330,8 @@ def _operator(
     positions = grad_position if several else (grad_position,)
 
     def made() -> Callable[..., Any]:
-        signature, transform = arity(fn), on_points(owner, rule())
+        signature = arity(fn)
+        transform: Callable[..., Any] = OnPoints(owner, rule())
 
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) < extra:

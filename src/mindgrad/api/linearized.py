@@ -28,7 +28,8 @@ from mindgrad.core.trace.numbers import as_data
 from mindgrad.core.trace.record import Recorded, transformed
 from mindgrad.core.trace.replay import Replay, note_linearized
 from mindgrad.core.transforms.apply_rule import directional
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.forward import forward_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.frontend.programs.compiled import Compiled
 

@@ -21,7 +21,7 @@ from mindgrad.api.argnums import Request
 from mindgrad.api.callables import arity, describe, differentiates, is_compiled, name_derivative
 from mindgrad.api.vjp_call import Call, Inputs, Run, further
 from mindgrad.core.base.location import warn_user
-from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.base.scipy_modules import SciPyModule
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.graph import Constant, Graph
 from mindgrad.core.ir.scope import GraphScope, innermost
@@ -130,7 +130,7 @@ class _Rule:
             {builder.inputs[place]: array for place, array in held.items()}
             for held in (self.given, self.constants)
         )
-        known, sparse = Known(values, constants), scipy_module("sparse")
+        known, sparse = Known(values, constants), SciPyModule("sparse")
         data, structure = compressed(sparse, builder, xs, ys, known, self._second, self._compiled)
         if known.is_asked:
             self.snapshot = [_Seen(each) for each in self.integers]

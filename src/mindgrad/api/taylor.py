@@ -16,7 +16,7 @@ from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
 from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Run
-from mindgrad.core.api.taylor import along_line, last_derivative, scaled_coefficients
+from mindgrad.core.api.taylor import AlongLine, LastDerivative, ScaledCoefficients
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.mutable import is_mutable
 from mindgrad.core.ir.scope import apply
@@ -88,7 +88,7 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
             f"{[d.shape[0] for d in rows]}."
         )
     order = orders.pop()
-    run = remembered(fn, ("jet", order), lambda: _made("jet", fn, scaled_coefficients(order), True))
+    run = remembered(fn, ("jet", order), lambda: _made("jet", fn, ScaledCoefficients(order), True))
     return run(*args, *rows)
 
 
@@ -125,9 +125,7 @@ def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, A
     _check_order("F.derivative", order, 1)
     args, _ = _primals("derivative", primals)
     check_count(fn, arity(fn), len(args))
-    run = remembered(
-        fn, ("derivative", order), lambda: _made("derivative", fn, last_derivative(order), False)
-    )
+    run = remembered(fn, ("derivative", order), lambda: _made("derivative", fn, LastDerivative(order), False))
     return run(*args)
 
 
@@ -173,7 +171,7 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
         form = args if isinstance(x, (tuple, list)) else args[0]
         directions = match("taylor", "direction", direction, form, "x")
     key = ("taylor", order, bool(directions))
-    run = remembered(fn, key, lambda: _made("taylor", fn, along_line(order), bool(directions)))
+    run = remembered(fn, key, lambda: _made("taylor", fn, AlongLine(order), bool(directions)))
     return run(*args, *directions)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.common.initial_values import Initializer, _assignment, _generator, _number, _register
 
 __all__ = [
@@ -352,11 +353,7 @@ class VarianceScaling(Initializer):
             ("mode", mode, ("fan_in", "fan_out", "fan_avg")),
             ("distribution", distribution, ("truncated_normal", "untruncated_normal", "uniform")),
         ):
-            if value not in choices:
-                raise ValueError(
-                    f"For 'VarianceScaling', the '{name}' must be one of {', '.join(choices)}, but got "
-                    f"{value!r}."
-                )
+            one_of(value, choices, "VarianceScaling", name)
 
     def _initialize(self, arr: np.ndarray) -> None:
         fans = _calculate_fan_in_and_fan_out(arr.shape)

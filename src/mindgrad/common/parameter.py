@@ -136,10 +136,7 @@ class Parameter(Tensor):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise TypeError(
-                f"For 'Parameter', 'requires_grad' must be a bool, but got {type(value).__name__}."
-            )
+        of_type(value, bool, "Parameter", "requires_grad")
         self._requires_grad = value
 
     # -- stored value ----------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class Agreement:
         by_group = self._by_group(graph)
         # all ranks must process the groups in the same order. Otherwise, two ranks could wait for each other
         # forever
-        for ranks in sorted(by_group, key=_members):
+        for ranks in sorted(by_group, key=lambda ranks: (sorted(ranks), ranks)):
             self._agree(ranks, by_group[ranks])
 
     def noting(self, graph: Graph) -> Callable[[], None]:
@@ -108,10 +108,6 @@ class Agreement:
                 )
             _compare(members[0], lists[0], rank, other)
         self._agreed.add(key)
-
-
-def _members(ranks: Sequence[int]) -> tuple[list[int], Sequence[int]]:
-    return sorted(ranks), ranks
 
 
 def _named(described: Sequence[Described]) -> str:

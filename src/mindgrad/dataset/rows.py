@@ -83,15 +83,19 @@ def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> R
     """
     value = exhausted(value, describe)
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    _check_count(values, columns, describe, "name all columns in 'column_names'")
+    return tuple(
+        element_of(each, f"{describe()}: '{name}'") for each, name in zip(values, columns, strict=True)
+    )
+
+
+def _check_count(values: Sequence[Any], columns: Sequence[str], describe: Any, advice: str) -> None:
     if len(values) != len(columns):
         raise ValueError(
             f"{describe()} returned {counted(len(values), 'value')} for the "
             f"{counted(len(columns), 'column')} {listed(columns)}. Return a tuple with one value for each "
-            "column, and name all columns in 'column_names'."
+            f"column, and {advice}."
         )
-    return tuple(
-        element_of(each, f"{describe()}: '{name}'") for each, name in zip(values, columns, strict=True)
-    )
 
 
 def counted(number: int, noun: str) -> str:
@@ -319,12 +323,7 @@ def per_batch(
         found = called(function, [*([unboxed(part) for part in lists[i]] for i in inputs), info], describe)
         found = exhausted(found, describe)
         values = found if isinstance(found, tuple) else (found,)
-        if len(values) != len(outputs):
-            raise ValueError(
-                f"{describe()} returned {counted(len(values), 'value')} for the "
-                f"{counted(len(outputs), 'column')} {listed(outputs)}. Return a tuple with one value for "
-                "each column, and name them in 'output_columns'."
-            )
+        _check_count(values, outputs, describe, "name them in 'output_columns'")
         stacked = []
         for name, value in zip(columns, arranged(lists, values), strict=True):
             if isinstance(value, (list, tuple)):

@@ -15,9 +15,8 @@ import numpy as np
 from mindgrad.core.backend.executable import Executable
 from mindgrad.core.backend.xla import compile_ahead
 from mindgrad.core.base.location import user_location
-from mindgrad.core.ir import settings
+from mindgrad.core.ir import kernels, settings
 from mindgrad.core.ir.build import Builder, building
-from mindgrad.core.ir.kernels import runs_on_host
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType, type_of
 
@@ -37,7 +36,7 @@ def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any])
     device = (settings.options["device_target"], settings.options["device_id"])
     executable = _program(primitive, tuple(parameters.items()), type_of(array), device)
     result = executable.run([array], [], executable.extra)[0]
-    return np.asarray(result) if runs_on_host() else result
+    return np.asarray(result) if kernels.runs_on_host else result
 
 
 def forget_programs() -> None:

@@ -179,7 +179,6 @@ class Deferral:
     def finishes(
         self,
         scope: DeferredScope,
-        _: Sequence[Tensor],
         transform: Any,
         extras: Sequence[Tensor | None],
         chosen: Sequence[Tensor],

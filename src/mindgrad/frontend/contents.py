@@ -87,10 +87,6 @@ def _equal(now: Any, then: Any) -> bool:
 # -- containers ------------------------------------------------------------------------------------
 
 
-def _read_list(container: Any) -> tuple[Any, ...]:
-    return tuple(list.__iter__(container))
-
-
 def _write_list(container: Any, items: tuple[Any, ...]) -> None:
     list.__setitem__(container, slice(None), items)
 
@@ -115,10 +111,6 @@ def _write_dict(container: Any, items: tuple[Any, ...]) -> None:
     kind.clear(container)
     for key, value in zip(items[:count], items[count:], strict=True):
         kind.__setitem__(container, key, value)
-
-
-def _read_mapping(container: Any) -> tuple[Any, ...]:
-    return (*container, *container.values())
 
 
 def _same_set(now: Any, then: Any) -> bool:
@@ -183,14 +175,6 @@ def _read_checksum(array: np.ndarray) -> Any:
     return (array.shape, zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data))
 
 
-def _read_foreign(array: Any) -> Any:
-    return _read_array(array_of_object(array))
-
-
-def _array_of(tensor: Tensor) -> Any:
-    return tensor._array
-
-
 def _same_elements(now: Any, then: Any) -> bool:
     """Return whether two arrays have the same elements, even on different devices."""
     if now is then or now is None or now.dtype != then.dtype or now.shape != then.shape:
@@ -199,10 +183,6 @@ def _same_elements(now: Any, then: Any) -> bool:
 
 
 # -- objects ---------------------------------------------------------------------------------------
-
-
-def _all_attributes(owner: Any) -> tuple[Any, ...]:
-    return _read_dict(vars(owner))
 
 
 def _read_attributes(owner: Any) -> dict[str, Any]:
@@ -229,16 +209,8 @@ def _write_attributes(owner: Any, attributes: dict[str, Any]) -> None:
             object.__setattr__(owner, name, value)
 
 
-def _names(owner: Any) -> set[str]:
-    return {*vars(owner)} - UNREAD
-
-
 def _keyword_defaults(function: Any) -> tuple[Any, ...]:
     return _read_dict(function.__kwdefaults__ or {})
-
-
-def _read_class(kind: type) -> dict[str, Any]:
-    return dict(vars(kind))
 
 
 def _same_class(now: dict[str, Any], then: dict[str, Any]) -> bool:
@@ -353,7 +325,7 @@ _BYTES = Kind(bytes, _equal, _write_bytes)
 _ARRAY = Kind(_read_array, _same_array, _write_array)
 DICT = Kind(_read_dict, _same_items, _write_dict)
 _KINDS: list[tuple[Any, Kind]] = [
-    (list, Kind(_read_list, _same_items, _write_list)),
+    (list, Kind(lambda container: tuple(list.__iter__(container)), _same_items, _write_list)),
     (collections.deque, Kind(tuple, _same_items, _write_deque)),
     (dict, DICT),
     (set, Kind(frozenset, _same_set, _write_set)),
@@ -371,7 +343,7 @@ _KINDS: list[tuple[Any, Kind]] = [
     ),
     (io.IOBase, Kind(_read_file, _equal, None, "written to or read")),
     (types.FunctionType, Kind(_read_function, _same_attributes, None)),
-    (type, Kind(_read_class, _same_class, None)),
+    (type, Kind(lambda kind: dict(vars(kind)), _same_class, None)),
 ]  # fmt: skip
 ITERATOR = Kind(_read_iterator, _equal, _write_iterator, "advanced")
 OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
@@ -396,17 +368,17 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
 # Guards compare all attributes of some objects (ATTRIBUTES), the attribute names of Cells (NAMES), and the
 # keyword defaults of functions (KEYWORDS)
 
-ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
-NAMES = Kind(_names, _equal, None, is_effect=False)
+ATTRIBUTES = Kind(lambda owner: _read_dict(vars(owner)), _same_items, None, is_effect=False)
+NAMES = Kind(lambda owner: {*vars(owner)} - UNREAD, _equal, None, is_effect=False)
 CLASS_NAMES = Kind(lambda kind: {*vars(kind)}, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
 #: for an array that is too large to be copied: guards compare a checksum of its elements
 CHECKSUM = Kind(_read_checksum, _equal, None)
-_TENSOR = Kind(_array_of, _same_elements, None, is_effect=False)
-_FOREIGN = Kind(_read_foreign, _equal, None)
+_TENSOR = Kind(lambda tensor: tensor._array, _same_elements, None, is_effect=False)
+_FOREIGN = Kind(lambda array: _read_array(array_of_object(array)), _equal, None)
 _CONTAINERS: list[tuple[Any, Kind]] = [
     *_KINDS[:4],
-    (types.MappingProxyType, Kind(_read_mapping, _same_items, None)),
+    (types.MappingProxyType, Kind(lambda container: (*container, *container.values()), _same_items, None)),
     (frozenset, Kind(frozenset, _same_set, None)),
     (functools.partial, Kind(_read_partial, _same_items, None)),
     (contextvars.ContextVar, Kind(_read_variable, _same_items, _write_variable)),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -65,18 +66,19 @@ class NamedReads:
         is_created: whether to include methods that run when an object or a subclass is created.
     """
 
-    __slots__ = ("_count", "_done", "_holders", "_met", "_names", "_record", "_waiting")
+    __slots__ = ("_count", "_done", "_holders", "_met", "_names", "_record", "_searched", "_waiting")
 
     def __init__(self, record: Reads, kind: type, is_created: bool) -> None:
         self._record = record
-        self._names: set[str] = set()
+        self._names: dict[str, None] = {}  # in the order in which the search has found them
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
         # ``_holders`` contains all objects found so far, and ``_waiting`` the objects that must still be
         # searched. ``_count`` is the number of names in the last search of all ``_holders``. If a name is
-        # added, all objects are searched again
+        # added, all objects are searched again, each for the names that ``_searched`` does not count
         self._waiting: list[Any] = []
         self._count = 0
+        self._searched: dict[int, int] = {}
         self._done: set[tuple[int, str]] = set()
         self._add([method for base in kind.__mro__ for method in self._methods_of(base, is_created)])
         if self._names:
@@ -98,11 +100,15 @@ class NamedReads:
             if not self._waiting:
                 return
             holder = self._waiting.pop()
-            every = _names_of(holder) if self._names & _ANY else ()
-            for name in [*self._names, *every]:
-                if (id(holder), name) not in self._done:
-                    self._done.add((id(holder), name))
-                    self._add([*self._read(holder, name)])
+            start = self._searched.get(id(holder), 0)
+            self._searched[id(holder)] = len(self._names)
+            for name in [*itertools.islice(self._names, start, None)]:
+                self._add([*self._read(holder, name)])
+            if not _ANY.isdisjoint(self._names):
+                for name in _names_of(holder):
+                    if (id(holder), name) not in self._done:
+                        self._done.add((id(holder), name))
+                        self._add([*self._read(holder, name)])
 
     def _methods_of(self, base: type, is_created: bool) -> Iterator[Any]:
         if not is_users_class(base):
@@ -147,7 +153,7 @@ class NamedReads:
         if is_of_library(function):
             return []
         self._record.variables(function)
-        self._names.update(names_read(function.__code__))
+        self._names.update(dict.fromkeys(names_read(function.__code__)))
         values = [function.__globals__.get(name) for name in global_names(function.__code__)]
         values += [cell_content(cell) for _, cell in captured(function)]
         return [*values, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
@@ -161,18 +167,24 @@ class NamedReads:
                 yield vars(base)[name]
             return
         kind: Any = type(holder)
-        is_own = is_of_program(holder) or is_known(holder, name)
-        is_noted = not (is_own or self._record.compares_attributes(holder))
         value = _own(holder, name)
         if value is not UNDEFINED:
-            if is_noted:
+            if self._is_noted(holder, name):
                 self._record.attribute(holder, name, value)
                 note_read(Attribute(holder, name))
             yield value
-        elif is_noted and is_users_class(kind) and hasattr(kind, name):
+        elif is_users_class(kind) and hasattr(kind, name) and self._is_noted(holder, name):
             self._record.method(holder, name, "attribute")
             if is_cell(kind):  # a property is not called, because its code would not be converted
                 note_read(Attribute(holder, name), own=isinstance(getattr(kind, name), property))
+
+    def _is_noted(self, holder: Any, name: str) -> bool:
+        """Return whether guards must compare ``holder.name``.
+
+        They need not if the trace has created or assigned it, or if they compare all of ``holder``.
+        """
+        is_own = is_of_program(holder) or is_known(holder, name)
+        return not (is_own or self._record.compares_attributes(holder))
 
 
 def _items(container: Any) -> list[Any]:

@@ -111,14 +111,9 @@ def _begin(cells: list[Any], caller: FrameType | None) -> int:
     for count, cell in enumerate(cells[:-1]):
         if count and _variable(cell, caller):
             return count
-        if not is_own_file(_file(cell)):
+        if not is_own_file(getattr(sys.modules.get(type(cell).__module__), "__file__", None) or ""):
             break
     return 0
-
-
-def _file(cell: Any) -> str:
-    """Return the file in which the class of a Cell is defined."""
-    return getattr(sys.modules.get(type(cell).__module__), "__file__", None) or ""
 
 
 def _variable(cell: Any, frame: FrameType | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from mindgrad._base.checks import of_type
 from mindgrad.api.input_signature import declared_sizes
 from mindgrad.nn.hooks import Hooked
 from mindgrad.ops.arguments import whole_number
@@ -32,10 +33,7 @@ class Compatible(Hooked):
 
     @bprop_debug.setter
     def bprop_debug(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise TypeError(
-                f"For '{type(self).__name__}', 'bprop_debug' must be a bool, but got {type(value).__name__}."
-            )
+        of_type(value, bool, type(self).__name__, "bprop_debug")
         object.__setattr__(self, "_bprop_debug", value)
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+from mindgrad._base.checks import of_type
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.core.base.html import captioned, tree_html
 from mindgrad.core.base.location import warn_user
@@ -39,10 +40,7 @@ class Inventory(StateDict):
         """
         if check_name_contain_dot and "." in param_name:
             raise KeyError(f"For 'insert_param_to_cell', the name {param_name!r} must not contain '.'.")
-        if not isinstance(param, Parameter):
-            raise TypeError(
-                f"For 'insert_param_to_cell', 'param' must be a Parameter, but got {type(param).__name__}."
-            )
+        of_type(param, Parameter, "insert_param_to_cell", "param")
         if param.name == DEFAULT_NAME:
             param.name = param_name
         self._cells.pop(param_name, None)
@@ -56,11 +54,7 @@ class Inventory(StateDict):
             child_name (str): name of the attribute that holds the inner Cell.
             child_cell (Cell): Cell to add as an inner Cell.
         """
-        if not isinstance(child_cell, Inventory):
-            raise TypeError(
-                f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got "
-                f"{type(child_cell).__name__}."
-            )
+        of_type(child_cell, Inventory, "insert_child_to_cell", "child_cell", "a Cell")
         setattr(self, child_name, child_cell)
 
     # -- finding and naming Parameters -----------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import int32, promote
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, floating, tensor, tensors
@@ -313,10 +314,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
     >>> print(np.ravel_multi_index([[1, 0], [2, 1]], (2, 3)))
     [5 1]
     """
-    if mode not in ("clip", "wrap"):
-        raise ValueError(f"For 'ravel_multi_index', the 'mode' must be 'clip' or 'wrap', but got {mode!r}.")
-    if order not in ("C", "F"):
-        raise ValueError(f"For 'ravel_multi_index', the 'order' must be 'C' or 'F', but got {order!r}.")
+    one_of(mode, ("clip", "wrap"), "ravel_multi_index", "mode")
+    one_of(order, ("C", "F"), "ravel_multi_index", "order")
     pairs = list(zip(tensors(multi_index, "ravel_multi_index"), dims, strict=True))
     index: Any = 0
     for coordinate, count in pairs if order == "C" else pairs[::-1]:
@@ -353,8 +352,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
             f"For 'convolve', the inputs must be nonempty vectors, but their shapes are {x.shape} and "
             f"{y.shape}."
         )
-    if mode not in ("full", "same", "valid"):
-        raise ValueError(f"For 'convolve', the 'mode' must be 'full', 'same' or 'valid', but got {mode!r}.")
+    one_of(mode, ("full", "same", "valid"), "convolve", "mode")
     if x.size < y.size:
         x, y = y, x
     n, m = x.size, y.size

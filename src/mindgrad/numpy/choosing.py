@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.tensor import Tensor
@@ -286,8 +287,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
     >>> print(np.unravel_index(5, (2, 3)))
     (Tensor(shape=[], dtype=Int32, value= 1), Tensor(shape=[], dtype=Int32, value= 2))
     """
-    if order not in ("C", "F"):
-        raise ValueError(f"For 'unravel_index', the 'order' must be 'C' or 'F', but got {order!r}.")
+    one_of(order, ("C", "F"), "unravel_index", "order")
     wanted = sizes(shape, "unravel_index", "shape", least=1)
     coordinates: Any = sequences.unravel_index(
         tensor(indices, "unravel_index"), wanted if order == "C" else wanted[::-1]

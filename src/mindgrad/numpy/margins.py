@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import floating, tensor
 from mindgrad.ops import creation, extremes, indexing, joining, padding, quantiles, reduction, rounding
@@ -79,8 +80,7 @@ def pad(
             "For 'pad', neither a function as 'mode' nor the 'reflect_type' 'odd' is supported. Concatenate "
             "the margins with np.concatenate."
         )
-    if mode not in _MODES:
-        raise ValueError(f"For 'pad', the 'mode' must be one of {', '.join(_MODES)}, but got {mode!r}.")
+    one_of(mode, _MODES, "pad", "mode")
     if kwargs:
         raise TypeError(f"For 'pad', got the unexpected arguments {', '.join(kwargs)}.")
     if mode in _AGAIN:

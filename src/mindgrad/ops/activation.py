@@ -10,13 +10,14 @@ from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import elementwise, piecewise, special
 from mindgrad.core.primitives.reduction import logsumexp, reduce_max
-from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import stop_gradient
+from mindgrad.ops.arguments import number
 from mindgrad.ops.arithmetic import add, mul, neg, sub
 from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, tanh
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import accepted, cast, choose, inexact, operand, pointwise
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.registry import public
@@ -47,12 +48,6 @@ def real_operand(x: Any, operator: str) -> Tensor:
     x = inexact(operand(x, operator))
     accepted(special.sigmoid, operator, x)
     return x
-
-
-def number(value: Any, operator: str, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {type(value).__name__}.")
-    return float(value)
 
 
 # --- softmax, log_softmax, softmin -------------------------------------------------------------------
@@ -364,17 +359,7 @@ def glu(x: Any, axis: int = -1) -> Tensor:
             f"halves, but the input has the shape {x.shape} and the axis is {axis}."
         )
     middle = x.shape[axis] // 2
-
-    def half(start: int, limit: int) -> Tensor:
-        return apply(
-            slice,
-            x,
-            start=tuple(start if i == axis else 0 for i in range(x.ndim)),
-            limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
-            strides=(1,) * x.ndim,
-        )
-
-    return mul(half(0, middle), sigmoid(half(middle, 2 * middle)))
+    return mul(slice_axis(x, axis, 0, middle), sigmoid(slice_axis(x, axis, middle, 2 * middle)))
 
 
 swish = silu

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives.structural import reshape
@@ -169,10 +170,7 @@ def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
     [[11. 22.]
      [13. 24.]]
     """
-    if data_format not in ("NCHW", "NCDHW", "NHWC"):
-        raise ValueError(
-            f"For 'BiasAdd', the 'data_format' must be 'NCHW', 'NCDHW' or 'NHWC', but got {data_format!r}."
-        )
+    one_of(data_format, ("NCHW", "NCDHW", "NHWC"), "BiasAdd", "data_format")
     for x in (input_x, bias):
         if not isinstance(x, Tensor):
             raise TypeError(f"For 'BiasAdd', the operands must be tensors, but got {type(x).__name__}.")

@@ -16,7 +16,7 @@ from mindgrad.core.ir.dtype import bool_, float32, float64, int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, movement
 from mindgrad.ops.activation import real_operand
-from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.arguments import check_axes, whole_number
 from mindgrad.ops.class_labels import class_labels
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.joining import concat, stack
@@ -83,10 +83,7 @@ def ctc_loss(
     checked_reduction("CTCLoss", reduction)
     flag(zero_infinity, "CTCLoss", "zero_infinity")
     x = real_operand(log_probs, "CTCLoss")
-    if x.ndim != 3:
-        raise ValueError(
-            f"For 'CTCLoss', the 'log_probs' must have the shape (t, n, c), but their shape is {x.shape}."
-        )
+    check_axes(x, "(t, n, c)", "CTCLoss", "'log_probs'")
     times, batch, classes = x.shape
     blank = whole_number(blank, "CTCLoss", "blank", least=0)
     if blank >= classes:

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.core.base.refusal import CompileError, refuse
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
 from mindgrad.ops.operands import operand, promoted
 
 __all__ = [
-    "axes_in_order", "filled_shape", "listed_tensors", "of_two_axes", "one_or_more", "refuse_unknown",
-    "sizes", "varargs", "whole_number",
+    "axes_in_order", "check_axes", "filled_shape", "listed_tensors", "number", "of_two_axes", "one_or_more",
+    "refuse_unknown", "share", "sizes", "varargs", "whole_number",
 ]  # fmt: skip
 
 
@@ -41,6 +42,30 @@ def whole_number(value: Any, operator: str, name: str, least: int | None = None)
     if least is not None and number < least:
         raise ValueError(f"For '{operator}', the '{name}' must be at least {least}, but got {number}.")
     return number
+
+
+def number(value: Any, operator: str, name: str) -> float:
+    """Convert an int or float to a float.
+
+    Raises:
+        TypeError: If ``value`` has a different type.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {type(value).__name__}.")
+    return float(value)
+
+
+def share(value: Any, operator: str, name: str) -> float:
+    """Convert a number from 0 to 1 to a float.
+
+    Raises:
+        TypeError: If ``value`` is not a number.
+        ValueError: If ``value`` is below 0 or above 1.
+    """
+    fraction = number(value, operator, name)
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"For '{operator}', the '{name}' must be from 0 to 1, but got {value}.")
+    return fraction
 
 
 def refuse_unknown(value: Any, operator: str, name: str) -> None:
@@ -138,14 +163,18 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
         TypeError: If ``tensors`` is not a tuple or list of tensors and numbers.
         ValueError: If ``tensors`` is empty.
     """
-    if not isinstance(tensors, (tuple, list)):
-        raise TypeError(
-            f"For '{operator}', the '{name}' must be a tuple or list of tensors, but got "
-            f"{type(tensors).__name__}."
-        )
+    of_type(tensors, (tuple, list), operator, name, "a tuple or list of tensors")
     if not tensors:
         raise ValueError(f"For '{operator}', the '{name}' must contain at least one tensor.")
     return promoted(operator, *tensors, broadcast=False)
+
+
+def check_axes(x: Tensor, axes: str, operator: str, subject: str = "input") -> None:
+    """Raise ``ValueError`` unless ``x`` has the axes, such as ``"(n, c, h, w)"``."""
+    if x.ndim != axes.count(",") + 1:
+        raise ValueError(
+            f"For '{operator}', the {subject} must have the shape {axes}, but its shape is {x.shape}."
+        )
 
 
 def of_two_axes(x: Any, operator: str) -> Tensor:

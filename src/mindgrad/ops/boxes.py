@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import bool_, float32, int32
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, clipping, indexing, joining, layout, math, ordering, reduction, rounding
 from mindgrad.ops.activation import real_operand
-from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.arguments import check_axes, sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.recurrence import over_time
 from mindgrad.ops.registry import public
@@ -81,8 +82,7 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
     >>> print(ops.iou(Tensor([[0.0, 0.0, 3.0, 1.0]]), Tensor([[2.0, 0.0, 5.0, 1.0]]), "iof"))
     [[0.5]]
     """
-    if mode not in ("iou", "iof"):
-        raise ValueError(f"For 'IOU', the 'mode' must be 'iou' or 'iof', but got {mode!r}.")
+    one_of(mode, ("iou", "iof"), "IOU", "mode")
     anchors, truths = _boxes(anchor_boxes, "IOU", "anchor_boxes"), _boxes(gt_boxes, "IOU", "gt_boxes")
     return _shares(truths, anchors, 1.0, mode == "iof")
 
@@ -349,10 +349,7 @@ def roi_align(
     """
     owner = "ROIAlign"
     x: Any = real_operand(features, owner)
-    if x.ndim != 4:
-        raise ValueError(
-            f"For '{owner}', the 'features' must have the shape (n, c, h, w), but their shape is {x.shape}."
-        )
+    check_axes(x, "(n, c, h, w)", owner, "'features'")
     bins = [
         whole_number(n, owner, name, 1)
         for n, name in ((pooled_height, "pooled_height"), (pooled_width, "pooled_width"))
@@ -434,14 +431,8 @@ def crop_and_resize(
     """
     owner = "CropAndResize"
     x: Any = cast(real_operand(image, owner), float32)
-    if x.ndim != 4:
-        raise ValueError(
-            f"For '{owner}', the 'image' must have the shape (n, h, w, c), but its shape is {x.shape}."
-        )
-    if method not in ("bilinear", "nearest", "bilinear_v2"):
-        raise ValueError(
-            f"For '{owner}', the 'method' must be 'bilinear', 'bilinear_v2' or 'nearest', but got {method!r}."
-        )
+    check_axes(x, "(n, h, w, c)", owner, "'image'")
+    one_of(method, ("bilinear", "nearest", "bilinear_v2"), owner, "method")
     new = sizes(crop_size, owner, "crop_size", 1)
     y1, x1, y2, x2 = _columns(_boxes(boxes, owner, "boxes"))
     inside: Any = True

@@ -13,8 +13,8 @@ from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, rectifiers
-from mindgrad.ops.activation import log_softmax, logsigmoid, number, real_operand
-from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.activation import log_softmax, logsigmoid, real_operand
+from mindgrad.ops.arguments import number, share, whole_number
 from mindgrad.ops.class_labels import class_labels, refuse_labels
 from mindgrad.ops.cumulative import cumprod
 from mindgrad.ops.indexing import gather_elements, take
@@ -46,13 +46,6 @@ def _class_weights(operator: str, weight: Any, like: Tensor, classes: int) -> Te
             f"but its shape is {weights.shape}."
         )
     return weights
-
-
-def _smoothing(operator: str, value: Any) -> float:
-    smoothing = number(value, operator, "label_smoothing")
-    if not 0 <= smoothing <= 1:
-        raise ValueError(f"For '{operator}', the 'label_smoothing' must be from 0 to 1, but got {value}.")
-    return smoothing
 
 
 def _class_axis(operator: str, x: Tensor) -> int:
@@ -154,7 +147,7 @@ def nll_loss(
     1.0397
     """
     x = real_operand(inputs, "NLLLoss")
-    smoothing = _smoothing("NLLLoss", label_smoothing)
+    smoothing = share(label_smoothing, "NLLLoss", "label_smoothing")
     t = operand(target, "NLLLoss")
     return cast(_nll("NLLLoss", widened(x), t, weight, ignore_index, reduction, smoothing)[0], x.dtype)
 
@@ -209,7 +202,7 @@ def cross_entropy(
     operator = "CrossEntropyLoss"
     logits = real_operand(input, operator)
     x = widened(logits)
-    smoothing = _smoothing(operator, label_smoothing)
+    smoothing = share(label_smoothing, operator, "label_smoothing")
     axis = _class_axis(operator, x)
     t = operand(target, operator)
     logs = log_softmax(x, axis)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.checks import of_type, one_of
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
 from mindgrad.core.ir.dtype import as_dtype, bool_, int32, uint8
@@ -59,10 +60,8 @@ def _ranks(group: str) -> tuple[int, ...]:
 
 
 def _checked(op: Any, operator: str) -> str:
-    if not isinstance(op, str):
-        raise TypeError(f"For '{operator}', the 'op' must be a string, but got {type(op).__name__}.")
-    if op not in _KINDS:
-        raise ValueError(f"For '{operator}', the 'op' must be one of {', '.join(_KINDS)}, but got {op!r}.")
+    of_type(op, str, operator, "op", "a string")
+    one_of(op, _KINDS, operator, "op")
     return op
 
 

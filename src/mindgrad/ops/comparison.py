@@ -12,6 +12,7 @@ from mindgrad.core.primitives import comparisons, logic
 from mindgrad.core.primitives.arithmetic import sub
 from mindgrad.core.primitives.reduction import reduce_all
 from mindgrad.ops import arithmetic, rounding
+from mindgrad.ops.arguments import number
 from mindgrad.ops.define import also_named, binary_function, operator_name, unary_function
 from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
 from mindgrad.ops.registry import public
@@ -174,10 +175,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.01, 2.5]), 0.1))
     [ True False]
     """
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
-        raise TypeError(
-            f"For 'ApproximateEqual', the 'tolerance' must be a float, but got {type(tolerance).__name__}."
-        )
+    number(tolerance, "ApproximateEqual", "tolerance")
     return less(rounding.abs(binary(sub, "ApproximateEqual", x, y)), tolerance)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -437,8 +438,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
-    if not isinstance(equation, str):
-        raise TypeError(f"For 'Einsum', the 'equation' must be a string, but got {type(equation).__name__}.")
+    of_type(equation, str, "Einsum", "equation", "a string")
     if not operands:
         raise ValueError("For 'Einsum', at least one operand must be given.")
     tensors = factors("Einsum", *operands)

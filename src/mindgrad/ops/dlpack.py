@@ -13,7 +13,8 @@ import numpy as np
 
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.core.backend.dlpack import CPU, capsule_of, device_name, imported
-from mindgrad.core.backend.executable import array_type, copy_on_device
+from mindgrad.core.backend.executable import copy_on_device
+from mindgrad.core.backend.jax_import import jax_module
 from mindgrad.core.backend.xla import to_device
 from mindgrad.core.ir.dtype import bfloat16
 from mindgrad.core.ir.pending import PendingArray
@@ -156,8 +157,7 @@ def _on_device(tensor: Tensor) -> Any:
     if isinstance(array, (np.ndarray, np.generic)):
         return None
     array = settled(array.get() if type(array) is PendingArray else array)
-    kind: Any = type(array)
-    if kind is not array_type():
+    if not isinstance(array, jax_module().Array):
         return None
     if array.__dlpack_device__()[0] == CPU:
         return None

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad.api.arguments import check_callable, check_positions
 from mindgrad.api.callables import differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.laplacian import divergence_along, second_order
@@ -121,11 +122,7 @@ def _estimator(
             "for each position."
         )
     samples = whole_number(samples, owner, "samples", least=1)
-    if distribution not in DISTRIBUTIONS:
-        raise ValueError(
-            f"For '{owner}', the 'distribution' must be one of {', '.join(DISTRIBUTIONS)}, but got "
-            f"{distribution!r}."
-        )
+    one_of(distribution, DISTRIBUTIONS, owner, "distribution")
     seeds = seeds_of(owner, seed)
 
     def made() -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import eigh_svd, general_eig, linalg
@@ -20,6 +21,7 @@ from mindgrad.core.primitives.static_slices import concatenate, slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.core.trace.custom import CustomDerivative
 from mindgrad.ops import arithmetic
+from mindgrad.ops.arguments import number
 from mindgrad.ops.comparison import greater, not_equal
 from mindgrad.ops.complexes import conj
 from mindgrad.ops.contraction import matmul
@@ -151,8 +153,7 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     if a.ndim < 2:
         raise ValueError(f"For 'Qr', the input must have at least two axes, but its shape is {a.shape}.")
     rows, columns = a.shape[-2:]
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"For 'Qr', the 'mode' must be 'reduced' or 'complete', but got {mode!r}.")
+    one_of(mode, ("reduced", "complete"), "Qr", "mode")
     if rows >= columns:
         q, r = applied(linalg.qr, "Qr", a)
         if mode == "reduced" or rows == columns:
@@ -420,9 +421,7 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
     flag(hermitian, "Pinv", "hermitian")
     a = matrix_operand(x, "Pinv")
     for name, value in (("atol", atol), ("rtol", rtol)):
-        if isinstance(value, bool) or not (value is None or isinstance(value, (int, float))):
-            raise TypeError(f"For 'Pinv', the '{name}' must be a float, but got {type(value).__name__}.")
-        if value is not None and value < 0:
+        if value is not None and number(value, "Pinv", name) < 0:
             raise ValueError(f"For 'Pinv', the '{name}' must not be negative, but got {value}.")
     eigh_svd.svd.type_rule(a.type)
     if rtol is None:

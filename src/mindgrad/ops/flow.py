@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.core.base.tree import map_leaves
 from mindgrad.core.ir.scope import apply, current_deferral
 from mindgrad.core.ir.tensor import Tensor, make_tensor
@@ -175,11 +176,7 @@ def assign_sub(variable: Any, value: Any) -> Tensor:
 
 
 def _value(operator: str, variable: Any) -> Tensor:
-    if not isinstance(variable, Tensor):
-        raise TypeError(
-            f"For '{operator}', the 'variable' must be a Parameter or Tensor, but got "
-            f"{type(variable).__name__}."
-        )
+    of_type(variable, Tensor, operator, "variable", "a Parameter or Tensor")
     return variable.value() if variable.is_parameter else variable  # type: ignore[attr-defined]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import as_dtype, complex64, complex128, float32, float64
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -68,10 +69,7 @@ def _transformed(
 def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: str) -> Tensor:
     """Multiply the transform of ``count`` elements by the factor of its norm."""
     name = "backward" if norm is None else norm
-    if name not in _NORMS:
-        raise ValueError(
-            f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
-        )
+    one_of(name, _NORMS, operator, "norm")
     # factor for ``norm`` in addition to the inverse FFT primitive, which already divides by ``count``
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
@@ -153,10 +151,24 @@ _DOC = """{what} over {axes}.
     """
 
 
+def _with_arguments(compute: Callable[..., Tensor], name: str, suffix: str) -> Callable[..., Tensor]:
+    """Create the function ``name``, which transforms one axis without ``suffix``."""
+    dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
+
+    def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:
+        return compute(input, s, dim, norm)
+
+    def one(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Tensor:
+        return compute(input, n, dim, norm)
+
+    transform: Callable[..., Tensor] = several if suffix else one
+    transform.__name__ = transform.__qualname__ = name
+    return transform
+
+
 def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
     name = kind + suffix
     inverse = kind.startswith("i")
-    dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
     operator = name.upper()
     table = {
         "fft": lambda x, s, dim, norm: _full(operator, x, s, dim, norm, False),
@@ -164,19 +176,7 @@ def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
         "rfft": lambda x, s, dim, norm: _half(operator, x, s, dim, norm),
         "irfft": lambda x, s, dim, norm: _from_half(operator, x, s, dim, norm),
     }
-    compute = table[kind]
-    if suffix:
-
-        def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:
-            return compute(input, s, dim, norm)
-
-        transform: Callable[..., Tensor] = several
-    else:
-
-        def one(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Tensor:
-            return compute(input, n, dim, norm)
-
-        transform = one
+    transform = _with_arguments(table[kind], name, suffix)
     meaning = (
         "Compute the discrete Fourier transform" if not inverse else "Compute the inverse Fourier transform"
     )
@@ -186,7 +186,6 @@ def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
         meaning = "Compute a real signal from one half of its spectrum"
     shape = (2, {"rfft": 3}.get(kind, 4))
     axes, length = _WORDS[suffix]
-    transform.__name__ = transform.__qualname__ = name
     transform.__doc__ = _DOC.format(
         what=meaning, axes=axes, sign="+" if inverse else "−", divided=" / n" if inverse else "",
         kind="real" if kind == "rfft" else "real or complex", length=length,
@@ -234,31 +233,15 @@ _REAL_DOC = """{what} over {axes}.
 def _real_spectrum(name: str, suffix: str) -> Callable[..., Tensor]:
     """Create ``hfft`` or ``ihfft``, in which signal and spectrum exchange their roles."""
     operator, inverse = (name + suffix).upper(), name == "ihfft"
-    dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
 
     def compute(input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
-        if norm not in _OTHER_NORM:
-            raise ValueError(
-                f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
-            )
+        one_of("backward" if norm is None else norm, _NORMS, operator, "norm")
         if inverse:
             return complexes.conj(_half(operator, input, s, dim, _OTHER_NORM[norm]))
         return _from_half(operator, complexes.conj(_input(input, operator)), s, dim, _OTHER_NORM[norm])
 
-    if suffix:
-
-        def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:
-            return compute(input, s, dim, norm)
-
-        transform: Callable[..., Tensor] = several
-    else:
-
-        def one(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Tensor:
-            return compute(input, n, dim, norm)
-
-        transform = one
+    transform = _with_arguments(compute, name + suffix, suffix)
     axes, length = _WORDS[suffix]
-    transform.__name__ = transform.__qualname__ = name + suffix
     meaning = "Compute the real spectrum of a Hermitian signal"
     if inverse:
         meaning = "Compute half a Hermitian signal from its real spectrum"

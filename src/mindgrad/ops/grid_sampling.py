@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, rounding
@@ -129,13 +130,8 @@ def grid_sample(
             "For 'GridSample', the shapes of input and grid must be (n, c, h, w) and (n, h', w', 2), or "
             f"(n, c, d, h, w) and (n, d', h', w', 3), but they are {x.shape} and {places.shape}."
         )
-    if mode not in ("bilinear", "nearest"):
-        raise ValueError(f"For 'GridSample', the 'mode' must be 'bilinear' or 'nearest', but got {mode!r}.")
-    if padding_mode not in _PADDING:
-        raise ValueError(
-            f"For 'GridSample', the 'padding_mode' must be one of {', '.join(_PADDING)}, but got "
-            f"{padding_mode!r}."
-        )
+    one_of(mode, ("bilinear", "nearest"), "GridSample", "mode")
+    one_of(padding_mode, _PADDING, "GridSample", "padding_mode")
     n, c, *extent = x.shape
     shape = places.shape[1:-1]
     count = int(np.prod(shape))

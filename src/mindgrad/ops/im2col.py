@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import static_slices
-from mindgrad.ops.arguments import one_or_more, sizes
+from mindgrad.ops.arguments import check_axes, one_or_more, sizes
 from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.layout import transpose as reordered
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import sum as sum_of
@@ -50,20 +52,8 @@ def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) ->
 
 def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, count: int) -> Tensor:
     """Replace ``axis`` with two axes: the position in a window, and the window."""
-    parts = []
-    for k in range(kernel):
-        start = k * dilation
-        limit = start + (count - 1) * stride + 1
-        parts.append(
-            apply(
-                static_slices.slice,
-                x,
-                start=tuple(start if i == axis else 0 for i in range(x.ndim)),
-                limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
-                strides=tuple(stride if i == axis else 1 for i in range(x.ndim)),
-            )
-        )
-    return stack(parts, axis)
+    starts, reach = range(0, kernel * dilation, dilation), (count - 1) * stride + 1
+    return stack([slice_axis(x, axis, start, start + reach, stride) for start in starts], axis)
 
 
 def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Tensor:
@@ -71,14 +61,7 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
     kernel, count = x.shape[axis], x.shape[axis + 1]
     parts = []
     for k in range(kernel):
-        part = apply(
-            static_slices.slice,
-            x,
-            start=tuple(k if i == axis else 0 for i in range(x.ndim)),
-            limit=tuple(k + 1 if i == axis else n for i, n in enumerate(x.shape)),
-            strides=(1,) * x.ndim,
-        )
-        part = reshape(part, (*x.shape[:axis], *x.shape[axis + 1 :]))
+        part = reshape(slice_axis(x, axis, k, k + 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
         before = k * dilation
         behind = size - before - ((count - 1) * stride + 1)
         parts.append(
@@ -133,10 +116,7 @@ def _spread(operator: str, input: Any, kernel: Any, dilation: Any, padding: Any,
     The result has the shape (n, c, row in window, window row, column in window, window column).
     """
     x = operand(input, operator)
-    if x.ndim != 4:
-        raise ValueError(
-            f"For '{operator}', the input must have the shape (n, c, h, w), but its shape is {x.shape}."
-        )
+    check_axes(x, "(n, c, h, w)", operator)
     top, bottom, left, right = _margins(padding, operator)
     high, wide = _pair(kernel, operator, "kernel_size", 1)
     apart, steps = _pair(dilation, operator, "dilation", 1), _pair(stride, operator, "stride", 1)
@@ -171,8 +151,7 @@ def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str 
     >>> patches(Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), (2, 2), 1, 1).shape
     (1, 4, 1, 2)
     """
-    if pad_mode not in ("valid", "same"):
-        raise ValueError(f"For 'Unfold', the 'padding' must be 'valid' or 'same', but got {pad_mode!r}.")
+    one_of(pad_mode, ("valid", "same"), "Unfold", "padding")
     x = operand(input, "Unfold")
     margins = [0, 0, 0, 0]
     if pad_mode == "same" and x.ndim == 4:

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.common.dtype import TensorType, get_py_obj_dtype
 from mindgrad.core.base.tree import map_leaves
 from mindgrad.core.ir.dtype import DType, as_dtype
@@ -408,12 +409,10 @@ def summary(name: str, value: Any) -> None:
     >>> from mindgrad.ops.introspection import summary
     >>> summary("loss", Tensor(1.0))
     """
-    if not isinstance(name, str):
-        raise TypeError(f"For 'Summary', the 'name' must be a string, but got {type(name).__name__}.")
+    of_type(name, str, "Summary", "name", "a string")
     if not name:
         raise ValueError("For 'Summary', the 'name' must not be empty.")
-    if not isinstance(value, Tensor):
-        raise TypeError(f"For 'Summary', the 'value' must be a tensor, but got {type(value).__name__}.")
+    of_type(value, Tensor, "Summary", "value", "a tensor")
 
 
 def _plain(value: Any) -> Any:

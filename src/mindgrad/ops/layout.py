@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
@@ -180,8 +181,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     (2, 12)
     """
     x = operand(input, "Flatten")
-    if order not in ("C", "F"):
-        raise ValueError(f"For 'Flatten', the 'order' must be 'C' or 'F', but got {order!r}.")
+    one_of(order, ("C", "F"), "Flatten", "order")
     if order == "F":
         x = permuted(x, tuple(reversed(range(x.ndim))))
     if x.ndim == 0:

@@ -38,13 +38,9 @@ def matrix_operand(x: Any, operator: str) -> Tensor:
     return inexact(operand(x, operator))
 
 
-def _swapped(x: Tensor) -> Tensor:
-    return apply(transpose, x, permutation=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
-
-
 def adjoint_of(x: Tensor) -> Tensor:
     """Return the conjugate transpose of each matrix."""
-    return conj(_swapped(x))
+    return conj(apply(transpose, x, permutation=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)))
 
 
 # --- linear systems and inverses ---------------------------------------------------------------------

@@ -14,7 +14,8 @@ from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import special
 from mindgrad.ops import arithmetic, clipping, comparison, math, rectifiers, rounding, statistics
-from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import number
 from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.operands import choose, is_selection, promoted
 from mindgrad.ops.reduction import flag

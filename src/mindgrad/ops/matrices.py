@@ -10,7 +10,7 @@ from mindgrad.core.ir.dtype import promote
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.primitives import arithmetic, comparisons, indexing, reduction, structural
-from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.arguments import axis_in_range, of_two_axes, whole_number
 from mindgrad.ops.layout import moveaxis, ravel
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
@@ -24,6 +24,17 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
     """Return the row and column indices of ``count`` elements of a diagonal."""
     steps = np.arange(count, dtype=np.int32)
     return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
+
+
+def _placement(operator: str, rank: int, offset: Any, dim1: Any, dim2: Any) -> tuple[int, int, int, int]:
+    """Return both axes of a diagonal, and its distances from the main diagonal."""
+    first, second = axis_in_range(dim1, rank, operator, "dim1"), axis_in_range(dim2, rank, operator, "dim2")
+    if first == second:
+        raise ValueError(
+            f"For '{operator}', 'dim1' and 'dim2' must be different axes, but got {dim1} and {dim2}."
+        )
+    shift = whole_number(offset, operator, "offset")
+    return first, second, max(shift, 0), max(-shift, 0)
 
 
 @public(
@@ -52,14 +63,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
     [1. 4.]
     """
     x = operand(input, "Diagonal")
-    first = axis_in_range(dim1, x.ndim, "Diagonal", "dim1")
-    second = axis_in_range(dim2, x.ndim, "Diagonal", "dim2")
-    if first == second:
-        raise ValueError(
-            f"For 'Diagonal', 'dim1' and 'dim2' must be different axes, but got {dim1} and {dim2}."
-        )
-    shift = whole_number(offset, "Diagonal", "offset")
-    above, below = max(shift, 0), max(-shift, 0)
+    first, second, above, below = _placement("Diagonal", x.ndim, offset, dim1, dim2)
     count = max(min(x.shape[first] - below, x.shape[second] - above), 0)
     found = apply(indexing.gather, x, _grid(count, below, above), axes=(first, second))
     return moveaxis(found, 0, -1)
@@ -87,14 +91,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     x = operand(input, "DiagEmbed")
     if not x.ndim:
         raise ValueError("For 'DiagEmbed', the input must have at least one axis, but it has none.")
-    first = axis_in_range(dim1, x.ndim + 1, "DiagEmbed", "dim1")
-    second = axis_in_range(dim2, x.ndim + 1, "DiagEmbed", "dim2")
-    if first == second:
-        raise ValueError(
-            f"For 'DiagEmbed', 'dim1' and 'dim2' must be different axes, but got {dim1} and {dim2}."
-        )
-    shift = whole_number(offset, "DiagEmbed", "offset")
-    above, below = max(shift, 0), max(-shift, 0)
+    first, second, above, below = _placement("DiagEmbed", x.ndim + 1, offset, dim1, dim2)
     count = x.shape[-1]
     size = count + above + below
     rest = x.shape[:-1]
@@ -176,11 +173,7 @@ def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
 
 
 def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
-    x = operand(input, operator)
-    if x.ndim < 2:
-        raise ValueError(
-            f"For '{operator}', the input must have at least two axes, but its shape is {x.shape}."
-        )
+    x = of_two_axes(input, operator)
     shift = whole_number(diagonal, operator, "diagonal")
     mask = np.broadcast_to(keep(np.ones(x.shape[-2:], bool), shift), x.shape)
     nothing = make_tensor(np.zeros((), x.dtype.numpy))

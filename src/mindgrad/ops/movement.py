@@ -146,16 +146,16 @@ def flipud(input: Any) -> Tensor:
     return flip(input, (0,))
 
 
-def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
-    """Select the elements ``start`` to ``limit`` of ``x`` along ``axis``."""
-    if start == 0 and limit == x.shape[axis]:
+def slice_axis(x: Tensor, axis: int, start: int, limit: int, step: int = 1) -> Tensor:
+    """Select every ``step``-th element from ``start`` to ``limit`` along ``axis``."""
+    if start == 0 and limit == x.shape[axis] and step == 1:
         return x
     return apply(
         static_slices.slice,
         x,
         start=tuple(start if i == axis else 0 for i in range(x.ndim)),
         limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
-        strides=(1,) * x.ndim,
+        strides=tuple(step if i == axis else 1 for i in range(x.ndim)),
     )
 
 

@@ -17,7 +17,7 @@ from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.core.ir.scope import open_scopes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.distributed import collectives as primitives
-from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.arguments import check_axes, sizes, whole_number
 from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, full_tensor, operand
 from mindgrad.ops.uneven_collectives import facts_of_all, lengthened
@@ -186,10 +186,7 @@ def exchanged_halos(
     """
     operator, ranks = "NeighborExchangeV2", get_process_group_ranks(group)
     x = operand(tensor, operator)
-    if x.ndim != 4:
-        raise ValueError(
-            f"For '{operator}', the input must have the shape (N, C, H, W), but its shape is {x.shape}."
-        )
+    check_axes(x, "(N, C, H, W)", operator)
     if max(send_lengths[:2]) > x.shape[2] or max(send_lengths[2:]) > x.shape[3]:
         raise ValueError(
             f"For '{operator}', the input of shape {x.shape} is smaller than the borders "

@@ -17,8 +17,8 @@ from mindgrad.common.parameter import Parameter
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.ops import arithmetic, clipping, layout, math
-from mindgrad.ops.activation import number, real_operand
-from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import check_axes, number, sizes, whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.pool_windows import mixed
@@ -327,10 +327,7 @@ def lrn(
     """
     original = real_operand(x, "LRN")
     radius = whole_number(depth_radius, "LRN", "depth_radius", 0)
-    if original.ndim != 4:
-        raise ValueError(
-            f"For 'LRN', the input must have the shape (n, c, h, w), but its shape is {original.shape}."
-        )
+    check_axes(original, "(n, c, h, w)", "LRN")
     if norm_region != "ACROSS_CHANNELS":
         raise ValueError(f"For 'LRN', the 'norm_region' must be 'ACROSS_CHANNELS', but got {norm_region!r}.")
     values = widened(original)

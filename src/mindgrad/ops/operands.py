@@ -70,10 +70,10 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             if type(number) is float and dtype.is_float and abs(number) <= _LARGEST_HALF:
                 return make_tensor(np.asarray(number, dtype.numpy))
             return Tensor(number, dtype)
-        if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
+        if isinstance(x, (list, tuple)) and any(isinstance(item, Tensor) for item in x):
             if operator not in _STACKING:
                 advice = "join them first: ops.stack(...)"
-                if _are_numbers(x):
+                if all(type(item) is Number for item in x if isinstance(item, Tensor)):
                     advice = "pass one Tensor: Tensor([...])"
                 raise TypeError(
                     f"For '{operator}', the input is a {type(x).__name__} that holds tensors; {advice}."
@@ -90,11 +90,6 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
     )
-
-
-def _are_numbers(values: Any) -> bool:
-    """Return whether all tensors among ``values`` are traced Python numbers."""
-    return all(type(each) is Number for each in values if isinstance(each, Tensor))
 
 
 def _read(parameter: Tensor) -> Tensor:

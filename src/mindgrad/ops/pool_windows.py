@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
-from mindgrad.core.primitives.static_slices import slice as slice_row
 from mindgrad.ops import arithmetic, comparison, extremes, rounding
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import one_or_more, whole_number
@@ -24,6 +22,7 @@ from mindgrad.ops.contraction import mm
 from mindgrad.ops.convolution import Sizes, margins, per_axis
 from mindgrad.ops.joining import concat
 from mindgrad.ops.layout import moveaxis, reshape
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import flag, widened
@@ -102,14 +101,7 @@ def _check_axes(operator: str, axes: int, shape: Sizes) -> None:
 
 
 def _part(x: Tensor, axis: int, start: int, count: int, step: int) -> Tensor:
-    limit = start + (count - 1) * step + 1
-    return apply(
-        slice_row,
-        x,
-        start=tuple(start if i == axis else 0 for i in range(x.ndim)),
-        limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
-        strides=tuple(step if i == axis else 1 for i in range(x.ndim)),
-    )
+    return slice_axis(x, axis, start, start + (count - 1) * step + 1, step)
 
 
 def _folded(x: Tensor, axis: int, count: int, size: int) -> Tensor:

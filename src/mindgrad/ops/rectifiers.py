@@ -13,8 +13,8 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import piecewise
 from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import clipping
-from mindgrad.ops.activation import number, real_operand, sigmoid
-from mindgrad.ops.arguments import axis_in_range
+from mindgrad.ops.activation import real_operand, sigmoid
+from mindgrad.ops.arguments import axis_in_range, number
 from mindgrad.ops.arithmetic import add, mul, sub
 from mindgrad.ops.comparison import greater, greater_equal, less, less_equal
 from mindgrad.ops.define import also_named, unary_function

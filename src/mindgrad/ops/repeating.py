@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.arrays.index_checks import read_along
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -151,8 +152,7 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
      [1. 2.]
      [1. 2.]]
     """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"For 'Meshgrid', the 'indexing' must be 'xy' or 'ij', but got {indexing!r}.")
+    one_of(indexing, ("xy", "ij"), "Meshgrid", "indexing")
     if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
         inputs = tuple(inputs[0])
     vectors = [atleast_1d(operand(x, "Meshgrid")) for x in inputs]

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.arrays.index_checks import read_along
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.ops.activation import number, real_operand
-from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import check_axes, number, one_or_more, whole_number
 from mindgrad.ops.operands import cast
 from mindgrad.ops.pool_windows import adaptive_avg, mixed
 from mindgrad.ops.reduction import flag, widened
@@ -165,8 +166,7 @@ def interpolate(
     """
     operator = "Interpolate"
     x = real_operand(input, operator)
-    if mode not in _AXES:
-        raise ValueError(f"For '{operator}', the 'mode' must be one of {', '.join(_AXES)}, but got {mode!r}.")
+    one_of(mode, _AXES, operator, "mode")
     if x.ndim - 2 not in _AXES[mode]:
         wanted = " or ".join(str(n + 2) for n in _AXES[mode])
         raise ValueError(
@@ -194,10 +194,7 @@ def resized_image(
         ValueError: If ``input`` is not 4-D, or both ``align_corners`` and half-pixel centers are requested.
     """
     x = real_operand(input, operator)
-    if x.ndim != 4:
-        raise ValueError(
-            f"For '{operator}', the input must have the shape (n, c, h, w), but its shape is {x.shape}."
-        )
+    check_axes(x, "(n, c, h, w)", operator)
     aligned = flag(align_corners, operator, "align_corners")
     halves = flag(half_pixel_centers, operator, "half_pixel_centers")
     if aligned and halves:

@@ -10,6 +10,7 @@ import ml_dtypes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import comparisons, logic, piecewise
 from mindgrad.ops import arithmetic
+from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import binary, cast, choose, operand, promoted
@@ -69,8 +70,7 @@ def round(input: Any, decimals: int = 0) -> Tensor:
     >>> print(ops.round(Tensor([0.5, 1.5, 2.4])), ops.round(Tensor([1.26]), decimals=1))
     [0. 2. 2.] [1.3]
     """
-    if isinstance(decimals, bool) or not isinstance(decimals, int):
-        raise TypeError(f"For 'Round', the 'decimals' must be an int, but got {type(decimals).__name__}.")
+    decimals = whole_number(decimals, "Round", "decimals")
     x = operand(input, "Round")
     if decimals == 0 or not x.dtype.is_inexact:
         return rint(x)

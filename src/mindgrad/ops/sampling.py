@@ -17,7 +17,7 @@ from mindgrad.core.primitives import arithmetic, elementwise, logic, static_slic
 from mindgrad.core.primitives.sorting import argsort
 from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops import activation, cumulative, extremes, indexing, matrices, ordering, padding
-from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.arguments import axis_in_range, number, whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
@@ -270,9 +270,7 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
         raise TypeError(
             f"For '{name}', the 'logits' must be floating-point, but their dtype is {scores.dtype}."
         )
-    if isinstance(tau, bool) or not isinstance(tau, (int, float)):
-        raise TypeError(f"For '{name}', the 'tau' must be a float, but got {tau!r}.")
-    if not tau > 0:
+    if not number(tau, name, "tau") > 0:
         raise ValueError(f"For '{name}', the 'tau' must be above 0, but got {tau}.")
     axis = axis_in_range(dim, scores.ndim, name, "dim")
     waits = combined(arithmetic.add, exponentials(name, scores.shape, scores.dtype, NO_SEEDS), 2.0**-24)

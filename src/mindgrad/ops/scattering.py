@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.arrays.index_checks import known, places, places_nd, side_by_side
 from mindgrad.core.ir.dtype import int32, int64
 from mindgrad.core.ir.scope import apply
@@ -306,8 +307,7 @@ def tensor_scatter_elements(
     """
     operator = "TensorScatterElements"
     x, index = operand(input_x, operator), operand(indices, operator)
-    if reduction not in ("none", "add"):
-        raise ValueError(f"For '{operator}', the 'reduction' must be 'none' or 'add', but got {reduction!r}.")
+    one_of(reduction, ("none", "add"), operator, "reduction")
     dim = axis_in_range(axis, x.ndim, operator)
     part_over(x, index, dim, operator)
     new = operand(updates, operator, x)

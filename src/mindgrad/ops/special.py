@@ -8,6 +8,7 @@ from typing import Any
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import bessel, bessel_second, piecewise, special
 from mindgrad.ops import arithmetic
+from mindgrad.ops.arguments import number, whole_number
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
@@ -72,12 +73,7 @@ def polygamma(n: Any, x: Any) -> Tensor:
     """
     if isinstance(n, Tensor) and n.ndim:
         raise ValueError(f"For 'Polygamma', the 'n' must be one number, but its shape is {n.shape}.")
-    if isinstance(n, Tensor) and n.dtype.kind in ("int", "uint"):
-        n = int(n)
-    if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"For 'Polygamma', the 'n' must be an int, but got {type(n).__name__}.")
-    if n < 0:
-        raise ValueError(f"For 'Polygamma', the 'n' must be at least 0, but got {n}.")
+    n = whole_number(n, "Polygamma", "n", least=0)
     if n == 0:
         return digamma(x)
     return unary(special.polygamma, "Polygamma", x, float_only=True, n=n)
@@ -105,12 +101,8 @@ def mvlgamma(x: Any, p: int) -> Tensor:
     >>> print(f"{ops.mvlgamma(Tensor(3.0), 2):.4f}")
     1.5502
     """
-    if isinstance(p, bool) or not isinstance(p, int):
-        raise TypeError(f"For 'Mvlgamma', the 'p' must be an int, but got {type(p).__name__}.")
-    if p < 1:
-        raise ValueError(f"For 'Mvlgamma', the 'p' must be at least 1, but got {p}.")
     total = lgamma(x)
-    for i in range(1, p):
+    for i in range(1, whole_number(p, "Mvlgamma", "p", least=1)):
         total = arithmetic.add(total, lgamma(arithmetic.sub(x, i / 2)))
     return arithmetic.add(total, p * (p - 1) / 4 * _math.log(_math.pi))
 
@@ -141,9 +133,8 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
     """
     x = operand(input, "Logit")
     if eps is not None:
-        if isinstance(eps, bool) or not isinstance(eps, (int, float)):
-            raise TypeError(f"For 'Logit', the 'eps' must be a float, but got {type(eps).__name__}.")
-        x = pointwise(piecewise.clip, "Logit", x, float(eps), 1.0 - eps, float_only=True)
+        low = number(eps, "Logit", "eps")
+        x = pointwise(piecewise.clip, "Logit", x, low, 1.0 - low, float_only=True)
     return arithmetic.sub(log(x), log1p(arithmetic.neg(inexact(x))))
 
 

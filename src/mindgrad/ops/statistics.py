@@ -11,7 +11,6 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import reduction as primitives
 from mindgrad.core.primitives.eigh_svd import svdvals
 from mindgrad.core.primitives.sorting import argsort
-from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import reshape, transpose
 from mindgrad.ops import arithmetic, clipping, extremes, reduction, rounding
 from mindgrad.ops.axes import normalize_axes, normalize_axis
@@ -19,6 +18,7 @@ from mindgrad.ops.comparison import greater, less, logical_and, not_equal
 from mindgrad.ops.extremes import taken_along
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.joining import stack
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, is_selection, operand
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.ops.registry import public
@@ -209,10 +209,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     accepted(argsort, "Median", x, axis=axis, descending=False)
     order = apply(argsort, x, axis=axis, descending=False)
     middle = (x.shape[axis] - 1) // 2
-    start = tuple(middle if i == axis else 0 for i in range(x.ndim))
-    limit = tuple(middle + 1 if i == axis else n for i, n in enumerate(x.shape))
-    places = apply(slice, order, start=start, limit=limit, strides=(1,) * x.ndim)
-    places = apply(reshape, places, shape=first.shape)
+    places = apply(reshape, slice_axis(order, axis, middle, middle + 1), shape=first.shape)
     places = choose(reduction.any(rounding.isnan(x), axis), first, places)
     return taken_along(x, places, axis, keepdims)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.core.ir import constant_arguments, settings
 from mindgrad.core.ir.dtype import as_dtype
@@ -281,8 +282,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
     >>> print(Tensor([1, 0]).choose([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])]))
     [3. 2.]
     """
-    if mode not in ("clip", "wrap"):
-        raise ValueError(f"For 'choose', the 'mode' must be 'clip' or 'wrap', but got {mode!r}.")
+    one_of(mode, ("clip", "wrap"), "choose", "mode")
     if isinstance(choices, Tensor):
         choices = [getitem(choices, k) for k in range(choices.shape[0])]
     tensors = promoted("Choose", *choices)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad._base.foreign_names import REMEDIES, advice
 from mindgrad.core.arrays.index_checks import known
 from mindgrad.core.ir import dtype as types
@@ -413,8 +414,7 @@ def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip"
     >>> print(Tensor([1.0, 2.0]).take(Tensor([1, 5, -1, -5])))
     [2. 2. 2. 1.]
     """
-    if mode not in ("clip", "wrap", "raise"):
-        raise ValueError(f"For 'take', the 'mode' must be 'clip', 'wrap' or 'raise', but got {mode!r}.")
+    one_of(mode, ("clip", "wrap", "raise"), "take", "mode")
     count = self.size if axis is None else self.shape[axis]
     index = operand(indices, "Take")
     if mode == "clip":

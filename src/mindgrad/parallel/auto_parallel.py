@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from mindgrad._base.checks import of_type
+from mindgrad._base.checks import of_type, one_of
 from mindgrad.core.ir.scope import open_scopes
 from mindgrad.distributed.partition import Partition, current, in_force
 from mindgrad.distributed.partition_options import data_rule
@@ -53,11 +53,7 @@ class AutoParallel(Cell):
     def __init__(self, network: Cell, parallel_mode: str = "semi_auto") -> None:
         super().__init__(auto_prefix=False)
         of_type(network, Cell, "AutoParallel", "network")
-        if parallel_mode not in _MODES:
-            raise ValueError(
-                f"For 'AutoParallel', the 'parallel_mode' must be one of {', '.join(_MODES)}, but got "
-                f"{parallel_mode!r}."
-            )
+        one_of(parallel_mode, _MODES, "AutoParallel", "parallel_mode")
         self.network = network
         self.full_batch = self.gradients_mean = self.gradient_fp32_sync = False
         self._data: Any = "free" if parallel_mode == "semi_auto" else "data_parallel"

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindgrad._base.checks import of_type
 from mindgrad.api.gradient import value_and_grad
-from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.base.scipy_modules import SciPyModule
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.scipy.ops import linear_sum_assignment
 
@@ -153,7 +153,7 @@ def minimize(
         if is_limited and np.linalg.norm(function.gradient, norm) < gtol:
             raise StopIteration
 
-    result = scipy_module("optimize").minimize(
+    result = SciPyModule("optimize").minimize(
         function,
         x0.asnumpy().astype(np.float64),
         method="L-BFGS-B" if is_limited else "BFGS",

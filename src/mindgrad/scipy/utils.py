@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.ir.tensor import Tensor
+from mindgrad.ops.arguments import of_two_axes
 from mindgrad.ops.layout import swapaxes
 
 __all__: list[str] = []
@@ -20,11 +21,7 @@ def _nd_transpose(a: Any) -> Tensor:
     >>> _nd_transpose(ops.ones((2, 3, 4))).shape
     (2, 4, 3)
     """
-    if a.ndim < 2:
-        raise ValueError(
-            f"For 'transpose', the input must have at least two axes, but its shape is {a.shape}."
-        )
-    return swapaxes(a, -1, -2)
+    return swapaxes(of_two_axes(a, "transpose"), -1, -2)
 
 
 def _safe_normalize(x: Any, threshold: Any = None) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import ops
-from mindgrad._base.checks import of_type
+from mindgrad._base.checks import of_type, one_of
 from mindgrad.common.dtype import bfloat16, float16, float32
 from mindgrad.core.base.location import warn_user
 from mindgrad.core.base.tree import map_leaves
@@ -126,11 +126,7 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = float
         :func:`mindgrad.train.amp.custom_mixed_precision`, :func:`mindgrad.train.amp.build_train_network`
     """
     of_type(network, Cell, "auto_mixed_precision", "network")
-    if amp_level not in _LEVELS:
-        raise ValueError(
-            f"For 'auto_mixed_precision', the 'amp_level' must be one of {', '.join(_LEVELS)}, but got "
-            f"{amp_level!r}."
-        )
+    one_of(amp_level, _LEVELS, "auto_mixed_precision", "amp_level")
     _check_half("auto_mixed_precision", dtype)
     level = "O2" if amp_level == "auto" else amp_level
     if level == "O1":
@@ -285,10 +281,7 @@ def build_train_network(
     for name in kwargs:
         if name not in options:
             raise TypeError(f"For '{owner}', unknown option {name!r}; use {', '.join(options)}.")
-    if level not in _LEVELS:
-        raise ValueError(
-            f"For '{owner}', the 'level' must be one of {', '.join(_LEVELS)}, but got {level!r}."
-        )
+    one_of(level, _LEVELS, owner, "level")
     level = "O2" if level == "auto" else level
     config = {**_config_level[level], **kwargs}
     model_type, keeps_normalization = config["cast_model_type"], config["keep_batchnorm_fp32"]

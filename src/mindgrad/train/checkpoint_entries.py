@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -44,11 +45,7 @@ def named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
         return [(entry.name, entry) for entry in save_obj.get_parameters()]
     if isinstance(save_obj, dict):
         return save_obj.items()
-    if not isinstance(save_obj, (list, tuple)):
-        raise TypeError(
-            f"For 'save_checkpoint', 'save_obj' must be a Cell, a list or a dict, but got "
-            f"{type(save_obj).__name__}."
-        )
+    of_type(save_obj, (list, tuple), "save_checkpoint", "save_obj", "a Cell, a list or a dict")
     pairs = []
     for entry in save_obj:
         if isinstance(entry, Parameter):
@@ -72,10 +69,7 @@ def appended(append_dict: Any) -> Iterable[tuple[str, np.ndarray | str]]:
     """
     if append_dict is None:
         return
-    if not isinstance(append_dict, dict):
-        raise TypeError(
-            f"For 'save_checkpoint', 'append_dict' must be a dict, but got {type(append_dict).__name__}."
-        )
+    of_type(append_dict, dict, "save_checkpoint", "append_dict")
     for name, value in append_dict.items():
         if not isinstance(name, str):
             raise TypeError(

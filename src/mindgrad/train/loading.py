@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.base.location import warn_user
 from mindgrad.core.ir.tensor import Tensor
@@ -117,10 +118,7 @@ def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: A
                 f"{name!r} maps to {type(value).__name__}."
             )
     for name, value in (("strict_load", strict_load), ("remove_redundancy", remove_redundancy)):
-        if not isinstance(value, bool):
-            raise TypeError(
-                f"For 'load_param_into_net', '{name}' must be a bool, but got {type(value).__name__}."
-            )
+        of_type(value, bool, "load_param_into_net", name)
     if remove_redundancy:
         raise ValueError(
             "For 'load_param_into_net', 'remove_redundancy' must be False, because mindgrad does not read "

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad._base.protobuf import Malformed
 from mindgrad.core.base.replacing import replaced
 from mindgrad.core.ir.dtype import as_dtype
@@ -88,10 +89,7 @@ def transform_checkpoints(
     caller = "transform_checkpoints"
     positive_int(caller, "process_num", process_num)
     _check_prefix(caller, ckpt_prefix)
-    if output_format not in ("ckpt", "safetensors"):
-        raise ValueError(
-            f"For '{caller}', the 'output_format' must be 'ckpt' or 'safetensors', but got {output_format!r}."
-        )
+    one_of(output_format, ("ckpt", "safetensors"), caller, "output_format")
     target = _strategy(dst_strategy_file, caller)
     source = _source(Path(src_checkpoints_dir), _strategy(src_strategy_file, caller), caller)
     for rank in range(1 if target is None else target.devices):
@@ -328,18 +326,13 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
             )
         files[rank] = file
     names = {file.name for file in files.values()}
-    if len(names) > 1 and len({_without(rank, file.stem) for rank, file in files.items()}) > 1:
+    if len(names) > 1 and len({file.stem.removesuffix(str(rank)) for rank, file in files.items()}) > 1:
         raise ValueError(
             f"For '{caller}', in the order of names, the last files of the ranks belong to different "
             f"checkpoints: {', '.join(sorted(names))}. Move files away, so that the last files of all "
             "folders belong to one checkpoint."
         )
     return arrays_of_ranks(files, strategy, caller)
-
-
-def _without(rank: int, stem: str) -> str:
-    """Remove the rank from the end of the name of a rank file."""
-    return stem.removesuffix(str(rank))
 
 
 def _last_file(folder: Path) -> Path | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from mindgrad import context  # noqa: F401 - programs import it from here
 from mindgrad._base.absent import absent
+from mindgrad._base.checks import of_type
 from mindgrad._base.protobuf import Malformed
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.base.location import warn_user
@@ -337,10 +338,7 @@ def _prefixes(argument: str, value: Any) -> tuple[str, ...] | None:
 
 
 def _file_name(function: str, name: Any) -> str:
-    if not isinstance(name, (str, os.PathLike)):
-        raise TypeError(
-            f"For '{function}', 'ckpt_file_name' must be a string or a path, but got {type(name).__name__}."
-        )
+    of_type(name, (str, os.PathLike), function, "ckpt_file_name", "a string or a path")
     return os.fsdecode(name)
 
 

@@ -94,8 +94,11 @@ class ControlProgram:
         if not written:
             return made, weights, []
 
+        count = len(
+            self.cases[0].xs
+        )  # not read inside: guards would compare the whole corpus, which self reaches
+
         def with_state(*inputs: Any) -> Any:
-            count = len(self.cases[0].xs)
             for parameter, value in zip(written, inputs[count:], strict=False):
                 ops.assign(parameter, value)
             output = made(*inputs[:count], *inputs[count + len(written) :])

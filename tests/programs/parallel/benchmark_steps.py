@@ -1,4 +1,4 @@
-"""Steps of the benchmark's programs at small sizes: Burgers' equation, liquid argon, ResNet-20 and GPT.
+"""Steps of the benchmark's programs at small sizes: Burgers' equation, liquid argon, a short ResNet and GPT.
 
 Each is a compiled step of a batch that gives the loss and the gradients, and moves the Parameters along them.
 What divides the batch, processes or devices, gets these steps and those of one process to compare.
@@ -21,7 +21,7 @@ import problems  # noqa: E402
 import training_problems  # noqa: E402
 
 problems.ARGON_CELLS, problems.BURGERS_STEPS = 2, 10
-training_problems.RESNET_CHANNELS = (4, 8, 12)
+training_problems.RESNET_CHANNELS, training_problems.RESNET_BLOCKS = (4, 8, 12), 1
 training_problems.GPT_BLOCKS, training_problems.GPT_WIDTH, training_problems.GPT_HEADS = 2, 16, 4
 training_problems.GPT_TOKENS, training_problems.GPT_VOCABULARY = 8, 16
 

@@ -233,7 +233,6 @@ def test_without_a_secret_nothing_is_stored(place, tmp_path, monkeypatch):
     key = tmp_path / "state" / "mindgrad" / "compile-cache.key"
 
     def off(words):
-        trust._secret.cache_clear()
         monkeypatch.setattr(disk, "_warned", set())
         run, x, expected = compiled_of(4.75)
         with pytest.warns(UserWarning, match=words) as issued:

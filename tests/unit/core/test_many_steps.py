@@ -1,4 +1,4 @@
-"""Twenty thousand steps of training: memory stays bounded, and no step compiles anew."""
+"""Thousands of steps of training: memory stays bounded, and no step compiles anew."""
 
 import gc
 import tracemalloc
@@ -8,8 +8,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from tests.thorough import size
 
-STEPS = 20_000
+STEPS = size(6_000, 20_000)
 
 
 def training(decorate):
@@ -42,7 +43,7 @@ def traced_bytes(run, steps):
 @pytest.mark.xla  # XLA runs a step of this size faster than the kernels of NumPy
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("decorate", [lambda f: f, ms.jit], ids=["eager", "compiled"])
-def test_twenty_thousand_steps_keep_memory_bounded(decorate):
+def test_thousands_of_steps_keep_memory_bounded(decorate):
     run = training(decorate)
     for k in range(STEPS - 2_000):
         loss = run(k)

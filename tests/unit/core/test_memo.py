@@ -7,7 +7,9 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from mindgrad.core.control.implicit import linear_system
 from mindgrad.core.control.lazy import expand_lazy
+from mindgrad.core.ir import memo
 from mindgrad.core.ir.memo import interned, memoized, retained
 from mindgrad.frontend.programs.compiled import trace
 
@@ -47,6 +49,24 @@ def test_a_memo_is_kept_with_its_graph():
         3,
     ]
     assert count(equal) == 4
+
+
+def test_a_graph_stores_a_limited_number_of_results(monkeypatch):
+    monkeypatch.setattr(memo, "_RESULTS", 3)
+    square = memoized(lambda graph, number: number * number)
+    graph = trace(lambda x: x * 2.0, X)
+    for number in [*range(10), *range(10)]:
+        assert square(graph, number) == number * number
+        assert len(graph.derived) <= 3
+
+
+def test_a_linear_system_is_built_once_for_each_graph_and_batch():
+    graph = trace(lambda x: x * 2.0, X)
+    solver = lambda product, consts: product
+    first = linear_system(graph, 0, solver, solver)
+    assert linear_system(graph, 0, solver, solver) is first
+    assert linear_system(graph, 0, solver, solver, True) is not first
+    assert first.batched((), 3) is first.batched((), 3) is not first.batched((), 4)
 
 
 def test_nothing_keeps_a_large_constant_alive_but_its_graph():

@@ -9,6 +9,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import CompileError, Tensor
+from mindgrad.frontend.named_reads import NamedReads
+from tests.tolerances import assert_close
 
 X = np.array([1.0, 2.0], np.float32)
 
@@ -247,6 +249,32 @@ def test_constructor_that_changes_an_object_from_outside_raises():
     with pytest.raises(CompileError, match="changed"):
         ms.jit(function)(Tensor(X))
     assert SETTINGS.k == 2.0
+
+
+class Box:
+    """Its length is an attribute that only the function HELPER.measure names."""
+
+    def __len__(self):
+        return HELPER.measure()
+
+
+HELPER = types.SimpleNamespace(limits=types.SimpleNamespace(width=2), measure=lambda: HELPER.limits.width)
+BOX = Box()
+
+
+def test_attribute_is_read_if_the_search_finds_its_name_after_its_object(monkeypatch):
+    reads, read = [], NamedReads._read
+    monkeypatch.setattr(
+        NamedReads,
+        "_read",
+        lambda self, *pair: reads.append((self, id(pair[0]), pair[1])) or read(self, *pair),
+    )
+    compiled = ms.jit(lambda x: x * len(BOX))
+    for width in (2, 3):
+        monkeypatch.setattr(HELPER.limits, "width", width)
+        assert_close(compiled(Tensor(X)), width * X)
+    assert {name for _, _, name in reads} >= {"measure", "limits", "width"}
+    assert len(set(reads)) == len(reads), "each search looks for an attribute once"
 
 
 def test_special_methods_of_a_long_chain_are_read():

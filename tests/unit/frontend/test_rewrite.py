@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mindgrad.frontend.python.convert import convert
+from tests.thorough import size
 from tests.unit.plain_runtime import HavocRuntime, PlainRuntime
 from tests.unit.random_functions import Program
 from tests.unit.rewritten_functions import CASES, Base, Derived, closures, log
@@ -198,7 +199,7 @@ def check_program(runtime, seed, depth):
 
 
 @pytest.mark.parametrize("runtime", [PlainRuntime, HavocRuntime])
-@settings(max_examples=200)
+@settings(max_examples=size(100, 200))
 @given(seed=st.integers(0, 2**32), depth=st.integers(1, 4))
 def test_a_random_program_runs_as_it_did(runtime, seed, depth):
     check_program(runtime, seed, depth)

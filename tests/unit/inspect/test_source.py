@@ -21,6 +21,7 @@ from tests.programs.control.program import PROGRAMS as CONTROL
 from tests.programs.corpus import contraction, indexing, layout, nested, physics, pointwise, reductions, types
 from tests.programs.corpus import nets as corpus_nets
 from tests.programs.corpus.program import PROGRAMS
+from tests.thorough import size
 from tests.tolerances import assert_close
 
 PACKAGES = (
@@ -137,7 +138,7 @@ NAMES = [
 
 
 @pytest.mark.filterwarnings("ignore::mindgrad.ZeroGradientWarning")  # of inputs that are only compared
-@pytest.mark.parametrize(("name", "order"), [(name, k % 3) for k, name in enumerate(NAMES[::2])])
+@pytest.mark.parametrize(("name", "order"), [(name, k % 3) for k, name in enumerate(NAMES[:: size(3, 2)])])
 def test_programs_of_the_corpora_agree(name, order):
     """Each once, as itself, as its gradient or as a second derivative; rewritten and as written in turn."""
     if order and not program_of(name)[2]:

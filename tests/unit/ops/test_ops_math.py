@@ -580,3 +580,11 @@ def test_matmul_to_order_four():
     wanted = [math.factorial(order) * coefficient(order) if order < 4 else 0.0 for order in (1, 2, 3, 4)]
     for found in (_orders(along, t), Compiled(lambda t: _orders(along, t))(t)):
         assert_close([each.item() for each in found], wanted, kind="program")
+
+
+def test_orders_and_decimals_accept_numpy_integers():
+    x = Tensor(np.array([2.26, 3.0], np.float32))
+    one = np.int64(1)
+    np.testing.assert_array_equal(ops.round(x, decimals=one).asnumpy(), ops.round(x, decimals=1).asnumpy())
+    np.testing.assert_array_equal(ops.polygamma(one, x).asnumpy(), ops.polygamma(1, x).asnumpy())
+    np.testing.assert_array_equal(ops.mvlgamma(x, one).asnumpy(), ops.mvlgamma(x, 1).asnumpy())

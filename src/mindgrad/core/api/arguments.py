@@ -15,13 +15,13 @@ import numpy as np
 
 from mindgrad.core.base.keywords import check_keywords
 from mindgrad.core.base.tree import differences, flatten, paths, unflatten
-from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.ir.tensor import Tensor, make_number, make_tensor, number_like
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import Recorded, record
 
 __all__ = [
-    "Inputs", "Run", "check_call", "check_real", "check_sequences", "is_real", "like_tree", "positions_of",
+    "Inputs", "Run", "check_call", "check_real", "check_sequences", "like_tree", "positions_of",
     "recorded_run", "tensor_of",
 ]  # fmt: skip
 
@@ -73,7 +73,7 @@ def tensor_of(leaf: object) -> Tensor | None:
     """Convert a float or complex leaf to a tensor; return ``None`` for other types."""
     if isinstance(leaf, Tensor):
         tensor = references.read(leaf) if leaf.is_parameter else leaf
-    elif isinstance(leaf, (float, np.floating)) and not isinstance(leaf, np.ndarray):
+    elif isinstance(leaf, (float, np.floating)):
         return make_number(make_tensor(np.asarray(leaf, np.float64)))
     elif isinstance(leaf, (complex, np.ndarray)):
         tensor = Tensor(np.asarray(leaf))
@@ -141,12 +141,8 @@ class Inputs:
         if len(tensors) != len(self.tensors):
             raise ValueError(f"a rule returned {len(tensors)} derivatives for {len(self.tensors)} inputs.")
         following = iter(tensors)
-        filled = [None if x is None else _typed(next(following), x) for x in self._leaves]
+        filled = [None if x is None else number_like(next(following), x) for x in self._leaves]
         return unflatten(self._structure, filled)
-
-
-def _typed(tensor: Tensor, like: Tensor) -> Tensor:
-    return make_number(tensor) if type(like) is Number and not tensor.shape else tensor
 
 
 def _without_derivative(owner: str, leaf: object, path: str, positions: Sequence[int]) -> str:
@@ -212,7 +208,7 @@ def recorded_run(
 
     def call(*traced: Tensor) -> tuple[Any, Any]:
         nonlocal count
-        result, aux = frontend.call(function, *inputs.arguments(traced), **kwargs), None
+        result, aux = frontend.active.call(function, *inputs.arguments(traced), **kwargs), None
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError(
@@ -249,11 +245,6 @@ def check_real(owner: str, name: str, tensors: Sequence[Tensor], instead: str) -
     for x in tensors:
         if x.dtype.kind == "complex":
             raise TypeError(f"For '{owner}', the {name} must be real, but has dtype {x.dtype}. {instead}")
-
-
-def is_real(x: object) -> bool:
-    """Return whether ``x`` is a floating-point tensor or a float."""
-    return x.dtype.is_float if isinstance(x, Tensor) else isinstance(x, (float, np.floating))
 
 
 def like_tree(owner: str, name: str, tree: object, like: object) -> list[Tensor]:

@@ -111,7 +111,7 @@ def _parts(tree: object, path: str) -> list[tuple[str, Any]] | None:
         return [(f"{path}[{key!r}]", child) for key, child in tree.items()]
     if isinstance(tree, (tuple, list)):
         return [(f"{path}[{index}]", child) for index, child in enumerate(tree)]
-    kind: object = type(tree)
+    kind: type = type(tree)
     if is_record(kind):
         return [(f"{path}.{name}", child) for name, child in attributes_of(tree).items()]
     return None

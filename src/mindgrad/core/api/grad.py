@@ -3,7 +3,7 @@
     grad(f)(x) = ∇f(x)
 
 The function runs once, and its operators are recorded (``trace.record``). A rule then linearizes and
-transposes the recording (``transforms.rules.reverse_rule``), and the resulting operators compute the
+transposes the recording (``transforms.reverse.reverse_rule``), and the resulting operators compute the
 gradient. ``grad`` can be nested to any order, and works inside ``jit`` and ``vmap``.
 """
 
@@ -13,10 +13,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Never
 
-from mindgrad.core.api.arguments import check_call, is_real, recorded_run
+import numpy as np
+
+from mindgrad.core.api.arguments import check_call, recorded_run
 from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.record import transformed
-from mindgrad.core.transforms.rules import reverse_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 
 __all__ = ["grad", "value_and_grad"]
 
@@ -117,6 +120,7 @@ def _check_scalar(owner: str, output: object) -> None:
             f"For '{owner}', the function must return a scalar, but its output has shape {shape}. Return "
             "a scalar such as the sum, or use jacobian or vjp."
         )
-    if not is_real(output):
+    is_tensor = isinstance(output, Tensor)
+    if not (output.dtype.is_float if is_tensor else isinstance(output, (float, np.floating))):
         kind = getattr(output, "dtype", type(output).__name__)
         raise TypeError(f"For '{owner}', the output of the function must be real, but it has type {kind}.")

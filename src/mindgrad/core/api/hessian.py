@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from functools import cache
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Never
 
@@ -33,11 +33,12 @@ from mindgrad.core.trace.graph_recording import SHORTCUTS
 from mindgrad.core.trace.numbers import block
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import between, step
+from mindgrad.core.transforms.forward import forward_rule
 from mindgrad.core.transforms.jacobians import by_columns, by_rows
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 
 __all__ = [
-    "forward_over_reverse", "gauss_newton", "generalized", "hessian", "hessian_rule", "hvp",
+    "Generalized", "forward_over_reverse", "gauss_newton", "hessian", "hessian_rule", "hvp",
     "reverse_over_reverse",
 ]  # fmt: skip
 
@@ -166,23 +167,23 @@ def _deferred(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents) 
 SHORTCUTS[hessian_rule] = _deferred
 
 
-@cache
-def _along(rule: Rule) -> Rule:
-    """Return a rule that differentiates the gradient of ``ys`` with ``rule``.
+@dataclass(frozen=True)
+class _Along:
+    """Rule that differentiates the gradient of ``ys`` with ``rule``.
 
-    The vectors of the returned rule are passed to ``rule``.
+    The vectors of this rule are passed to ``rule``.
     """
 
-    def along(builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
+    rule: Rule
+
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
         graph, needed = between(builder, xs, ys)
         gradient = step(graph, len(needed), _gradient)
-        return builder.inline(step(gradient, len(needed), rule, vs), [*needed, *xs, *vs])
-
-    return along
+        return builder.inline(step(gradient, len(needed), self.rule, vs), [*needed, *xs, *vs])
 
 
-forward_over_reverse = _along(forward_rule)
-reverse_over_reverse = _along(reverse_rule)
+forward_over_reverse: Rule = _Along(forward_rule)
+reverse_over_reverse: Rule = _Along(reverse_rule)
 
 
 def gauss_newton(builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
@@ -195,15 +196,18 @@ def _pulled(builder: Builder, graph: Graph, inputs: Atoms, constants: int, cts: 
     return builder.inline(step(graph, constants, reverse_rule, cts), [*inputs, *cts])
 
 
-@cache
-def generalized(count: int) -> Rule:
-    """Return the rule for Gauss–Newton products Jᵀ ∇²ℓ J v of a model and a loss ℓ.
+@dataclass(frozen=True)
+class Generalized:
+    """Rule for Gauss–Newton products Jᵀ ∇²ℓ J v of a model and a loss ℓ.
 
     The outputs ``ys`` of the run must be, in this order, ``count`` results of the model, ``count`` inputs of
     the loss, and the loss. The inputs of the loss are copies of the model results, but without a derivative.
     """
 
-    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
+    count: int
+
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, vs: Atoms) -> list[Atom]:
+        count = self.count
         outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
@@ -222,5 +226,3 @@ def generalized(count: int) -> Rule:
         cotangents = [cotangent_of.pop(s, None) for s in loss_inputs]
         cts = [zeros(y.type) if ct is None else ct for y, ct in zip(outputs, cotangents, strict=True)]
         return _pulled(builder, graph, [*needed, *xs], len(needed), cts)
-
-    return rule

@@ -196,7 +196,7 @@ def _traced(
             for leaf, x in zip(leaves, dynamic, strict=True)
         ]
         args, kwargs = unflatten(structure, filled)
-        result = frontend.call(function, *args, **kwargs)
+        result = frontend.active.call(function, *args, **kwargs)
         scope: Any = innermost()
         written.extend(scope.written.values())
         return result, [scope.bindings[id(x)] for x in written]

@@ -6,8 +6,9 @@
 points. ``f`` computes a value for each point. Second derivatives are added while they are computed
 (``transforms.forward_laplacian``), so no Hessian is stored. The cost is about D + 2 evaluations of ``f``.
 
-The functions below ``laplacian`` are *rules* for ``trace.record.transformed``: ``rule(builder, xs, ys,
-extras)`` emits derivatives of ``ys`` with respect to ``xs``.
+Below ``laplacian`` are *rules* for ``trace.record.transformed``: ``rule(builder, xs, ys, extras)`` emits
+derivatives of ``ys`` with respect to ``xs``. Rules with equal parameters are equal, so that derivatives that
+are built once are found again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any, Never
 
 from mindgrad.core.api.arguments import Run, check_call, recorded_run
@@ -31,12 +32,12 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import between, directional
 from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.forward import forward_rule
 from mindgrad.core.transforms.jacobians import identity
-from mindgrad.core.transforms.rules import forward_rule
 from mindgrad.core.transforms.sample_independence import mixing
 from mindgrad.core.transforms.taylor import taylor
 
-__all__ = ["along_direction", "divergence_rule", "laplacian", "on_points", "summed_directions"]
+__all__ = ["AlongDirection", "OnPoints", "SummedDirections", "divergence_rule", "laplacian"]
 
 Rule = Callable[..., list[Atom]]
 
@@ -61,7 +62,7 @@ def laplacian(function: Callable[..., object], argnums: int = 0, **unknown: Neve
     [18.  6.]
     """
     check_call(laplacian, function, unknown)
-    rule = on_points("laplacian", summed_directions("unit"))
+    rule: Rule = OnPoints("laplacian", SummedDirections("unit"))
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__doc__"), updated=())
     def compute(*args: object, **kwargs: object) -> Any:
@@ -94,24 +95,28 @@ def _as_directions(matrix: Atom, axis: int) -> Atom:
     return moved(matrix, len(matrix.shape) + axis, 0)
 
 
-@lru_cache(maxsize=64)
-def on_points(owner: str, rule: Rule) -> Rule:
-    """Return ``rule`` with a check that each output depends on one point only."""
+@dataclass(frozen=True)
+class OnPoints:
+    """``rule`` with a check that each output depends on one point only.
 
-    def checked(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
+    ``owner`` is the name of the caller in the error message.
+    """
+
+    owner: str
+    rule: Rule
+
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
         for x in xs:
             for y in ys:
                 found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
                 if found is not None:
-                    raise ValueError(_points_are_mixed(owner, x, found))
-        return rule(builder, xs, ys, extras)
-
-    return checked
+                    raise ValueError(_points_are_mixed(self.owner, x, found))
+        return self.rule(builder, xs, ys, extras)
 
 
-@lru_cache(maxsize=8)
-def summed_directions(form: str, is_whole: bool = False) -> Rule:
-    """Return a rule that sums second derivatives of the outputs over directions.
+@dataclass(frozen=True)
+class SummedDirections:
+    """Rule that sums second derivatives of the outputs over directions.
 
     Args:
         form: the sum. ``"unit"``: Σ_d ∂²f/∂x_d². ``"factor"``: Σ_k D²f[b_k, b_k] for the columns b_k of the
@@ -120,15 +125,17 @@ def summed_directions(form: str, is_whole: bool = False) -> Rule:
         is_whole: whether to compute all directions at the same time, instead of in tiles.
     """
 
-    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
+    form: str
+    is_whole: bool = False
+
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
         equations = list(builder.equations)
         results: list[Atom] = []
         for x in xs:
-            found = summed(builder, equations, x, ys, _directions(form, x, extras), is_whole)
+            directions = _directions(self.form, x, extras)
+            found = summed(builder, equations, x, ys, directions, self.is_whole)
             results += [_per_point(each, x) for each in found]
         return results
-
-    return rule
 
 
 def _per_point(y: Atom, x: Variable) -> Atom:
@@ -137,20 +144,20 @@ def _per_point(y: Atom, x: Variable) -> Atom:
     return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
 
 
-@lru_cache(maxsize=64)
-def along_direction(order: int) -> Rule:
-    """Return a rule that emits the derivative of order ``order`` along one direction."""
+@dataclass(frozen=True)
+class AlongDirection:
+    """Rule that emits the derivative of order ``order`` along one direction."""
 
-    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
-        (x,), (v,) = xs, extras
+    order: int
+
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Atoms) -> list[Atom]:
+        (x,), (v,), order = xs, extras, self.order
         if v.shape != x.shape:
             v = broadcast_in_dim(v, shape=x.shape, dims=(len(x.shape) - 1,))
         program, needed = between(builder, [x], ys)
         series = taylor(program, [len(needed)], order)
         found = current().inline(series, [*needed, x, v, *[zeros(x.type)] * (order - 1)])[len(ys) :]
         return [_per_point(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
-
-    return rule
 
 
 def _directions(form: str, x: Variable, operands: Atoms) -> Directions:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.record import Recorded, transformed
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.forward import forward_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 
 __all__ = ["pull", "push"]
 

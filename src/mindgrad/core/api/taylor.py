@@ -5,15 +5,16 @@
 For order K, propagating Taylor series through the function (``transforms.taylor``) costs O(K²) evaluations of
 the function, whereas nested derivatives cost 2ᴷ. All operators, branches, and loops are supported.
 
-The functions below ``taylor`` are *rules* for ``trace.record.transformed``: ``rule(builder, xs, ys, extras)``
-emits derivatives of ``ys`` with respect to ``xs``.
+The classes below ``taylor`` are *rules* for ``trace.record.transformed``: ``rule(builder, xs, ys, extras)``
+emits derivatives of ``ys`` with respect to ``xs``. Rules of equal orders are equal, so that derivatives that
+are built once are found again.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from dataclasses import dataclass
 from typing import Any
 
 from mindgrad.core.api.arguments import check_call, check_sequences, like_tree, recorded_run
@@ -28,7 +29,7 @@ from mindgrad.core.trace.record import transformed
 from mindgrad.core.transforms.apply_rule import between
 from mindgrad.core.transforms.taylor import taylor as series_of
 
-__all__ = ["along_line", "last_derivative", "scaled_coefficients", "taylor"]
+__all__ = ["AlongLine", "LastDerivative", "ScaledCoefficients", "taylor"]
 
 
 def taylor(
@@ -65,7 +66,8 @@ def taylor(
         raise ValueError(f"For 'taylor', the order must not be negative, but got {order}.")
     run = recorded_run("taylor", function, tuple(primals), {}, range(len(primals)))
     vectors = like_tree("taylor", "tangents", tuple(tangents), run.inputs.values())
-    _, results = transformed(run.recorded, along_line(order), vectors, run.outputs)
+    rule: Callable[..., list[Atom]] = AlongLine(order)
+    _, results = transformed(run.recorded, rule, vectors, run.outputs)
     count = len(run.outputs)
     return blocks_of(run, run.result(results[:count])[0], results[count:])
 
@@ -90,46 +92,47 @@ def _stacked(atoms: Atoms) -> Atom:
     return concatenate(*rows, axis=0) if len(rows) > 1 else rows[0]
 
 
-@cache
-def scaled_coefficients(order: int) -> Callable[..., list[Atom]]:
-    """Return the rule of ``jet``, which propagates derivatives of each order.
+@dataclass(frozen=True)
+class ScaledCoefficients:
+    """The rule of ``jet``, which propagates derivatives up to order ``order``.
 
     The Taylor coefficient of order k is the derivative of order k divided by k!.
     """
 
-    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, series: Atoms) -> list[Atom]:
-        given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
-        values, found = _coefficients(builder, xs, ys, given, order)
+    order: int
+
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, series: Atoms) -> list[Atom]:
+        orders = range(1, self.order + 1)
+        given = [[_row(d, k - 1) / float(math.factorial(k)) for k in orders] for d in series]
+        values, found = _coefficients(builder, xs, ys, given, self.order)
         scaled = [_stacked([c * float(math.factorial(k)) for k, c in enumerate(each, 1)]) for each in found]
         return [*values, *scaled]
-
-    return rule
 
 
 def _row(rows: Atom, index: int) -> Atom:
     return reshape(slice_axis(rows, 0, index, index + 1), shape=rows.shape[1:])
 
 
-@cache
-def last_derivative(order: int) -> Callable[..., list[Atom]]:
-    """Return the rule of ``derivative``: the derivative of order ``order`` only."""
+@dataclass(frozen=True)
+class LastDerivative:
+    """The rule of ``derivative``: the derivative of order ``order`` only."""
 
-    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Atoms) -> list[Atom]:
-        values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
-        return [*values, *[each[-1] * float(math.factorial(order)) for each in found]]
+    order: int
 
-    return rule
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Atoms) -> list[Atom]:
+        values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], self.order)
+        return [*values, *[each[-1] * float(math.factorial(self.order)) for each in found]]
 
 
-@cache
-def along_line(order: int) -> Callable[..., list[Atom]]:
-    """Return the rule of ``taylor``: coefficients of f(x + s v) up to order ``order``."""
+@dataclass(frozen=True)
+class AlongLine:
+    """The rule of ``taylor``: coefficients of f(x + s v) up to order ``order``."""
 
-    def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, directions: Atoms) -> list[Atom]:
+    order: int
+
+    def __call__(self, builder: Builder, xs: Sequence[Variable], ys: Atoms, directions: Atoms) -> list[Atom]:
         series = [[v] for v in directions] or [[ones(x.type)] for x in xs]
-        if not order:
+        if not self.order:
             return [*ys, *[_stacked([y]) for y in ys]]
-        values, coefficients = _coefficients(builder, xs, ys, series, order)
+        values, coefficients = _coefficients(builder, xs, ys, series, self.order)
         return [*values, *[_stacked([y, *row]) for y, row in zip(values, coefficients, strict=True)]]
-
-    return rule

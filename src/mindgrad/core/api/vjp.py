@@ -12,11 +12,12 @@ from typing import Any, Never
 
 from mindgrad.core.api.arguments import Run, check_call, check_sequences, like_tree, recorded_run
 from mindgrad.core.base.tree import flatten, unflatten
-from mindgrad.core.ir.tensor import Number, Tensor, make_number
+from mindgrad.core.ir.tensor import Tensor, number_like
 from mindgrad.core.trace.numbers import as_python
 from mindgrad.core.trace.record import transformed
 from mindgrad.core.trace.replay import Replay
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.forward import forward_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 
 __all__ = ["jvp", "linearize", "vjp"]
 
@@ -141,9 +142,5 @@ def _like_output(run: Run, tensors: Sequence[Tensor]) -> Any:
     """Return ``tensors`` in the containers of the output of ``run``."""
     leaves, structure = flatten(_outputs(run))
     following = iter(tensors)
-    filled = [x if x is None else _typed(next(following), x) for x in leaves]
+    filled = [x if x is None else number_like(next(following), x) for x in leaves]
     return as_python(unflatten(structure, filled))
-
-
-def _typed(tensor: Tensor, like: object) -> Tensor:
-    return make_number(tensor) if type(like) is Number else tensor

@@ -75,7 +75,7 @@ def vmap(
         def element(*symbols: Tensor) -> Any:
             following = iter(symbols)
             filled = [x if k is None else next(following) for x, k in zip(leaves, places, strict=True)]
-            result = frontend.call(function, *unflatten(structure, filled), **kwargs)
+            result = frontend.active.call(function, *unflatten(structure, filled), **kwargs)
             scope: Any = innermost()
             if scope.written:
                 raise RuntimeError(

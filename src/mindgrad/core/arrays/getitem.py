@@ -12,13 +12,22 @@ on these values, so the caller must pass a function that computes the read (``se
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from mindgrad.core.arrays.index_checks import read_at, write_at
-from mindgrad.core.arrays.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
+from mindgrad.core.arrays.subscript import (
+    Slot,
+    Subscript,
+    basic_key,
+    index_of,
+    resolve,
+    stacked,
+    unknown_mask_error,
+)
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor, make_tensor
@@ -51,9 +60,8 @@ def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], object]
         RuntimeError: If the shape of the result depends on values that are unknown at compile time.
     """
     key = basic_key(index)
-    steps = None if key is None else _READS.get((x.type.shape, key))
-    if steps is not None:
-        return _read(x, steps)
+    if key is not None:
+        return _read(x, tabulated(_basic_steps, x.type.shape, key))
     subscript = resolve(index, x.shape)
     if subscript.is_unknown:
         mask = index[0] if type(index) is tuple and len(index) == 1 else index
@@ -61,12 +69,7 @@ def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], object]
             unknown_mask_error()
         return select(x, mask)
     if not subscript.axes:
-        steps = _steps(x.type.shape, subscript)
-        if key is not None:
-            if len(_READS) >= _READS_KEPT:
-                _READS.clear()
-            _READS[x.type.shape, key] = steps
-        return _read(x, steps)
+        return _read(x, _steps(x.type.shape, subscript))
     part = _part(x, subscript.slots)
     if subscript.reversed:
         part = apply(static_slices.reverse, part, axes=tuple(subscript.reversed))
@@ -77,15 +80,16 @@ def element(x: Tensor, index: object, select: Callable[[Tensor, Tensor], object]
 #: list of pairs (primitive, parameters), which are applied one after another
 Steps = list[tuple[Primitive, dict[str, Any]]]
 
-#: maps (shape of the tensor, :func:`basic_key` of the index) to the steps that read the index
-_READS: dict[Any, Steps] = {}
-_READS_KEPT = 4096
-
 
 def _read(x: Tensor, steps: Steps) -> Tensor:
     for row, parameters in steps:
         x = apply(row, x, **parameters)
     return x
+
+
+def _basic_steps(shape: tuple[int, ...], key: Hashable) -> Steps:
+    """Return the steps that read the index with this :func:`basic_key`."""
+    return _steps(shape, resolve(index_of(key), shape))
 
 
 def _steps(shape: tuple[int, ...], subscript: Subscript) -> Steps:

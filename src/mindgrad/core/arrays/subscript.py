@@ -21,7 +21,9 @@ from mindgrad.core.primitives import static_slices, structural
 from mindgrad.core.trace import references
 from mindgrad.core.trace.operands import broadcast_shapes, cast, operand
 
-__all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
+__all__ = [
+    "OPERATOR", "Slot", "Subscript", "basic_key", "index_of", "resolve", "stacked", "unknown_mask_error",
+]  # fmt: skip
 
 Slot = tuple[int, int, int]  # (first index, number of indices, positive step)
 
@@ -119,6 +121,13 @@ def basic_key(index: Any) -> Any:
         if type(start) in _BOUNDS and type(stop) in _BOUNDS and type(step) in _BOUNDS:
             return (slice, start, stop, step)
     return None
+
+
+def index_of(key: Any) -> Any:
+    """Return the index whose :func:`basic_key` is ``key``."""
+    if type(key) is not tuple:
+        return key
+    return slice(*key[1:]) if key[:1] == (slice,) else tuple(map(index_of, key))
 
 
 def _items(index: Any) -> list[Any]:

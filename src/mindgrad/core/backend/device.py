@@ -19,7 +19,7 @@ from mindgrad.core.backend.xla import compile_kernel, is_elsewhere, to_device, u
 from mindgrad.core.base.waiting import interruptible, note_long
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.graph import Graph, calls_back, communicates
-from mindgrad.core.ir.kernels import numpy_kernel, runs_functions, set_kernel_runner
+from mindgrad.core.ir.kernels import numpy_kernel, set_kernel_runner
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Array, Statics
 from mindgrad.core.placement import has_joined, must_join
@@ -131,7 +131,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Array], parameters: Sta
         return numpy_kernel(primitive, list(map(np.asarray, arrays)), parameters)
     if all(map(_is_small_and_whole, arrays)):
         return numpy_kernel(primitive, arrays, parameters)
-    if not runs_functions(primitive) and sum(map(np.size, arrays)) <= HOST.kernel_elements:
+    if primitive.kind != "control" and sum(map(np.size, arrays)) <= HOST.kernel_elements:
         signature = (primitive, *parameters.items(), *[(a.dtype, a.shape) for a in arrays])
         calls = _host_calls.get(signature, 0)
         if calls < HOST.kernel_calls:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import lru_cache, partial
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -224,7 +224,6 @@ def ahead(
         return compiled_with(lowered, options)
 
 
-@lru_cache(maxsize=1)
 def array_type() -> type:
     """Return the type of the JAX arrays that compiled functions return."""
     jax = jax_module()

@@ -8,30 +8,23 @@ The error message names the first equation that computed a NaN or an infinity.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from operator import itemgetter
 from typing import Any, NoReturn
 
 import numpy as np
 
-from mindgrad.core.backend.xla import compile_ahead
+from mindgrad.core.backend.jax_import import jax_module
 from mindgrad.core.base.refusal import SourceLocation, hints, located_text
-from mindgrad.core.ir import settings
-from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir import kernels
 from mindgrad.core.ir.finite import first_fault, refuse_fault
 from mindgrad.core.ir.graph import Graph, Variable, is_communication, is_finite, silent
-from mindgrad.core.ir.kernels import numpy_kernel, runs_on_host
+from mindgrad.core.ir.kernels import numpy_kernel
 from mindgrad.core.ir.rewriting import without_rewrites
 from mindgrad.core.ir.rules import Array
-from mindgrad.core.ir.types import TensorType, type_of
-from mindgrad.core.primitives.logic import isfinite, logical_and
-from mindgrad.core.primitives.reduction import reduce_all
+from mindgrad.core.ir.types import type_of
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
-
-#: largest number of compiled checks for NaN and infinity in the cache, one for each combination of result
-#: types
-_SIGNATURES = 256
 
 
 def traced_plainly(trace: Callable) -> Graph:
@@ -46,28 +39,19 @@ def traced_plainly(trace: Callable) -> Graph:
 
 def are_finite(results: Sequence[Array]) -> bool:
     """Return whether all elements of ``results``, on the host or a device, are finite."""
-    if runs_on_host():
+    if kernels.runs_on_host:
         return all(is_finite(np.asarray(y)) for y in results)
-    # check on the device, because copying the results to the host may take longer than computing them
-    types = [type_of(y) for y in results]
-    real = [k for k, type_ in enumerate(types) if type_.dtype.kind == "float"]
-    device = (settings.options["device_target"], settings.options["device_id"])
-    is_real_finite = _finiteness(tuple([types[k] for k in real]), device)
-    others = [y for k, y in enumerate(results) if types[k].dtype.kind == "complex"]
-    return is_real_finite([results[k] for k in real]) and all(is_finite(np.asarray(y)) for y in others)
+    # check on the device, because copying the results to the host may take longer than computing them. JAX
+    # compiles the check once for each combination of types
+    jax = jax_module()
+    inexact = [y for y in results if type_of(y).dtype.is_inexact]
+    with jax.enable_x64(True):
+        return not inexact or bool(jax.jit(_all_finite)(inexact))
 
 
-@lru_cache(maxsize=_SIGNATURES)
-def _finiteness(types: tuple[TensorType, ...], _: object) -> Callable[[Sequence[Any]], bool]:
-    """Compile a check, on the device, whether arrays of ``types`` are finite."""
-    if not types:
-        return lambda arrays: True
-    builder = Builder()
-    with building(builder):
-        arrays = [builder.input(type_) for type_ in types]
-        are_whole = [reduce_all(isfinite(x), axes=tuple(range(x.type.rank))) for x in arrays]
-        executable = compile_ahead(builder.close([reduce(logical_and, are_whole)]))
-    return lambda arrays: bool(executable.run(arrays, [], executable.extra)[0])
+def _all_finite(arrays: Sequence[Array]) -> Array:
+    numpy = jax_module().numpy
+    return reduce(numpy.logical_and, [numpy.isfinite(x).all() for x in arrays])
 
 
 def checked(run: Callable, plain: Graph) -> Callable[..., Any]:

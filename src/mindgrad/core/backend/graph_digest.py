@@ -59,7 +59,7 @@ class _Unknown(Exception):
 def digest(program: GraphProgram) -> bytes | None:
     """Return the digest of a graph; ``None`` if the graph cannot be encoded."""
     equations = program.graph.equations
-    source = _source()
+    source = _source(tuple(LOWERING))
     if source is None or any(equation.primitive.communicates for equation in all_equations(equations)):
         return None
     operands = {constant: number for number, constant in enumerate(program.hoisted)}
@@ -87,6 +87,7 @@ class _Encoder:
     def __init__(self, hoisted: Mapping[Constant, int]) -> None:
         self._hoisted = hoisted
         self._rows: dict[Primitive, int] = {}
+        self._folders = tuple([os.path.join(PACKAGE, package, "") for package in LOWERING])
 
     def graph(self, graph: Graph) -> tuple[Any, ...]:
         """Encode a graph, with variables numbered from 0 up and constants from -1 down."""
@@ -162,7 +163,7 @@ class _Encoder:
     def _function(self, function: FunctionType) -> tuple[Any, ...]:
         """Encode a function with its closure and its defaults."""
         code = function.__code__
-        if not code.co_filename.startswith(_folders()):
+        if not code.co_filename.startswith(self._folders):
             raise _Unknown
         return (
             "function",
@@ -190,17 +191,12 @@ def _code(code: CodeType) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=1)
-def _folders() -> tuple[str, ...]:
-    return tuple([os.path.join(PACKAGE, package, "") for package in LOWERING])
-
-
-@lru_cache(maxsize=1)
-def _source() -> bytes | None:
-    """Return a digest of the source code of the packages ``LOWERING``.
+def _source(packages: tuple[str, ...]) -> bytes | None:
+    """Return a digest of the source code of ``packages``.
 
     Returns ``None`` if the source code is missing or was changed after it was loaded.
     """
-    files = unchanged_source(LOWERING)
+    files = unchanged_source(packages)
     if files is None:
         return None
     contents = []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.backend.executable import array_type
+from mindgrad.core.backend.jax_import import jax_module
 from mindgrad.core.backend.xla import is_elsewhere, to_device
 from mindgrad.core.ir import settings
 from mindgrad.core.ir.array_facts import FEW, facts_of
@@ -28,8 +28,7 @@ SMALL = HOST.handed_elements
 
 def on_device(array: Any, type_: TensorType) -> Any:
     """Return ``array`` on the device. Each NumPy array is copied to the device once."""
-    usual: Any = array_type()
-    if type(array) is usual and array.shape == type_.shape:
+    if isinstance(array, jax_module().Array) and array.shape == type_.shape:
         return to_device(array) if is_elsewhere(array) else array
     whole = np.asarray(array)
     if type(array) is not np.ndarray or array.size <= FEW or whole.shape != type_.shape:

@@ -51,7 +51,7 @@ _LOOP_BYTES = 65_536
 
 #: lock that a thread holds while it imports JAX
 _lock = threading.RLock()
-_is_forked = _is_loaded = False
+_is_forked = _is_loaded = _is_prepared = False
 
 
 @lru_cache(maxsize=16)
@@ -79,19 +79,24 @@ def jax_module(name: str = "jax") -> Any:
         return module
 
 
-@lru_cache(maxsize=1)
 def prepare_import() -> None:
     """Make forks of this process wait while another thread imports JAX.
 
     A fork acquires its registered locks in the reverse order of their registration. This function first
     imports the modules whose locks the import of JAX needs, and then registers the lock of this module. It
     must run before the process starts to exit, because modules such as ``concurrent.futures.thread`` cannot
-    register exit handlers later.
+    register exit handlers later. Only the first call has an effect.
     """
-    for name in ("logging", "concurrent.futures.thread"):
-        importlib.import_module(name)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+    global _is_prepared
+    with _lock:
+        if _is_prepared:
+            return
+        for name in ("logging", "concurrent.futures.thread"):
+            importlib.import_module(name)
+        if hasattr(os, "register_at_fork"):
+            release = _lock.release
+            os.register_at_fork(before=_lock.acquire, after_in_parent=release, after_in_child=release)
+        _is_prepared = True
 
 
 def is_jax_loaded() -> bool:

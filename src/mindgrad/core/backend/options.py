@@ -43,7 +43,7 @@ _WITHOUT_REDUCTIONS = {
 #: XLA option for GPUs: use cuBLAS for matrix products instead of Triton kernels
 _GPU = {"xla_gpu_enable_triton_gemm": "False"}
 
-#: first version of jaxlib that is fast at sums over the first axis with large results
+#: first version of JAX and jaxlib that is fast at sums over the first axis with large results
 _REPAIRED = (0, 11)
 
 #: compile options that the installed jaxlib has rejected; they are not passed again
@@ -97,7 +97,7 @@ def _saved(equation: Equation) -> float:
         return 0.0
     before, behind = math.prod(shape[: min(axes)]), math.prod(shape[max(axes) + 1 :])
     width = behind * equation.inputs[0].type.dtype.itemsize
-    if before == 1 and width > costs().wide_bytes and _version() < _REPAIRED:
+    if before == 1 and width > costs().wide_bytes and jax_module().__version_info__ < _REPAIRED:
         return size * costs().kernel_saves_wide
     if 1 < behind < costs().narrow_results:
         return size * costs().kernel_saves_narrow
@@ -114,9 +114,3 @@ def _reduced_axes(equation: Equation) -> list[int]:
         return []
     axes = index_map(equation)
     return [] if axes is None else [k for k, x in enumerate(axes.operands[0]) if axes.kind(x) == REDUCED]
-
-
-@lru_cache(maxsize=1)
-def _version() -> tuple[int, ...]:
-    jax = jax_module()  # `jax` and `jaxlib` have equal version numbers
-    return tuple(int(part) for part in jax.__version__.split(".")[:2])

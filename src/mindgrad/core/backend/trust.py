@@ -12,7 +12,6 @@ invalidates it.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import hmac
 import os
@@ -114,7 +113,6 @@ def _state_folder() -> Path:
         raise Distrusted("the user has no home folder for a secret; set XDG_STATE_HOME") from None
 
 
-@functools.lru_cache(maxsize=4)
 def _secret(file: Path) -> bytes:
     """Return the secret of the user from ``file``. Create it if it does not exist."""
     try:

@@ -357,14 +357,9 @@ def _devices() -> list[Any]:
     return list(jax_module().devices(None if target is None else target.platform))
 
 
-@lru_cache(maxsize=4)
-def _count(device: object) -> int:
-    return len(_devices())
-
-
 def device_count() -> int:
     """Return the number of JAX devices of the same kind as the selected device."""
-    return _count(_selected())
+    return len(_devices())
 
 
 def use_device(device: object) -> None:

@@ -22,76 +22,55 @@ __all__ = ["no_garbage", "only_young_garbage"]
 _NEVER = sys.maxsize >> 32
 
 
-class _Collector:
-    """The garbage collector of Python, which ``with`` blocks can restrict.
+class _Restriction:
+    """Context manager that restricts Python's garbage collector.
 
     If several threads or nested blocks restrict it at the same time, the strictest restriction applies. The
     end of the last block restores the user's setting, unless the user has changed the thresholds in a block.
+    All restrictions share one state.
     """
+
+    _lock = threading.Lock()
+    _before = _during = thresholds()
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._blocks = {"young": 0, "none": 0}
-        self._before = self._during = thresholds()
+        self._blocks = 0
 
-    def restrict(self, generations: str) -> None:
-        """Start collecting only ``"young"`` objects, or no objects (``"none"``)."""
-        with self._lock:
-            if not any(self._blocks.values()):
-                self._before = self._during = thresholds()
-            self._blocks[generations] += 1
+    def __enter__(self) -> None:
+        with _Restriction._lock:
+            if not only_young_garbage._blocks and not no_garbage._blocks:
+                _Restriction._before = _Restriction._during = thresholds()
+            self._blocks += 1
             self._set()
 
-    def release(self, generations: str) -> None:
-        """End a restriction that :meth:`restrict` started."""
-        with self._lock:  # if the process was forked inside the block, the count is already 0
-            self._blocks[generations] = max(0, self._blocks[generations] - 1)
+    def __exit__(self, *_: object) -> None:
+        if self is no_garbage:
+            move_to_oldest_generation()
+        with _Restriction._lock:  # if the process was forked inside the block, the count is already 0
+            self._blocks = max(0, self._blocks - 1)
             self._set()
 
-    def _set(self) -> None:
-        if thresholds() == self._during:
-            youngest, middle, oldest = self._before
-            if self._blocks["none"]:
-                self._during = (0, middle, oldest)
-            else:
-                self._during = (youngest, middle, _NEVER if self._blocks["young"] else oldest)
-            set_thresholds(*self._during)
+    @staticmethod
+    def _set() -> None:
+        if thresholds() == _Restriction._during:
+            youngest, middle, oldest = _Restriction._before
+            if only_young_garbage._blocks:
+                oldest = _NEVER
+            _Restriction._during = (0 if no_garbage._blocks else youngest, middle, oldest)
+            set_thresholds(*_Restriction._during)
 
-    def restored_in_child(self) -> None:
+    @staticmethod
+    def restored_in_child() -> None:
         """Restore the user's setting in a forked process, in which no block is running."""
-        self._lock = threading.Lock()
-        self._blocks = dict.fromkeys(self._blocks, 0)
-        self._set()
+        _Restriction._lock = threading.Lock()
+        only_young_garbage._blocks = no_garbage._blocks = 0
+        _Restriction._set()
 
 
-_collector = _Collector()
+#: context manager for tracing, in which the oldest generation is not collected
+only_young_garbage = _Restriction()
+#: context manager for imports, during which no garbage is collected. At the end, all objects are moved to the
+#: oldest generation
+no_garbage = _Restriction()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_collector.restored_in_child)
-
-
-class _OnlyYoungGarbage:
-    """Context manager for tracing, in which the oldest generation is not collected."""
-
-    def __enter__(self) -> None:
-        _collector.restrict("young")
-
-    def __exit__(self, *_: object) -> None:
-        _collector.release("young")
-
-
-class _NoGarbage:
-    """Context manager for imports, during which no garbage is collected.
-
-    At the end, all objects are moved to the oldest generation.
-    """
-
-    def __enter__(self) -> None:
-        _collector.restrict("none")
-
-    def __exit__(self, *_: object) -> None:
-        move_to_oldest_generation()
-        _collector.release("none")
-
-
-only_young_garbage = _OnlyYoungGarbage()
-no_garbage = _NoGarbage()
+    os.register_at_fork(after_in_child=_Restriction.restored_in_child)

@@ -11,7 +11,6 @@ for example because it ran on another machine, the file is removed a day after i
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import platform
@@ -111,7 +110,6 @@ def _is_running(process: int) -> bool:
     return True
 
 
-@functools.cache
 def _machine() -> str:
     """Return eight hexadecimal digits that identify a namespace of process IDs.
 

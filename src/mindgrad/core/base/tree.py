@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 __all__ = [
@@ -21,8 +20,7 @@ __all__ = [
 
 _LEAF = object()
 
-#: types whose instances are leaves. ``flatten`` returns such an instance immediately, because most trees
-#: consist of one leaf
+#: types whose instances are leaves. ``flatten`` recognizes such an instance immediately
 _LEAVES: set[type] = set()
 #: maximum number of types in `_LEAVES`
 _LEAVES_KNOWN = 256
@@ -38,13 +36,8 @@ def flatten(tree: object) -> tuple[list[Any], Any]:
     >>> unflatten(structure, [10, 20, 30])
     (10, {'a': 20, 'b': [30]})
     """
-    if type(tree) in _LEAVES:
-        return [tree], _LEAF
     leaves: list[Any] = []
-    structure = _describe(tree, leaves)
-    if structure is _LEAF and len(_LEAVES) < _LEAVES_KNOWN:
-        _LEAVES.add(type(tree))
-    return leaves, structure
+    return leaves, _describe(tree, leaves)
 
 
 # The structure of a tree is _LEAF, (type, items) for a sequence, or (type, names, items) for a dict or
@@ -53,8 +46,13 @@ def flatten(tree: object) -> tuple[list[Any], Any]:
 
 def _describe(tree: object, leaves: list) -> Any:
     kind: Any = type(tree)
+    if kind in _LEAVES:
+        leaves.append(tree)
+        return _LEAF
     if not isinstance(tree, (tuple, list, dict)):
         if not is_record(kind):
+            if len(_LEAVES) < _LEAVES_KNOWN:
+                _LEAVES.add(kind)
             leaves.append(tree)
             return _LEAF
         attributes = attributes_of(tree)
@@ -65,7 +63,6 @@ def _describe(tree: object, leaves: list) -> Any:
     return (kind, tuple([_describe(child, leaves) for child in tree]))
 
 
-@lru_cache(maxsize=1024)
 def is_record(kind: type) -> bool:
     """Check whether ``flatten`` treats instances of ``kind`` as containers.
 

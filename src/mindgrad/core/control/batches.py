@@ -18,7 +18,6 @@ from mindgrad.core.ir.dtype import int32
 from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.rules import Atoms, BatchAxes
-from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.kinds import full, zeros
@@ -33,10 +32,6 @@ __all__ = [
 ]  # fmt: skip
 
 Flags = tuple[bool, ...]
-
-
-def _batched_type(type: TensorType, size: int) -> TensorType:
-    return type.with_shape((size, *type.shape))
 
 
 @memoized
@@ -66,7 +61,7 @@ def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
 
 def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[list[Atom], list[int | None]]:
     inputs = [
-        builder.input(_batched_type(v.type, size) if flag else v.type, tainted=v.tainted)
+        builder.input(v.type.with_shape((size, *v.type.shape)) if flag else v.type, tainted=v.tainted)
         for v, flag in zip(graph.inputs, flags, strict=True)
     ]
     return push_batch(graph, inputs, [0 if flag else None for flag in flags], size)

@@ -18,7 +18,7 @@ for all samples if at least one sample takes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import (
@@ -51,7 +51,7 @@ from mindgrad.core.control.subgraphs import (
 )
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.evaluate import evaluate
-from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, silent
+from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, is_all, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import InnerGraphs, Primitive
@@ -65,7 +65,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, Tangent, Tangents
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Tangent, Tangents
 
 __all__ = ["cond", "zero_graph"]
 
@@ -89,17 +89,9 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     return true_types
 
 
-def _numpy(predicate: Array, *xs: Array, true: Graph, false: Graph) -> tuple:
-    return tuple(evaluate(true if predicate else false, xs))
-
-
-def _xla(jax: Module, predicate: Array, *xs: Array, true: Callable, false: Callable) -> tuple:
-    return jax.lax.cond(predicate, true, false, *xs)
-
-
 def _simplify(predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> Atoms | None:
     if isinstance(predicate, Constant):
-        return tuple(current().inline(true if predicate.is_all(True) else false, xs))
+        return tuple(current().inline(true if is_all(predicate, True) else false, xs))
     branches = {"true": marked(true, xs), "false": marked(false, xs)}
     if branches["true"] is not true or branches["false"] is not false:
         return cond(predicate, *xs, **branches)
@@ -283,8 +275,8 @@ cond: Primitive[tuple[Atom, ...]] = Primitive(
     "cond",
     "control",
     type_rule=_types,
-    numpy=_numpy,
-    xla=_xla,
+    numpy=lambda predicate, *xs, true, false: tuple(evaluate(true if predicate else false, xs)),
+    xla=lambda jax, predicate, *xs, true, false: jax.lax.cond(predicate, true, false, *xs),
     jvp_with_values=_jvp_with_values,
     transpose=_transpose,
     batch=_batch,

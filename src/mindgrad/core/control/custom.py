@@ -23,7 +23,6 @@ from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Graph
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Effects, InnerGraphs, Primitive
-from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.transforms.reverse import pull_back
@@ -100,10 +99,6 @@ custom: Primitive[tuple[Atom, ...]] = Primitive(
 )
 
 
-def _tangent_type(*types: TensorType, pullback: Graph, outputs: int, inputs: int) -> tuple[TensorType, ...]:
-    return types[inputs : inputs + outputs]
-
-
 def _tangent_transpose(
     cts: Atoms, *operands: Atom, pullback: Graph, outputs: int, inputs: int
 ) -> list[Tangent]:
@@ -126,7 +121,7 @@ def _never(*_: object, **__: object) -> tuple:
 custom_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "custom_tangent",
     "control",
-    type_rule=_tangent_type,
+    type_rule=lambda *types, pullback, outputs, inputs: types[inputs : inputs + outputs],
     numpy=_never,
     xla=_never,
     jvp=_never,

@@ -16,8 +16,8 @@ are correct only if ``y`` solves the equation and the matrix (``A`` or ``âˆ‚f/âˆ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.reverse import pull_back
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Static, Tangent, Tangents
+    from mindgrad.core.ir.rules import Atoms, BatchAxes, Static, Tangent, Tangents
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
@@ -95,15 +95,15 @@ class System:
 
     def batched(self, flags: Flags, size: int) -> System:
         """Return the linear system for a batch of ``size`` samples."""
-        return _batched(self, flags, size)
+        return _system(*self._given, (*self._batches, (flags, size)))
 
 
-@lru_cache(maxsize=256)
-def _batched(system: System, flags: Flags, size: int) -> System:
-    return System(*system._given, batches=(*system._batches, (flags, size)))
+@memoized
+def _system(product: Graph, *given: Any) -> System:  # type: ignore[explicit-any]  # see System
+    return System(product, *given)
 
 
-@lru_cache(maxsize=256)
+@memoized
 def linear_system(
     product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
 ) -> System:
@@ -223,10 +223,6 @@ def _solve_types(*types: TensorType, system: System, solution: Graph) -> tuple[T
     return tuple([y.type for y in solution.outputs])
 
 
-def _solve_numpy(*operands: Array, system: System, solution: Graph) -> tuple:
-    return tuple(evaluate(solution, operands))
-
-
 def _solve_jvp(y: Atoms, operands: Atoms, ts: Tangents, **parameters: Static) -> Tangents:
     system, count = parameters["system"], parameters["system"].consts
     consts = operands[:count]
@@ -253,7 +249,7 @@ linear_solve: Primitive[tuple[Atom, ...]] = Primitive(
     "linear_solve",
     "control",
     type_rule=_solve_types,
-    numpy=_solve_numpy,
+    numpy=lambda *operands, system, solution: tuple(evaluate(solution, operands)),
     xla=lambda jax, *operands, system, solution: tuple(solution(*operands)),
     jvp=_solve_jvp,
     transpose=_solve_transpose,

@@ -183,12 +183,6 @@ def _transpose(
     return [None] * count + list(pulled)
 
 
-def _tangent_types(
-    *types: TensorType, body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]
-) -> tuple[TensorType, ...]:
-    return tuple([body.outputs[k].type for k in active_outputs])
-
-
 def _never(*_: object, **__: object) -> tuple:
     raise RuntimeError(
         "'recomputed_tangent' cannot be evaluated: it exists only while a derivative is built."
@@ -200,7 +194,9 @@ def _never(*_: object, **__: object) -> tuple:
 recomputed_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "recomputed_tangent",
     "control",
-    type_rule=_tangent_types,
+    type_rule=lambda *types, body, active_inputs, active_outputs: tuple(
+        [body.outputs[k].type for k in active_outputs]
+    ),
     numpy=_never,
     xla=_never,
     jvp=_never,

@@ -83,15 +83,11 @@ class PartialEval:
         self.linear = Graph(inputs, [*again, *part.linear], part.tangents)  # type: ignore[arg-type]  # only variables
 
 
-def _is_known(atom: Atom) -> bool:
-    return type(atom) is Variable and not atom.linear
-
-
 def _cheapest_plan(
     part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Atom], length: int
 ) -> _Plan:
     """Return the cheaper of the two plans for a scan of ``length`` iterations."""
-    needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
+    needed: set[Atom] = {x for e in part.linear for x in e.inputs if type(x) is Variable and not x.linear}
     plan = _Plan(part.equations, fixed, scanned)
     # decide in execution order, because whether a value can be recomputed depends on decisions about the
     # values before it

@@ -72,10 +72,6 @@ def _divided(operands: Sequence[X], consts: int, carries: int) -> tuple[Sequence
     return operands[:consts], operands[consts:end], operands[end:]
 
 
-def _stacked(type: TensorType, length: int) -> TensorType:
-    return type.with_shape((length, *type.shape))
-
-
 def _types(
     *types: TensorType, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
 ) -> tuple[TensorType, ...]:
@@ -99,7 +95,7 @@ def _types(
             f"For 'scan', the carry has types {carry}, but the body returns {after}. Both must have the "
             "same types."
         )
-    return (*carry, *[_stacked(y.type, length) for y in body.outputs[carries:]])
+    return (*carry, *[y.type.with_shape((length, *y.type.shape)) for y in body.outputs[carries:]])
 
 
 def _numpy(

@@ -67,10 +67,6 @@ def _never(*_: object, **__: object) -> NoReturn:
     )
 
 
-def _tangent_types(*types: TensorType, consts: int, moving: Indices, **_: object) -> tuple[TensorType, ...]:
-    return tuple([types[consts + k] for k in moving])
-
-
 def _tangent_transpose(
     cts: Atoms, *operands: Atom, condition: Graph, body: Graph, consts: int, slots: int,
     active_consts: Indices, start: Indices, moving: Indices,
@@ -87,7 +83,7 @@ def _tangent_transpose(
 while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_tangent",
     "control",
-    type_rule=_tangent_types,
+    type_rule=lambda *types, consts, moving, **_: tuple([types[consts + k] for k in moving]),
     numpy=_never,
     xla=_never,
     jvp=_never,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import array as buffers
 import math
 import reprlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -20,7 +20,7 @@ __all__ = [
 
 # maps the NumPy type code of an array of Python numbers to the element type of the tensor. Complex numbers
 # have no entry, so they keep the type complex128
-_DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
+_DEFAULTS: Mapping[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
 #: an array with at least this many bytes is allocated at an aligned address, so that tensors may share it
 #: instead of copying it

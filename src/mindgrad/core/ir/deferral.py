@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from mindgrad.core.ir.pending import PendingArray
     from mindgrad.core.ir.primitive import Primitive
+    from mindgrad.core.ir.rules import Transform
     from mindgrad.core.ir.scope import Scope
     from mindgrad.core.ir.tensor import Tensor
 
@@ -48,8 +49,7 @@ class Deferral(Protocol):
     def finishes(
         self,
         scope: Any,
-        inputs: Sequence[Tensor],
-        transform: Callable[..., list[Any]],
+        transform: Transform,
         extras: Sequence[Tensor | None],
         chosen: Sequence[Tensor],
         primals: Sequence[Tensor],
@@ -58,7 +58,10 @@ class Deferral(Protocol):
         *,
         is_last: bool = False,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """Transform a recording into a derivative, as ``trace.record.finish`` does."""
+        """Transform a recording into a derivative, as ``trace.record.finish`` does.
+
+        The inputs of the recording are the tensors that :meth:`opens` returned.
+        """
 
     def lifted(self, tensor: Tensor) -> Tensor:
         """Return a value of a finished recording as a value of the open recordings."""

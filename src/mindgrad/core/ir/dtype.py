@@ -5,14 +5,18 @@ A :class:`DType` prints as MindSpore prints it (``str``: ``Float32``; ``repr``: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import ml_dtypes
 import numpy as np
 
 from mindgrad.core.ir.rules import NumpyType
 
-__all__ = ["DTYPES", "DType", "as_dtype", "promote", "promote_scalar"]
+if TYPE_CHECKING:
+    from mindgrad.core.ir.types import TensorType
+
+__all__ = ["BY_NUMPY", "DTYPES", "DType", "as_dtype", "promote", "promote_scalar"]
 
 
 class DType:
@@ -41,7 +45,8 @@ class DType:
     """
 
     __slots__ = (
-        "identifier", "is_float", "is_half", "is_inexact", "itemsize", "kind", "name", "numpy", "rank",
+        "_types", "identifier", "is_float", "is_half", "is_inexact", "itemsize", "kind", "name", "numpy",
+        "rank",
     )  # fmt: skip
 
     def __init__(self, name: str, identifier: str, storage: np.typing.DTypeLike, kind: str) -> None:
@@ -53,6 +58,8 @@ class DType:
         self.is_inexact = kind in ("float", "complex")
         self.itemsize = self.numpy.itemsize
         self.is_half = self.is_float and self.itemsize == 2
+        #: the types of tensors with this element type, by shape (``core.ir.types``)
+        self._types: dict[tuple[int, ...], TensorType] = {}
         self.rank = ("bool", "int", "uint", "float", "complex").index(kind)
 
     @property
@@ -101,9 +108,9 @@ DTYPES: tuple[DType, ...] = (
     float16, float32, float64, bfloat16, complex64, complex128,
 )  # fmt: skip
 
-_BY_NUMPY: dict[Hashable, DType] = {d.numpy: d for d in DTYPES}
-_BY_NAME: dict[str, DType] = {d.identifier: d for d in DTYPES} | {d.name: d for d in DTYPES}
-_BY_PYTHON: dict[type, DType] = {bool: bool_, int: int64, float: float32, complex: complex64}
+BY_NUMPY: Mapping[NumpyType, DType] = {d.numpy: d for d in DTYPES}
+_BY_NAME: Mapping[str, DType] = {d.identifier: d for d in DTYPES} | {d.name: d for d in DTYPES}
+_BY_PYTHON: Mapping[type, DType] = {bool: bool_, int: int64, float: float32, complex: complex64}
 
 
 def as_dtype(value: object) -> DType:
@@ -117,7 +124,7 @@ def as_dtype(value: object) -> DType:
     if isinstance(value, DType):
         return value
     if isinstance(value, np.dtype):
-        dtype = _BY_NUMPY.get(value)
+        dtype = BY_NUMPY.get(value)
     elif isinstance(value, str):
         dtype = _BY_NAME.get(value.removeprefix("mindspore."))
     elif isinstance(value, type) and value in _BY_PYTHON:
@@ -127,7 +134,7 @@ def as_dtype(value: object) -> DType:
     if dtype is None:
         try:
             known: NumpyType = np.dtype(value)  # type: ignore[call-overload]  # other objects raise TypeError
-            dtype = _BY_NUMPY.get(known.newbyteorder("="))
+            dtype = BY_NUMPY.get(known.newbyteorder("="))
         except TypeError:
             dtype = None
     if dtype is None:
@@ -156,7 +163,7 @@ def _promote(a: DType, b: DType) -> DType:
     return high
 
 
-_PROMOTED: dict[tuple[DType, DType], DType] = {(a, b): _promote(a, b) for a in DTYPES for b in DTYPES}
+_PROMOTED: Mapping[tuple[DType, DType], DType] = {(a, b): _promote(a, b) for a in DTYPES for b in DTYPES}
 
 
 def promote(a: DType, b: DType) -> DType:

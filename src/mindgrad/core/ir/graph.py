@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import cmath
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from keyword import iskeyword
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, final
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSORBING", "APPLY", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM",
     "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
-    "derivative_of", "is_finite", "silent", "without_effects",
+    "derivative_of", "is_all", "is_finite", "made_with", "silent", "without_effects",
 ]  # fmt: skip
 
 Result = TypeVar("Result")
@@ -60,7 +60,7 @@ INHERITED = INFINITE | MASKED | CUT | DISCARDS
 #: marks of factors: a product with such a factor can contain zero times infinity, which must be zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
-_NO_GRAPHS: dict[str, Graph] = {}
+_NO_GRAPHS: Mapping[str, Graph] = {}
 _SMALL = 64  # constants with at most this many elements are compared by value
 
 
@@ -204,16 +204,17 @@ class Constant(_Arithmetic):
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
         return np.ascontiguousarray(value[index]) if value.size else value
 
-    def is_all(self, number: complex) -> bool:
-        """Return whether the constant is a splat whose elements equal ``number``."""
-        return self.is_splat and bool(self.value == number)
-
     def __repr__(self) -> str:
         return f"<constant {self.type} {self.value if self.is_splat else '…'}>"
 
 
 #: a value in a graph
 Atom: TypeAlias = Variable | Constant
+
+
+def is_all(atom: Atom, number: complex) -> bool:
+    """Return whether ``atom`` is a constant splat whose elements equal ``number``."""
+    return type(atom) is Constant and atom.is_splat and bool(atom.value == number)
 
 
 class DerivativeOf(tuple):
@@ -227,6 +228,12 @@ class DerivativeOf(tuple):
 
     cell: str = ""
     layer: str = ""
+
+
+def made_with(atom: Atom, name: str) -> Equation | None:
+    """Return the equation that computes ``atom`` if it applies the primitive ``name``."""
+    made_by: Equation | None = getattr(atom, "made_by", None)
+    return made_by if made_by is not None and made_by.primitive.name == name else None
 
 
 def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
@@ -265,7 +272,7 @@ class Equation:
         #: ``unique`` is set for its primitive, or for a primitive in its inner graphs
         self.is_unique = primitive.effects.unique
         #: maps parameter names to graphs, for all parameters that are graphs, such as a loop body
-        self.graphs: dict[str, Graph] = _NO_GRAPHS
+        self.graphs: Mapping[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
             self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}
             graphs = self.graphs.values()
@@ -299,8 +306,8 @@ class Graph:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
-        self.has_effect = any(equation.has_effect for equation in self.equations)
-        self.is_unique = any(equation.is_unique for equation in self.equations)
+        self.has_effect: bool = any(equation.has_effect for equation in self.equations)
+        self.is_unique: bool = any(equation.is_unique for equation in self.equations)
         #: cache of results that were computed from this graph (``ir.memo``)
         self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # the type depends on the key
         if Graph.verifier is not None:

@@ -19,8 +19,8 @@ from mindgrad.core.ir.rules import Kernel, Results, Rule, Statics, Stored
 from mindgrad.core.ir.tensor import Tensor
 
 __all__ = [
-    "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact",
-    "run_kernel", "run_step", "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner",
+    "check", "compacted", "numpy_kernel", "run_and_free", "run_arrays", "run_compact",
+    "run_kernel", "run_step", "runs_on_host", "set_kernel_check", "set_kernel_runner",
     "silently",
 ]  # fmt: skip
 
@@ -52,23 +52,19 @@ def silently(function: Kernel, arguments: Sequence[Stored], parameters: Statics)
 
 def numpy_kernel(primitive: Primitive, arrays: Sequence[Stored], parameters: Statics) -> Results:
     """Run the NumPy kernel of ``primitive``, which returns an array or a tuple."""
-    if primitive.kind == "control":  # `runs_functions(primitive)`, inlined for speed
+    if primitive.kind == "control":  # the kernel may call user functions
         with np.errstate(all="ignore"):
             return primitive.numpy(*arrays, **parameters)
     return silently(primitive.numpy, arrays, parameters)
 
 
-def runs_functions(primitive: Primitive) -> bool:
-    """Return whether the kernel of ``primitive`` may call user functions."""
-    return primitive.kind == "control"
-
-
 _run_kernel: Rule = numpy_kernel
-#: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether eager mode also
-#: skips the check of kernel results by ``_check``
-_is_plain = _is_direct = True
+#: whether eager mode computes with NumPy kernels
+runs_on_host = True
 #: function that checks the results of each eager kernel, for the option ``debug_nans``; ``None``: no check
-_check: Rule | None = None
+check: Rule | None = None
+#: whether eager mode computes with NumPy kernels, without a check
+_is_direct = True
 
 
 def set_kernel_runner(runner: Rule | None) -> None:
@@ -76,42 +72,32 @@ def set_kernel_runner(runner: Rule | None) -> None:
 
     The function is called as ``runner(primitive, arrays, parameters)``.
     """
-    global _run_kernel, _is_plain, _is_direct
+    global _run_kernel, runs_on_host, _is_direct
     _run_kernel = numpy_kernel if runner is None else runner
-    _is_plain = runner is None
-    _is_direct = _is_plain and _check is None
+    runs_on_host = runner is None
+    _is_direct = runs_on_host and check is None
 
 
-def set_kernel_check(check: Rule | None) -> None:
+def set_kernel_check(function: Rule | None) -> None:
     """Set the function that checks the results of eager kernels; ``None``: no check.
 
-    The function is called as ``check(primitive, arrays, results, parameters)``.
+    It is called as ``function(primitive, arrays, results, parameters)``.
     """
-    global _check, _is_direct
-    _check = check
-    _is_direct = _is_plain and check is None
-
-
-def is_checking_kernels() -> bool:
-    """Return whether the results of each eager kernel are checked."""
-    return _check is not None
+    global check, _is_direct
+    check = function
+    _is_direct = runs_on_host and check is None
 
 
 def _run_checked(primitive: Primitive, arrays: Sequence[Stored], parameters: Statics) -> Results:
     results = _run_kernel(primitive, arrays, parameters)
-    if _check is not None:
-        _check(primitive, arrays, results, parameters)
+    if check is not None:
+        check(primitive, arrays, results, parameters)
     return results
-
-
-def runs_on_host() -> bool:
-    """Return whether eager mode uses NumPy kernels."""
-    return _is_plain
 
 
 def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Statics) -> Results:
     """Run the kernel of ``primitive`` on ``tensors``; return an array or a tuple."""
-    plain = _is_plain
+    plain = runs_on_host
     pointwise = primitive.pointwise
     arrays: list[Stored] = []
     for tensor in tensors:

@@ -6,14 +6,15 @@
 The results are stored in the graph itself. When the graph is deleted, they are deleted too. A global cache
 would keep graphs alive, with the large arrays among their constants.
 
-A memoized function must depend only on its arguments. A repeated call costs one lookup in a dict.
+A memoized function must depend only on its arguments. A repeated call costs one lookup in a dict. A graph
+stores a limited number of results, because one argument can be a new function in each call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _graphs: WeakValueDictionary[Hashable, Graph] = WeakValueDictionary()
 
 #: number of most recent graphs that :func:`retained` keeps alive
 _RETAINED = 256
+#: largest number of results that one graph stores
+_RESULTS = 1024
+_MISSING: Any = object()  # type: ignore[explicit-any]  # stands for a result of any type
 
 
 def memoized(function: Callable[Concatenate[Graph, P], Result]) -> Callable[Concatenate[Graph, P], Result]:
@@ -36,9 +40,13 @@ def memoized(function: Callable[Concatenate[Graph, P], Result]) -> Callable[Conc
     @wraps(function)
     def once(graph: Graph, *arguments: P.args, **options: P.kwargs) -> Result:
         key = (function, arguments, *options.items()) if options else (function, arguments)
-        if key not in graph.derived:
-            graph.derived[key] = function(graph, *arguments, **options)
-        return graph.derived[key]
+        result: Result = graph.derived.get(key, _MISSING)
+        if result is _MISSING:
+            result = function(graph, *arguments, **options)
+            if len(graph.derived) >= _RESULTS:
+                graph.derived.clear()
+            graph.derived[key] = result
+        return result
 
     return once
 

@@ -9,9 +9,9 @@ differentiates with respect to a tuple, list, dict, or number only if it is mark
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
 from typing import Any, TypeAlias
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.base.tree import attributes_of, is_record, record_of
 from mindgrad.core.ir.constant_arguments import is_constant
 from mindgrad.core.ir.tensor import Tensor
@@ -21,19 +21,25 @@ Marked: TypeAlias = Any  # type: ignore[explicit-any]  # an instance of a subcla
 __all__ = ["MutableFloat", "MutableInt", "MutableScalar", "is_mutable", "mutable", "plain_kind"]
 
 
-class MutableTuple(tuple):
+class _Container:
+    """Base of all types of marked containers. The other base is the ordinary type."""
+
+    __slots__ = ()
+
+
+class MutableTuple(tuple, _Container):
     """Type of a tuple that is marked with ``mutable``."""
 
     __slots__ = ()
 
 
-class MutableList(list):
+class MutableList(list, _Container):
     """Type of a list that is marked with ``mutable``."""
 
     __slots__ = ()
 
 
-class MutableDict(dict):
+class MutableDict(dict, _Container):
     """Type of a dict that is marked with ``mutable``."""
 
     __slots__ = ()
@@ -57,22 +63,23 @@ class MutableInt(int):
     __slots__ = ()
 
 
-#: maps the type of a container that ``mutable`` returns to the ordinary type, such as ``tuple``. Types for
-#: named tuples, dataclasses, and other classes are added when they are first used
-_CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
-_MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
-
-
-@lru_cache(maxsize=256)
 def _marked(kind: type) -> type:
-    """Return a subclass of ``kind`` that marks its instances as ``mutable``."""
-    if kind in _CONTAINERS:
+    """Return a subclass of ``kind`` that marks its instances as ``mutable``.
+
+    The result is tabulated, because calls with arguments of one type use one compiled function.
+    """
+    if _plain_kind(kind) is not None:
         return kind
-    if kind in _MARKED:
-        return _MARKED[kind]
-    made = type(kind)(kind.__name__, (kind,), {"__slots__": (), "__module__": kind.__module__})
-    _CONTAINERS[made] = kind
-    return made
+    for marked in (MutableTuple, MutableList, MutableDict):
+        if marked.__base__ is kind:
+            return marked
+    members = {"__slots__": (), "__module__": kind.__module__}
+    return type(kind)(kind.__name__, (kind, _Container), members)
+
+
+def _plain_kind(kind: type) -> type | None:
+    """Return the ordinary type of a marked container; ``None`` for other types."""
+    return kind.__bases__[0] if _Container in kind.__bases__ else None
 
 
 def mutable(input_data: object, dynamic_len: bool = False) -> Marked:
@@ -116,14 +123,14 @@ def mutable(input_data: object, dynamic_len: bool = False) -> Marked:
         return Tensor(input_data) if is_constant(input_data) else input_data
     kind: type = type(input_data)
     if isinstance(input_data, tuple):
-        return tuple.__new__(_marked(kind), map(_inside, input_data))
+        return tuple.__new__(tabulated(_marked, kind), map(_inside, input_data))
     if isinstance(input_data, list):
-        return _marked(kind)(map(_inside, input_data))
+        return tabulated(_marked, kind)(map(_inside, input_data))
     if isinstance(input_data, dict):
         items = {key: _inside(value) for key, value in input_data.items()}
         if isinstance(input_data, defaultdict):
-            return _marked(kind)(input_data.default_factory, items)
-        return _marked(kind)(items)
+            return tabulated(_marked, kind)(input_data.default_factory, items)
+        return tabulated(_marked, kind)(items)
     if _is_record(input_data):
         return _of_field(input_data)
     if isinstance(input_data, int):
@@ -150,24 +157,27 @@ def _of_field(value: object) -> Marked:
     """Mark the containers in a field of a dataclass, but not its numbers."""
     kind: type = type(value)
     if isinstance(value, tuple):
-        return tuple.__new__(_marked(kind), map(_of_field, value))
+        return tuple.__new__(tabulated(_marked, kind), map(_of_field, value))
     if isinstance(value, list):
-        return _marked(kind)(map(_of_field, value))
+        return tabulated(_marked, kind)(map(_of_field, value))
     if isinstance(value, defaultdict):
-        return _marked(kind)(value.default_factory, {key: _of_field(item) for key, item in value.items()})
+        return tabulated(_marked, kind)(
+            value.default_factory, {key: _of_field(item) for key, item in value.items()}
+        )
     if isinstance(value, dict):
-        return _marked(kind)({key: _of_field(item) for key, item in value.items()})
+        return tabulated(_marked, kind)({key: _of_field(item) for key, item in value.items()})
     if _is_record(value):
         attributes = attributes_of(value).items()
-        return record_of(_marked(kind), {name: _of_field(item) for name, item in attributes})
+        return record_of(tabulated(_marked, kind), {name: _of_field(item) for name, item in attributes})
     return value
 
 
 def is_mutable(value: object) -> bool:
     """Return whether ``value`` is a result of ``mutable``."""
-    return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
+    kind: type = type(value)
+    return kind in (MutableFloat, MutableInt) or _plain_kind(kind) is not None
 
 
 def plain_kind(kind: type) -> type:
     """Return the builtin type of a marked container: ``list`` for ``MutableList``."""
-    return _CONTAINERS.get(kind, kind)
+    return _plain_kind(kind) or kind

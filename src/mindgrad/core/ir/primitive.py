@@ -180,7 +180,7 @@ class Primitive(Generic[R]):
     """One operator. Calling it on variables and constants emits an equation."""
 
     __slots__ = (
-        "algebra", "axes", "batch", "communicates", "effects", "inner", "jvp", "jvp_with_values",
+        "algebra", "axes", "batch", "communicates", "effects", "inner", "is_linear", "jvp", "jvp_with_values",
         "keeps_type", "kind", "lazy", "linear_in", "moves", "multiple", "name", "numpy", "pattern",
         "pointwise", "reads_cotangent", "samples", "sends", "series", "simplify", "symbol", "taint",
         "transpose", "type_rule", "work", "xla",
@@ -220,7 +220,7 @@ class Primitive(Generic[R]):
         if name in REGISTRY:
             raise ValueError(f"an operator named {name!r} already exists.")
         self.name, self.kind = name, kind
-        self.pointwise = kind in build.POINTWISE
+        self.pointwise, self.is_linear = kind in build.POINTWISE, kind in _LINEAR
         self.type_rule = type_rule
         self.keeps_type = getattr(type_rule, "keeps_type", False)
         self.numpy, self.xla = numpy, xla
@@ -251,11 +251,6 @@ class Primitive(Generic[R]):
         if not self.is_linear and not self.moves:
             return ()
         return range(count) if self.linear_in is None else self.linear_in
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether the operator is jointly linear in its operands, or in some of them."""
-        return self.kind in ("linear", "pointwise linear")
 
     @property
     def is_product(self) -> bool:
@@ -290,6 +285,8 @@ class Primitive(Generic[R]):
         return build.current().emit(self, operands, parameters)  # type: ignore[arg-type]  # atoms
 
 
+#: kinds of operators that are jointly linear in their operands, or in some of them
+_LINEAR = ("linear", "pointwise linear")
 _KINDS = ("constant", "control", "general", "linear", "multilinear", *build.POINTWISE)
 _FUNCTION: type = Callable  # type: ignore[assignment]  # it is a class at run time
 _RULES = ("jvp", "jvp_with_values", "transpose", "batch", "series", "simplify", "pattern")

@@ -8,8 +8,9 @@ from contextlib import nullcontext
 import numpy as np
 
 from mindgrad.core.base.location import Located, user_location
+from mindgrad.core.ir import kernels
 from mindgrad.core.ir.cost_model import HOST
-from mindgrad.core.ir.kernels import run_kernel, runs_functions, runs_on_host
+from mindgrad.core.ir.kernels import run_kernel
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Results, Statics, Stored
@@ -65,7 +66,7 @@ class Recorder(Scope):
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            if runs_on_host():
+            if kernels.runs_on_host:
                 array = tensor.host_array()
             elif type(array) is PendingArray:
                 array = array.get()
@@ -116,7 +117,7 @@ class Recorder(Scope):
         """
         values = self.values.copy()
         for primitive, _, _, first, count in self.entries:
-            if primitive.effects.observable or runs_functions(primitive):
+            if primitive.effects.observable or primitive.kind == "control":
                 continue
             for number in range(first, first + count):
                 if getattr(values[number], "nbytes", 0) >= HOST.freed_bytes:

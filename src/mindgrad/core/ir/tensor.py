@@ -34,7 +34,7 @@ else:
 
 __all__ = [
     "LEFT_BEHIND", "MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked",
-    "scalar_tensor",
+    "number_like", "scalar_tensor",
 ]  # fmt: skip
 
 LEFT_BEHIND = (
@@ -561,6 +561,11 @@ def make_number(tensor: Tensor) -> Number:
     number = Number.__new__(Number)
     assign(number, tensor)
     return number
+
+
+def number_like(tensor: Tensor, like: object) -> Tensor:
+    """Convert a scalar tensor to a :class:`Number` if ``like`` is one."""
+    return make_number(tensor) if type(like) is Number and not tensor.shape else tensor
 
 
 def assign(target: Tensor, tensor: Tensor) -> None:

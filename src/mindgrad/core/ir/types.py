@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from mindgrad.core.base.location import user_location
-from mindgrad.core.ir.dtype import DType, as_dtype
-from mindgrad.core.ir.rules import Array, Element, NumpyType
+from mindgrad.core.ir.dtype import BY_NUMPY, DType, as_dtype
+from mindgrad.core.ir.rules import Array, Element
 
 __all__ = ["Shape", "TensorType", "tensor_type", "type_of"]
 
@@ -51,22 +51,17 @@ class TensorType:
         return tensor_type(dtype, self.shape)
 
 
-# Types are interned: there is one object for each distinct type. Therefore types can be compared by `is`, and
-# the key of a call is hashed fast. The table has one small entry for each (dtype, shape) pair of the process.
-_INTERNED: dict[tuple[NumpyType, Shape], TensorType] = {}
-
-
 def tensor_type(dtype: object, shape: Shape) -> TensorType:
     """Return the :class:`TensorType` object for this element type and shape.
 
-    Equal types are one object.
+    Equal types are one object, which the element type stores. Therefore types can be compared by ``is``, and
+    the key of a call is hashed fast.
 
     Raises:
         MemoryError: If a tensor of this type would need 1 TiB or more.
     """
-    resolved = as_dtype(dtype)
-    key = (resolved.numpy, shape)
-    interned = _INTERNED.get(key)
+    resolved = dtype if isinstance(dtype, DType) else as_dtype(dtype)
+    interned = resolved._types.get(shape)
     if interned is None:
         shape = tuple(int(n) for n in shape)
         candidate = TensorType(resolved, shape)
@@ -76,7 +71,7 @@ def tensor_type(dtype: object, shape: Shape) -> TensorType:
                 f"a tensor of shape {shape} and type {resolved} would need {size:.4g} TiB of memory "
                 f"(line {user_location()[1]} of {user_location()[0]}); no tensor may take 1 TiB or more."
             )
-        interned = _INTERNED.setdefault(key, candidate)
+        interned = resolved._types.setdefault(shape, candidate)
     return interned
 
 
@@ -87,5 +82,6 @@ _LARGEST = 2**40
 
 def type_of(array: Array | Element) -> TensorType:
     """Return the :class:`TensorType` of a NumPy array or a device array."""
-    found = _INTERNED.get((array.dtype, array.shape))
+    dtype = BY_NUMPY.get(array.dtype)
+    found = None if dtype is None else dtype._types.get(array.shape)
     return tensor_type(array.dtype, array.shape) if found is None else found

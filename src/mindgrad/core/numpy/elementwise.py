@@ -13,7 +13,7 @@ import ml_dtypes
 
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.tensor import Tensor, scalar_tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.primitives import (
     arithmetic,
     comparisons,
@@ -78,11 +78,6 @@ def _named(function: Callable[..., object], name: str, meaning: str) -> Callable
 
 def _truth(x: object, name: str) -> Tensor:
     return cast(operand(x, name), bool_)
-
-
-def _filled(number: complex, like: Tensor) -> Tensor:
-    """Return a tensor of the type of ``like`` whose elements all equal ``number``."""
-    return scalar_tensor(number, like.type)
 
 
 # -- arithmetic ----------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def axis_of(name: str, axis: int, rank: int) -> int:
 
 
 def _reduced(name: str, primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Any:
-    axes = tuple(sorted(axes_of(name, axis, x.ndim)))
+    axes = tuple(sorted(axes_of(name, axis, x.type.rank)))
     result = applied(primitive, x, axes=axes) if axes or primitive not in _SAME_WITHOUT_AXES else x
     if not keepdims:
         return result
@@ -116,7 +116,7 @@ def mean(a: object, axis: Axis = None, dtype: object = None, keepdims: bool = Fa
 
 
 def _sizes(name: str, x: Tensor, axis: Axis) -> list[int]:
-    return [x.shape[k] for k in axes_of(name, axis, x.ndim)]
+    return [x.shape[k] for k in axes_of(name, axis, x.type.rank)]
 
 
 def var(a: object, axis: Axis = None, dtype: object = None, ddof: int = 0, keepdims: bool = False) -> Any:

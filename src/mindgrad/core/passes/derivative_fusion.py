@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ from mindgrad.core.control.lazy import expand_lazy
 from mindgrad.core.control.taylor_coefficients import taylor_coefficients
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable, is_all
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rewriting import Rewrite
@@ -104,7 +103,7 @@ def _member(equation: Equation) -> Member | None:
 def _unit(direction: Atom) -> int | None:
     """Return j if ``direction`` is the unit vector e_j, otherwise ``None``."""
     made_by = getattr(direction, "made_by", None)
-    if type(direction) is Constant and direction.shape[-1:] == (1,) and direction.is_all(1):
+    if direction.shape[-1:] == (1,) and is_all(direction, 1):
         return 0
     if made_by is not None and made_by.primitive is broadcast_in_dim:
         unit, parameters = made_by.inputs[0], made_by.parameters
@@ -265,7 +264,6 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
     return _at_units(primitive, values, tuple(equation.parameters.items()))
 
 
-@lru_cache(maxsize=1024)
 def _at_units(
     primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, object], ...]
 ) -> list[float] | None:

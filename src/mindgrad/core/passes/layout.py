@@ -341,12 +341,6 @@ def _inverse(order: Shape) -> Shape:
     return tuple([int(axis) for axis in np.argsort(order)])
 
 
-def _ranks(places: Sequence[int]) -> Shape:
-    """Return the rank of each element of ``places``, as in (5, 2) → (1, 0)."""
-    ordered = sorted(places)
-    return tuple([ordered.index(place) for place in places])
-
-
 def _shape(value: _Value) -> Shape:
     if isinstance(value, _Spread):
         return value.shape

@@ -175,7 +175,7 @@ class _Network:
         """Return the cost of the cheapest tree of products of all leaves, and this tree."""
         cheapest: dict[int, tuple[int, Tree]] = {1 << k: (0, k) for k in range(len(self.leaves))}
         every = len(self.leaves) <= _ALL
-        for leaves in _subsets(len(self.leaves)) if every else _intervals(len(self.leaves)):
+        for leaves in range(1, 1 << len(self.leaves)) if every else _intervals(len(self.leaves)):
             if leaves in cheapest:
                 continue
             cheapest[leaves] = min(
@@ -235,11 +235,6 @@ class _Network:
             moved = transpose(atom, permutation=tuple(order))
             sides.append(broadcast_in_dim(moved, shape=shape, dims=tuple(sorted(places))))
         return mul(*sides), labels
-
-
-def _subsets(count: int) -> Iterator[int]:
-    """Iterate over all sets of leaves, as bit masks; subsets precede their supersets."""
-    return iter(range(1, 1 << count))
 
 
 def _halves(leaves: int) -> Iterator[int]:

@@ -45,7 +45,7 @@ from mindgrad.core.control.per_sample_gradient import per_sample_gradient, writt
 from mindgrad.core.control.taylor_coefficients import taylor_coefficients
 from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.cost_model import costs
-from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.graph import MASKED, Atom, Constant, Equation, Graph, Variable, is_all, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
 from mindgrad.core.ir.rules import Atoms, Tangents
@@ -416,9 +416,7 @@ def _weighted(builder: Builder, cut: _Cut, ys: Atoms, cts: Atoms) -> _Cut:
     push_tangents(cut.tail, tangents)
     pulled = pull_cotangents(list(builder.linear_equations), [tangents.get(y) for y in ys], cts, directions)
     weights = {
-        v: ct
-        for v, ct in zip(cut.values, pulled, strict=True)
-        if ct is not None and not (type(ct) is Constant and ct.is_all(0))
+        v: ct for v, ct in zip(cut.values, pulled, strict=True) if ct is not None and not is_all(ct, 0)
     }
     return cut._replace(values={v: cut.values[v] for v in weights}, weights=weights)
 

@@ -6,14 +6,13 @@ Python's operators on variables and constants, so that a rule can contain ``1 - 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Constant, Variable
-from mindgrad.core.ir.primitive import Algebra, Primitive, lift
+from mindgrad.core.ir.graph import ABSORBING, APPLY, INFINITE, MASKED, Atom, Constant, Variable, is_all
+from mindgrad.core.ir.primitive import Algebra, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.core.primitives.comparisons import greater, greater_equal, less, less_equal
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
         Array,
         Atoms,
         Module,
-        Operand,
         Steps,
         Tangent,
         Tangents,
@@ -46,10 +44,6 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = ["add", "div", "masked_multiply", "mul", "neg", "select", "sub"]
-
-
-def _is(atom: Atom, number: complex) -> bool:
-    return type(atom) is Constant and atom.is_all(number)
 
 
 #: largest factor that a ``simplify`` rule collects, as in 2 x + x = 3 x. Factors are not moved out of
@@ -105,9 +99,9 @@ def _collect(c: float, x: Atom, d: float, y: Atom) -> Atom | None:
 
 def _simplify_add(a: Atom, b: Atom) -> Atom | None:
     # x + 0 = x. For x = −0, the sum x + 0 is +0, so this rewrite may change the sign of a zero
-    if _is(a, 0):
+    if is_all(a, 0):
         return b
-    if _is(b, 0):
+    if is_all(b, 0):
         return a
     if not a.type.dtype.is_inexact:
         return None
@@ -116,7 +110,7 @@ def _simplify_add(a: Atom, b: Atom) -> Atom | None:
 
 
 def _simplify_sub(a: Atom, b: Atom) -> Atom | None:
-    if _is(b, 0):
+    if is_all(b, 0):
         return a
     if not a.type.dtype.is_inexact:
         return None
@@ -192,13 +186,13 @@ sub = pointwise_linear(
 
 
 def _simplify_mul(a: Atom, b: Atom) -> Atom | None:
-    if _is(a, 1):
+    if is_all(a, 1):
         return b
-    if _is(b, 1):
+    if is_all(b, 1):
         return a
-    if _is(a, -1):
+    if is_all(a, -1):
         return -b
-    if _is(b, -1):
+    if is_all(b, -1):
         return -a
     if not a.type.dtype.is_inexact:
         return None
@@ -240,7 +234,7 @@ def _masked_multiply_xla(jax: Module, a: Array, b: Array) -> Array:
 def _simplify_masked_multiply(a: Atom, b: Atom) -> Atom | None:
     for this, other in ((a, b), (b, a)):
         if type(this) is Constant and this.is_splat:
-            if _is(this, 0):
+            if is_all(this, 0):
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
@@ -282,7 +276,7 @@ def _divide(a: Array, b: Array) -> Array:
 
 
 def _div_transpose(ct: Atom, a: Atom, b: Atom) -> list[Tangent]:
-    if type(b) is Constant and b.is_splat and not _is(b, 0):
+    if type(b) is Constant and b.is_splat and not is_all(b, 0):
         return [ct / b if a.linear else None, None]
     if not a.linear:
         return [None, None]
@@ -295,7 +289,7 @@ def _div_jvp(y: Atom, xs: Atoms, ts: Tangents) -> Tangent:
     The equivalent form da / b − (y / b) db may overflow.
     """
     b, (da, db) = xs[1], ts
-    if type(b) is Constant and b.is_splat and not _is(b, 0):
+    if type(b) is Constant and b.is_splat and not is_all(b, 0):
         return None if da is None else da / b
     if db is None:
         return product(1 / b, da)
@@ -322,7 +316,7 @@ def _quotient(equation: Equation, k: int) -> Steps:
     if top is None:
         return None
     below = yield b, 0
-    if type(below) is Constant and below.is_splat and not below.is_all(0):
+    if type(below) is Constant and below.is_splat and not is_all(below, 0):
         return top / below
     return product(1 / (zeros(b.type) if below is None else below), top)
 
@@ -339,8 +333,8 @@ div: Primitive[Atom] = Primitive(
     xla="div",
     jvp=_div_jvp,
     transpose=_div_transpose,
-    simplify=lambda a, b: a if _is(b, 1) else None,
-    taint=lambda a, b: "passes" if type(b) is Constant and b.is_splat and not _is(b, 0) else "starts",
+    simplify=lambda a, b: a if is_all(b, 1) else None,
+    taint=lambda a, b: "passes" if type(b) is Constant and b.is_splat and not is_all(b, 0) else "starts",
     samples=((reals(), reals(0.5, 2.0)), 2, "number"),
 )
 
@@ -361,7 +355,7 @@ def _simplify_select(condition: Atom, a: Atom, b: Atom) -> Atom | None:
         return a
     if type(condition) is Constant and condition.is_splat:
         return a if condition.value else b
-    if _is(a, True) and _is(b, False) and a.dtype is bool_:
+    if is_all(a, True) and is_all(b, False) and a.dtype is bool_:
         return condition
     return None
 
@@ -389,15 +383,6 @@ select = linear(
 )
 
 
-def _operator(primitive: Primitive) -> Callable[[Operand, Operand], Atom]:
-    def apply(a: Operand, b: Operand) -> Atom:
-        if not (isinstance(a, (Variable, Constant)) and isinstance(b, (Variable, Constant))):
-            a, b = lift((a, b))
-        return primitive(a, b)
-
-    return apply
-
-
 def _power(x: Atom, n: int) -> Atom:
     """Compute ``x ** n`` for a small positive integer ``n`` by multiplications."""
     if n == 2:
@@ -409,14 +394,14 @@ def _power(x: Atom, n: int) -> Atom:
 
 
 APPLY.update(
-    add=_operator(add),
-    sub=_operator(sub),
-    mul=_operator(mul),
-    div=_operator(div),
+    add=add,
+    sub=sub,
+    mul=mul,
+    div=div,
     pow=_power,
     neg=neg,
-    less=_operator(less),
-    less_equal=_operator(less_equal),
-    greater=_operator(greater),
-    greater_equal=_operator(greater_equal),
+    less=less,
+    less_equal=less_equal,
+    greater=greater,
+    greater_equal=greater_equal,
 )

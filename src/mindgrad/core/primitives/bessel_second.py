@@ -11,16 +11,16 @@ integrand (see ``primitives.bessel``). All functions are NaN for x < 0 and infin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.primitives.accumulation_type import in_single_xla
 from mindgrad.core.primitives.bessel import SWITCH, TERMS, coefficients, hankel, order_type, power_sum
 from mindgrad.core.primitives.kinds import elementwise
+from mindgrad.core.primitives.quadrature import gauss_legendre, weighted_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special_kernels import in_double
 
@@ -31,24 +31,6 @@ _MOST = 1e30  #: largest argument of Hankel's expansions; for larger arguments, 
 #: for smaller arguments, the first term of the power series is exact up to rounding. The quadrature would
 #: need more nodes
 _SMALL = 1e-18
-
-
-@lru_cache(maxsize=1)
-def _gauss_legendre() -> tuple[Array, Array]:
-    """Return nodes and weights of the Gauss-Legendre rule on (0, 1)."""
-    places, weights = np.polynomial.legendre.leggauss(80)
-    return places / 2 + 0.5, weights / 2
-
-
-def _sum(numpy: Module, x: Array, term: Callable, rule: tuple, jax: Module | None) -> Array:
-    """Return Σ w · term(t) over the pairs (t, w) of the quadrature ``rule``."""
-    if jax is None:
-        return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # loop over the nodes, because XLA would fuse a vectorized sum with each equation that uses it, and
-    # recompute it there
-    pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
-    step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
-    return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
 
 
 def _edges(numpy: Module, x: Array, near: Array, far: Array, zero: float) -> Array:
@@ -87,7 +69,7 @@ def _ke(numpy: Module, x: Array, n: int, derivative: int = 0, jax: Module | None
             exponent = exponent + derivative * growth
         return numpy.exp(exponent + n * t) + numpy.exp(exponent - n * t)
 
-    near = end / 2 * _sum(numpy, x, term, rule, jax)
+    near = end / 2 * weighted_sum(x, term, rule, jax)
     near = numpy.where(x < _SMALL, _leading(numpy, numpy.where(x > 0, x, 1.0), n, derivative), near)
     inverse = 1 / numpy.maximum(x, SWITCH)
     far = math.sqrt(math.pi / 2) * hankel(numpy, inverse, n, derivative, alternate=False)
@@ -118,11 +100,13 @@ def _y(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
         found = _upwards(numpy, x, n, _y(numpy, x, 0, jax), _y(numpy, x, 1, jax), -1.0)
         return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
     a = numpy.clip(x, _SMALL, SWITCH)
-    rule = _gauss_legendre()
-    waves = _sum(numpy, x, lambda s: numpy.sin(a * numpy.sin(math.pi * s) - n * math.pi * s), rule, jax)
+    nodes, weights = tabulated(gauss_legendre, 80)
+    rule = nodes / 2 + 0.5, weights / 2
+    phase = lambda s: a * numpy.sin(math.pi * s) - n * math.pi * s
+    waves = weighted_sum(x, lambda s: numpy.sin(phase(s)), rule, jax)
     end = numpy.arcsinh(48.0 / a)
     power = lambda s, k: numpy.exp(k * s * end - a * numpy.sinh(s * end))
-    tail = _sum(numpy, x, lambda s: power(s, n) + (-1) ** n * power(s, -n), rule, jax)
+    tail = weighted_sum(x, lambda s: power(s, n) + (-1) ** n * power(s, -n), rule, jax)
     near = waves - end / math.pi * tail
     leading = _leading(numpy, numpy.where(x > 0, x, 1.0), n)
     near = numpy.where(x < _SMALL, -2 / math.pi * leading, near)
@@ -130,8 +114,8 @@ def _y(numpy: Module, x: Array, n: int, jax: Module | None = None) -> Array:
     c, inverse = coefficients(n), 1 / far
     p = power_sum([(-1) ** k * c[2 * k] for k in range(TERMS // 2)], inverse * inverse)
     q = power_sum([(-1) ** k * c[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
-    phase = far - (n / 2 + 0.25) * math.pi
-    wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.sin(phase) + q * numpy.cos(phase))
+    angle = far - (n / 2 + 0.25) * math.pi
+    wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.sin(angle) + q * numpy.cos(angle))
     return _edges(numpy, x, near, wave, -math.inf)
 
 

@@ -24,7 +24,7 @@ from mindgrad.core.primitives.shielding import shielded
 from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Array, Atoms, Module, Statics, Tangent, Tangents
+    from mindgrad.core.ir.rules import Array, Atoms, Statics, Tangent, Tangents
 
 __all__ = ["dot"]
 
@@ -79,10 +79,6 @@ def _matmul(a: Array, b: Array) -> Array:
         # sum float16 and bfloat16 in float32, as XLA does
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)
-
-
-def _dot_xla(jax: Module, a: Array, b: Array, contract: Pair, batch: Pair) -> Array:
-    return jax.lax.dot_general(a, b, (contract, batch), precision="highest")
 
 
 def _multiply(a: Atom, b: Atom, contract: Pair, batch: Pair) -> Atom:
@@ -285,7 +281,7 @@ dot = multilinear(
     work=by(_dot_flops),
     type_rule=_dot_type,
     numpy=_dot_numpy,
-    xla=_dot_xla,
+    xla=lambda jax, a, b, contract, batch: jax.lax.dot_general(a, b, (contract, batch), precision="highest"),
     jvp=_dot_jvp,
     transpose=[_cotangent_left, _cotangent_right],
     axes=_DotAxes(),

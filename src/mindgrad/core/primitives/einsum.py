@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.rules import Static
@@ -235,7 +235,6 @@ def _path(
     return best
 
 
-@lru_cache(maxsize=1024)
 def contraction_plan(
     inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Shape, ...], name: str = "einsum"
 ) -> Plan:
@@ -253,6 +252,10 @@ def contraction_plan(
     Raises:
         ValueError: If the sizes along a label differ.
     """
+    return tabulated(_contraction, inputs, output, shapes, name)
+
+
+def _contraction(inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Shape, ...], name: str) -> Plan:
     sizes: dict[Hashable, int] = {}
     for position, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         own = dict(zip(labels, shape, strict=True))
@@ -301,13 +304,12 @@ def einsum_plan(subscripts: str, shapes: Sequence[Shape]) -> Plan:
         raise TypeError(
             f"For 'einsum', the subscripts must be a string, but got {type(subscripts).__name__}."
         )
-    return _einsum_plan(subscripts, tuple(shapes))
+    return tabulated(_einsum, subscripts, tuple(shapes))
 
 
-@lru_cache(maxsize=1024)
-def _einsum_plan(subscripts: str, shapes: tuple[Shape, ...]) -> Plan:
+def _einsum(subscripts: str, shapes: tuple[Shape, ...]) -> Plan:
     inputs, output = _parse(subscripts, shapes)
-    return contraction_plan(inputs, output, shapes)
+    return _contraction(inputs, output, shapes, "einsum")
 
 
 def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ...], Labels]:
@@ -361,7 +363,6 @@ def _labels(field: str, hidden: int) -> Labels:
     return (*before, *between, *after)
 
 
-@lru_cache(maxsize=4096)
 def matmul_plan(a: Shape, b: Shape) -> Plan:
     """Return the plan of ``numpy.matmul`` for operands of shapes ``a`` and ``b``.
 
@@ -375,6 +376,10 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
     >>> matmul_plan((5, 2, 3), (3, 4)).shape, matmul_plan((3,), (3,)).shape
     ((5, 2, 4), ())
     """
+    return tabulated(_matmul, a, b)
+
+
+def _matmul(a: Shape, b: Shape) -> Plan:
     if not a or not b:
         raise ValueError(
             f"For 'matmul', the operands must have at least one axis, but got the shapes {a} and {b}."
@@ -395,4 +400,4 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
     left = (*range(-max(len(a) - 2, 0), 0), *("row",)[: len(a) - 1], "inner")
     right = (*range(-max(len(b) - 2, 0), 0), "inner", *("column",)[: len(b) - 1])
     output = (*range(-rank, 0), *("row",)[: len(a) - 1], *("column",)[: len(b) - 1])
-    return contraction_plan((left, right), output, (a, b), "matmul")
+    return _contraction((left, right), output, (a, b), "matmul")

@@ -78,10 +78,6 @@ log1p = elementwise(
 )  # fmt: skip
 
 
-def _xlogy_numpy(x: Array, y: Array) -> Array:
-    return np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log(y))
-
-
 def _quotient_or_zero(x: Atom, y: Atom) -> Atom:
     """Return x / y, and 0 if x is 0, for each element.
 
@@ -95,7 +91,7 @@ def _quotient_or_zero(x: Atom, y: Atom) -> Atom:
 #: ``x · log y``, and 0 where ``x`` is 0
 xlogy = elementwise(
     "xlogy",
-    numpy=_xlogy_numpy,
+    numpy=lambda x, y: np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log(y)),
     xla=lambda jax, x, y: jax.numpy.where(
         (x == 0) & ~jax.numpy.isnan(y), jax.numpy.zeros((), x.dtype), x * jax.lax.log(y)
     ),

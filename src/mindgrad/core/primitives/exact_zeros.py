@@ -33,7 +33,7 @@ from mindgrad.core.ir.build import EVERYTHING, Builder, current
 from mindgrad.core.ir.dtype import bool_
 from mindgrad.core.ir.graph import APPLY, CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
 from mindgrad.core.ir.primitive import Primitive
-from mindgrad.core.ir.rules import Array, Module, Tangent
+from mindgrad.core.ir.rules import Array, Tangent
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
 from mindgrad.core.primitives.arithmetic import add, div, masked_multiply, mul, neg, select, sub
@@ -74,10 +74,6 @@ def _shield_numpy(x: Array, keep: Array) -> Array:
     return np.where(keep | finite, x, np.zeros((), x.dtype))
 
 
-def _shield_xla(jax: Module, x: Array, keep: Array) -> Array:
-    return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
-
-
 def _simplify_shield(x: Atom, keep: Atom) -> Atom | None:
     # A function of tangents must be linear, so a graph must not test whether tangents are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
@@ -93,7 +89,7 @@ shield: Primitive[Atom] = Primitive(
     work=VIEW,
     type_rule=_shield_type,
     numpy=_shield_numpy,
-    xla=_shield_xla,
+    xla=lambda jax, x, keep: jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype)),
     jvp=lambda y, xs, ts: ts[0],
     simplify=_simplify_shield,
     taint="passes",

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.rules import Array, Module, Partial, Stored
 from mindgrad.core.ir.types import TensorType
@@ -25,6 +25,7 @@ from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.comparisons import equal, less
 from mindgrad.core.primitives.elementwise import exp, log, log1p
 from mindgrad.core.primitives.kinds import elementwise, full, same_type, zeros
+from mindgrad.core.primitives.quadrature import gauss_legendre, weighted_sum
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.special import digamma, digamma_in_xla, lgamma, polygamma, polygamma_in_xla
 from mindgrad.core.primitives.special_kernels import (
@@ -45,10 +46,9 @@ _LARGE = 16.0  # for larger a or b, use Stirling's series for log Γ
 _FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which does not overflow
 
 
-@lru_cache(maxsize=1)
 def _rule() -> tuple[Array, Array]:
     """Return the quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = tabulated(gauss_legendre, _NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
 
@@ -69,13 +69,7 @@ class Functions:
 
     def integral(self, scale: Array, term: Callable) -> Stored:
         """Return ∫₀^∞ term(w) dw. ``scale`` is the length over which ``term`` decays."""
-        if self.jax is None:
-            return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # loop over the nodes, because XLA would fuse a vectorized sum with each equation that uses it, and
-        # recompute it there
-        pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
-        step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
-        return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
+        return scale * weighted_sum(scale, lambda node: term(scale * node), _rule(), self.jax)
 
     def at_mode(self, a: Array) -> Array:
         """Return a log a − a − log Γ(a): the log-density of u = log t at its mode."""

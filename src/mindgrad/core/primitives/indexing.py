@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import Atom, Constant, Equation
+from mindgrad.core.ir.graph import Atom, Equation, is_all
 from mindgrad.core.ir.rules import Array, Atoms, BatchAxes, Module, NumpyType, Propagation, Rule, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
 from mindgrad.core.ir.work import MOVE, by
@@ -304,10 +304,6 @@ def _scatter_add_xla(
     return _xla_scatter(jax, "scatter_add", x, indices, updates, axes, batch)
 
 
-def _is_zero(x: Atom) -> bool:
-    return isinstance(x, Constant) and x.is_all(0)
-
-
 _SCATTERS: list[tuple] = [
     (reals()[4, 3], integers(0, 4)[5, 1], reals()[5, 3], {"axes": (0,)}),
     (reals()[4, 3, 2], integers(0, 2)[2, 3, 2], reals()[2, 3, 3], {"axes": (2, 0)}),
@@ -353,7 +349,7 @@ scatter_add = linear(
     axes=ScatterAxes(),
     pattern=_scatter_add_pattern,
     batch=_scatter_batch(lambda: scatter_add),
-    simplify=lambda x, indices, updates, axes, batch=(): x if _is_zero(updates) else None,
+    simplify=lambda x, indices, updates, axes, batch=(): x if is_all(updates, 0) else None,
     samples=[case(x, i, u, accepts="number", **given) for x, i, u, given in _SCATTERS],
 )
 

@@ -107,16 +107,11 @@ def _discarded(y: Atom, ct: Atom, left: bool = True) -> Atom:
     return finite_or(broadcast_in_dim(met(ct, (axis,)), shape=y.shape, dims=dims), y)
 
 
-def _read(a: Atom, lower_part: bool, unit_diagonal: bool) -> Atom:
-    """Return the triangle of ``a`` that a triangular system reads; zeros elsewhere."""
-    return (lower if lower_part else upper)(a, strict=unit_diagonal)
-
-
 def _triangular_jvp(y: Atom, xs: Atoms, ts: Tangents, **parameters: Static) -> Tangent:
     """Return the tangent of op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
-        t = _read(da, parameters["lower"], parameters["unit_diagonal"])
+        t = (lower if parameters["lower"] else upper)(da, strict=parameters["unit_diagonal"])
         t = swapped(t) if parameters["transpose"] else t
         db = accumulate([db, -(matmul(t, y) if parameters["left"] else matmul(y, t))])
     return triangular_solve(a, db, **parameters)  # type: ignore[arg-type]  # not both tangents are None
@@ -269,10 +264,6 @@ inverse = general(
 # --- factorizations --------------------------------------------------------------------------------
 
 
-def _cholesky_numpy(a: Array) -> Array:
-    return np.linalg.cholesky((a + np.conj(np.swapaxes(a, -1, -2))) / 2)
-
-
 def _cholesky_jvp(y: Atom, xs: Atoms, ts: Atoms) -> Tangent:
     """Return L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ). Φ is the lower triangle with half of the diagonal."""
     half = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
@@ -289,7 +280,7 @@ cholesky = general(
     taint="starts",
     work=of_matrices(1 / 3),
     type_rule=_square_type("cholesky"),
-    numpy=on_failure_nan(_cholesky_numpy, lower=True),
+    numpy=on_failure_nan(lambda a: np.linalg.cholesky((a + np.conj(np.swapaxes(a, -1, -2))) / 2), lower=True),
     xla=lambda jax, a: jax.lax.linalg.cholesky(a, symmetrize_input=True),
     jvp=_cholesky_jvp,
     axes=Core("(i,j)->(i,j)"),

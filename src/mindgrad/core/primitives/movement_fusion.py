@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Atom, Constant, Equation
+from mindgrad.core.ir.graph import Atom, Constant, made_with
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
 from mindgrad.core.ir.rules import Array, Atoms
 from mindgrad.core.ir.types import Shape, type_of
@@ -29,15 +29,9 @@ __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "unif
 PARTS: dict[Primitive, Callable] = {}
 
 
-def _made(x: Atom, name: str) -> Equation | None:
-    """Return the equation that computes ``x`` if it applies the primitive ``name``."""
-    made_by = getattr(x, "made_by", None)
-    return made_by if made_by is not None and made_by.primitive.name == name else None
-
-
 def reshaped_twice(x: Atom, shape: Shape) -> Atom | None:
     """If ``x`` is a reshape, return ``reshape(x, shape)`` as a single reshape."""
-    inner = _made(x, "reshape")
+    inner = made_with(x, "reshape")
     return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
 
 
@@ -46,8 +40,8 @@ def sum_of_parts(a: Atom, b: Atom) -> Atom | None:
 
     Returns ``None`` unless ``a`` and ``b`` are padded with zeros and their contents are adjacent.
     """
-    first = _made(a, "pad")
-    second = None if first is None else _made(b, "pad")
+    first = made_with(a, "pad")
+    second = None if first is None else made_with(b, "pad")
     if first is None or second is None:
         return None
     if any(first.parameters["interior"]) or any(second.parameters["interior"]):
@@ -75,7 +69,7 @@ def part_of(x: Atom, start: Shape, limit: Shape, strides: Shape) -> Atom | None:
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)
-    joining = _made(x, "concatenate")
+    joining = made_with(x, "concatenate")
     if joining is None:
         return None
     axis = joining.parameters["axis"]
@@ -110,7 +104,7 @@ def joined(xs: Atoms, axis: int) -> Atom | None:
 
 
 def _parts(xs: Atoms, axis: int) -> Atom | None:
-    slices = [_made(x, "slice") for x in xs]
+    slices = [made_with(x, "slice") for x in xs]
     if any(piece is None for piece in slices):
         return None
     source = slices[0].inputs[0]  # type: ignore[union-attr]  # no slice is None
@@ -130,10 +124,10 @@ def _parts(xs: Atoms, axis: int) -> Atom | None:
 
 def _unstacked(xs: Atoms) -> Atom | None:
     """Return the array that ``unstack`` divides into ``xs``, in order."""
-    made = [_made(x, "reshape") for x in xs]
+    made = [made_with(x, "reshape") for x in xs]
     wide = all(equation is not None for equation in made)
     slices = [equation.inputs[0] for equation in made if equation is not None] if wide else list(xs)
-    source = _made(slices[0], "unstack")
+    source = made_with(slices[0], "unstack")
     if source is None or len(source.outputs) != len(slices):
         return None
     if any(one is not other for one, other in zip(source.outputs, slices, strict=True)):

@@ -45,7 +45,7 @@ def _highest(dtype: DType) -> complex:
 
 #: maps the name of a reduction or cumulative operator to a function that returns the neutral element of a
 #: dtype, such as 0 for a sum. Padding with the neutral element does not change the result
-_NEUTRAL: dict[str, Callable[[DType], complex]] = {
+_NEUTRAL: Mapping[str, Callable[[DType], complex]] = {
     "argmax": _lowest,
     "argmin": _highest,
     "conv": lambda dtype: 0,

@@ -6,7 +6,7 @@ convention. ``docs/conventions.md`` lists all conventions, also for second deriv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -63,7 +63,7 @@ round = _step("round", np.rint, lambda jax, x: jax.numpy.round(x))
 
 # --- absolute value ---------------------------------------------------------------------------------
 
-_PART: dict[DType, DType] = {complex64: float32, complex128: float64}
+_PART: Mapping[DType, DType] = {complex64: float32, complex128: float64}
 
 
 def _abs_type(x: TensorType) -> TensorType:

@@ -106,14 +106,6 @@ def _whole_power(array: Module, x: Array, n: Array) -> Array:
     return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
 
 
-def _pow_numpy(x: Array, n: Array) -> Array:
-    return _whole_power(np, x, n) if x.dtype.kind in "iu" else np.power(x, n)
-
-
-def _pow_xla(jax: Module, x: Array, n: Array) -> Array:
-    return _whole_power(jax.numpy, x, n) if x.dtype.kind in "iu" else jax.lax.pow(x, n)
-
-
 def _pow_partials(y: Atom, x: Atom, n: Atom) -> list[Partial]:
     """Return the partial derivatives n xⁿ⁻¹ and xⁿ log x, in which 0 · ∞ is 0.
 
@@ -146,8 +138,8 @@ pow = elementwise(
     "pow",
     symbol="**",
     work=SHARED_FUNCTION,
-    numpy=_pow_numpy,
-    xla=_pow_xla,
+    numpy=lambda x, n: _whole_power(np, x, n) if x.dtype.kind in "iu" else np.power(x, n),
+    xla=lambda jax, x, n: _whole_power(jax.numpy, x, n) if x.dtype.kind in "iu" else jax.lax.pow(x, n),
     partials=_pow_partials,
     simplify=_pow_simplify,
     accepts="number",

@@ -77,13 +77,13 @@ def _spread(y: Atom, x: Atom, axes: Shape) -> Atom:
 
 def _over_one(primitive: Callable[[], Primitive]) -> Callable:
     """Return the simplification rule of a reduction over axes of size 1: a reshape."""
+    return lambda x, axes: _reshaped(x, axes, primitive())
 
-    def simplify(x: Atom, axes: Shape) -> Atom | None:
-        if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
-            return reshape(x, shape=primitive().type_rule(x.type, axes=axes).shape)
-        return None
 
-    return simplify
+def _reshaped(x: Atom, axes: Shape, primitive: Primitive) -> Atom | None:
+    if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
+        return reshape(x, shape=primitive.type_rule(x.type, axes=axes).shape)
+    return None
 
 
 # --- sum -------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def _sum_simplify(x: Atom, axes: Shape) -> Atom | None:
             # float16 and bfloat16 may not represent the count exactly, so compute in a wider dtype
             total = x.value.astype(np.result_type(x.value, np.float64)) * count
             return Constant(total.astype(result.dtype.numpy), result)
-    return _over_one(lambda: reduce_sum)(x, axes)
+    return _reshaped(x, axes, reduce_sum)
 
 
 _add = np.add.reduce

@@ -20,7 +20,7 @@ import numpy as np
 
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.dtype import DType
-from mindgrad.core.ir.graph import Atom, Constant, Equation
+from mindgrad.core.ir.graph import Atom, Constant, Equation, made_with
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
 from mindgrad.core.ir.rules import Atoms, Rule
 
@@ -50,11 +50,6 @@ class Root(NamedTuple):
 ROOTS: dict[Primitive, Rule] = {}
 #: primitives that only move or repeat the elements of one operand
 VIEWS: set[Primitive] = set()
-
-
-def _equation(atom: Atom, name: str) -> Equation | None:
-    made_by: Equation | None = getattr(atom, "made_by", None)
-    return made_by if made_by is not None and made_by.primitive.name == name else None
 
 
 def _root(atom: Atom) -> tuple[Root, list[Equation]] | None:
@@ -113,12 +108,12 @@ def squared(x: Atom) -> Atom | None:
         seen = _root(atom)
         if seen is not None:
             return _power(*seen, x.dtype, steps) if seen[0].degree == 2 else None
-        if (negated := _equation(atom, "neg")) is not None:
+        if (negated := made_with(atom, "neg")) is not None:
             (atom,) = negated.inputs
-        elif (quotient := _equation(atom, "div")) is not None:
+        elif (quotient := made_with(atom, "div")) is not None:
             steps.insert(0, ("div", quotient.inputs[1]))
             atom = quotient.inputs[0]
-        elif (factors := _equation(atom, "mul")) is not None:
+        elif (factors := made_with(atom, "mul")) is not None:
             first, second = factors.inputs
             if _root(second) is not None:
                 first, second = second, first
@@ -153,12 +148,12 @@ def _taken_out(product: Atom, factor: Atom, depth: int) -> tuple[int, Atom | Non
     """
     if product is factor:
         return 1, None
-    if (negated := _equation(product, "neg")) is not None and depth:
+    if (negated := made_with(product, "neg")) is not None and depth:
         count, others = _taken_out(negated.inputs[0], factor, depth - 1)
         if not count:
             return 0, product
         return count, Constant(np.asarray(-1, factor.dtype.numpy), factor.type) if others is None else -others
-    factors = _equation(product, "mul") if depth else None
+    factors = made_with(product, "mul") if depth else None
     if factors is None:
         return 0, product
     (n, first), (m, second) = [_taken_out(x, factor, depth - 1) for x in factors.inputs]
@@ -173,7 +168,7 @@ def power_of_root(x: Atom, n: int) -> Atom | None:
     """Return ``xⁿ``, n > 2, without computing the root in ``x``; ``None`` without one."""
     root = _root(x)
     power = REGISTRY["integer_power"]
-    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # √xⁿ = x^(n/2) has a finite slope at 0
+    if n % 2 and (plain := made_with(x, "sqrt")) is not None:  # √xⁿ = x^(n/2) has a finite slope at 0
         return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
     if root is None:
         square = squared(x)
@@ -201,7 +196,7 @@ def is_sum_of_squares(atom: Atom, depth: int = _DEPTH) -> bool:
     name, inputs = equation.primitive.name, equation.inputs
     if name == "integer_power":
         n = equation.parameters["n"]
-        return n > 1 and (n % 2 == 0 or _equation(inputs[0], "abs") is not None)
+        return n > 1 and (n % 2 == 0 or made_with(inputs[0], "abs") is not None)
     if name == "real_power":  # xⁿ is nonnegative, and flat at x = 0 if n > 1
         return bool(equation.parameters["n"] > 1)
     if name in ("mul", "dot") and inputs[0] is inputs[1]:

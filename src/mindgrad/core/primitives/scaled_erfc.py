@@ -12,15 +12,16 @@ E_n(x) is smooth in t = (x − 2) / (x + 2), at infinity too. For x < 0, E_n(x) 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.rules import Array, Module
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.kinds import elementwise, same_type
+from mindgrad.core.primitives.quadrature import gauss_legendre
 from mindgrad.core.primitives.samples import case, reals
 
 __all__ = ["scaled_erfc"]
@@ -31,14 +32,13 @@ _DEGREE, _DOUBLE_DEGREE, _SINGLE_DEGREE = 40, 33, 22
 _MIDDLE = 2.0
 
 
-@lru_cache(maxsize=32)
 def _polynomial(n: int) -> Array:
     """Return Chebyshev coefficients of (1 + x)ⁿ⁺¹ E_n(x) in t = (x − 2) / (x + 2)."""
     k = np.arange(_DEGREE + 1)
     t = np.cos(np.pi * (k + 0.5) / (_DEGREE + 1))
     x = _MIDDLE * (1 + t) / (1 - t)
     # quadrature over s = w / (1 + x); the integrand is negligible beyond w ≈ 40
-    nodes, weights = np.polynomial.legendre.leggauss(60)
+    nodes, weights = gauss_legendre(60)
     panels = np.array([0.0, 2.0, 6.0, 14.0, 28.0, 60.0 + 4.0 * n])
     half = np.diff(panels)[:, None] / 2
     w = (panels[:-1, None] + half * (nodes + 1)).ravel()[:, None]
@@ -62,10 +62,11 @@ def _kernel(array: Module, x: Array, n: int) -> Array:
     # t = 1 − 4 / (x + 2), in a form that is also correct for infinite x
     t = 1 - 2 * _MIDDLE / (size + _MIDDLE)
     degree = _DOUBLE_DEGREE if x.dtype.itemsize == 8 else _SINGLE_DEGREE
+    coefficients = tabulated(_polynomial, n)
     last = before = t * 0
-    for c in _polynomial(n)[degree:0:-1].tolist():  # evaluate by Clenshaw's recurrence
+    for c in coefficients[degree:0:-1].tolist():  # evaluate by Clenshaw's recurrence
         last, before = 2 * t * last - before + c, last
-    value = (t * last - before + float(_polynomial(n)[0])) * inverse
+    value = (t * last - before + float(coefficients[0])) * inverse
     for _ in range(n):
         value = value * inverse
     below = array.where(x < 0, x, 0)

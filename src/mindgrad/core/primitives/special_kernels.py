@@ -11,13 +11,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.base.scipy_modules import SciPyModule
 from mindgrad.core.ir.rules import Array, Module
 
 __all__ = [
     "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double",
     "lgamma_kernel", "polygamma_kernel", "polygamma_of_zeta",
 ]  # fmt: skip
+
+special = SciPyModule("special")
 
 
 def in_double(kernel: Callable) -> Callable:
@@ -34,12 +36,11 @@ def in_double(kernel: Callable) -> Callable:
 
 def erf_kernel(x: Array) -> Array:
     """Return 2/√π ∫₀ˣ exp(−t²) dt."""
-    return scipy_module("special").erf(x)
+    return special.erf(x)
 
 
 def erfc_kernel(x: Array) -> Array:
     """Return 1 − erf(x) without cancellation."""
-    special = scipy_module("special")
     # compute exp(−x²) without rounding x²: split x = c + r, where c² is exact. For x > 28, the result is 0
     size = np.clip(x, 1, 28)
     coarse = np.floor(size * 16) / 16
@@ -49,12 +50,11 @@ def erfc_kernel(x: Array) -> Array:
 
 def erfinv_kernel(x: Array) -> Array:
     """Return the number y with erf(y) = x: ±∞ at ±1, and NaN for |x| > 1."""
-    return np.copysign(scipy_module("special").erfinv(x), x)
+    return np.copysign(special.erfinv(x), x)
 
 
 def lgamma_kernel(x: Array) -> Array:
     """Return log |Γ(x)|, which is ∞ at 0, at negative integers, and at ±∞."""
-    special = scipy_module("special")
     result = np.asarray(np.where(np.isneginf(x), np.inf, special.gammaln(x)))
     nearest = np.rint(x)
     z = x - nearest
@@ -70,7 +70,7 @@ def lgamma_kernel(x: Array) -> Array:
 
 def digamma_kernel(x: Array) -> Array:
     """Return ψ(x) = Γ'(x) / Γ(x): NaN at negative integers, the right limit at 0."""
-    return scipy_module("special").psi(x + 0.0)
+    return special.psi(x + 0.0)
 
 
 def polygamma_of_zeta(numpy: Module, zeta: Callable, x: Array, n: int) -> Array:
@@ -95,5 +95,4 @@ def polygamma_kernel(x: Array, *, n: int) -> Array:
     """Return ψ⁽ⁿ⁾(x), the n-th derivative of :func:`digamma_kernel`."""
     if n == 0:
         return digamma_kernel(x)
-    zeta = scipy_module("special").zeta
-    return polygamma_of_zeta(np, lambda at: zeta(float(n + 1), at), x, n)
+    return polygamma_of_zeta(np, lambda at: special.zeta(float(n + 1), at), x, n)

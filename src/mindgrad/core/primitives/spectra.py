@@ -21,7 +21,7 @@ import numpy as np
 
 from mindgrad.core.ir.graph import UNIFORM, Atom, Constant, Equation
 from mindgrad.core.ir.rules import Array, Atoms, Module, Tangent, Tangents
-from mindgrad.core.ir.types import Shape, TensorType
+from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.axes import Core
 from mindgrad.core.primitives.comparisons import greater, less_equal
@@ -217,10 +217,6 @@ def _whole(factors: Atom, like: Atom) -> Atom:
     return complex(factors, zeros(factors.type)) if like.dtype.kind == "complex" else factors
 
 
-def _tangent_type(da: TensorType, a: TensorType, v: TensorType, values: TensorType) -> TensorType:
-    return real_part_type(da).with_shape(da.shape[:-1])
-
-
 def _tangent_kernel(numpy: Module, da: Array, v: Array) -> Array:
     symmetric = (da + numpy.conj(numpy.swapaxes(da, -1, -2))) / 2
     return numpy.real(numpy.sum(numpy.conj(v) * numpy.matmul(symmetric, v), axis=-2))
@@ -250,7 +246,7 @@ def _tangent_transpose(ct: Atom, da: Atom, a: Atom, v: Atom, values: Atom) -> li
 eigenvalue_tangent = general(
     "eigenvalue_tangent",
     work=of_matrices(2),
-    type_rule=_tangent_type,
+    type_rule=lambda da, a, v, values: real_part_type(da).with_shape(da.shape[:-1]),
     numpy=lambda da, a, v, values: _tangent_kernel(np, da, v),
     xla=lambda jax, da, a, v, values: _tangent_kernel(jax.numpy, da, v),
     jvp=_tangent_jvp,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Atom, Constant
+from mindgrad.core.ir.graph import Atom, Constant, is_all
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, IndexMap, Relabeling, Uniform
 from mindgrad.core.ir.rules import Array, Statics, Tangent
 from mindgrad.core.ir.types import Shape, TensorType
@@ -190,7 +190,7 @@ def _pad_transpose(ct: Atom, x: Atom, low: Shape, high: Shape, interior: Shape) 
 def _pad_simplify(x: Atom, low: Shape, high: Shape, interior: Shape) -> Atom | None:
     if not (any(low) or any(high) or any(interior)):
         return x
-    if isinstance(x, Constant) and x.is_all(0):
+    if is_all(x, 0):
         return zeros(_pad_type(x.type, low, high, interior))
     return None
 

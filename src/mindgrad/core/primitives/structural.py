@@ -320,10 +320,6 @@ def _broadcast_transpose(ct: Atom, x: Atom, shape: Shape, dims: Shape) -> Atom:
     return reshape(REGISTRY["reduce_sum"](ct, axes=axes), shape=x.shape)
 
 
-def _broadcast_simplify(x: Atom, shape: Shape, dims: Shape) -> Atom | None:
-    return x if x.shape == shape else splat(x, x.type.with_shape(shape))
-
-
 class _BroadcastAxes(Axes):
     """Index map of ``broadcast_in_dim``: parallel, except repeated axes of size 1."""
 
@@ -362,7 +358,7 @@ broadcast_in_dim = linear(
     xla=lambda jax, x, shape, dims: jax.lax.broadcast_in_dim(x, shape, dims),
     transpose=_broadcast_transpose,
     axes=_BroadcastAxes(),
-    simplify=_broadcast_simplify,
+    simplify=lambda x, shape, dims: x if x.shape == shape else splat(x, x.type.with_shape(shape)),
     samples=[
         case(reals()[3], shape=(2, 3), dims=(1,)),
         case(reals()[()], shape=(2, 3), dims=()),

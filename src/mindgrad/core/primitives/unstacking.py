@@ -34,10 +34,6 @@ def _types(x: TensorType) -> tuple[TensorType, ...]:
     return (x.with_shape(x.shape[1:]),) * x.shape[0]
 
 
-def _jvp(y: Atoms, xs: Atoms, ts: Atoms) -> Atoms:
-    return unstack(ts[0])
-
-
 def _transpose(cts: Atoms, x: Atom) -> list[Tangent]:
     if not cts:
         return [None]
@@ -64,7 +60,7 @@ unstack: Primitive[tuple[Atom, ...]] = Primitive(
     type_rule=_types,
     numpy=lambda x: tuple(np.asarray(each) for each in x),
     xla=lambda jax, x: [x[k] for k in range(x.shape[0])],
-    jvp=_jvp,
+    jvp=lambda y, xs, ts: unstack(ts[0]),
     transpose=_transpose,
     axes=_UnstackAxes(),
     multiple=True,

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabeling
 from mindgrad.core.ir.rules import Array, Module, Static, Statics
 from mindgrad.core.ir.types import Shape, TensorType
@@ -61,10 +60,6 @@ def _xla(jax: Module, live: Array, skips: Array, window: Shape, strides: Shape, 
     return jax.lax.cond(skips.all(), lambda *_: jax.numpy.ones(shape, bool), look, live, skips)
 
 
-def _flops(equation: Equation) -> int:
-    return equation.outputs[0].type.size * math.prod(equation.parameters["window"])
-
-
 class _ReachAxes(Axes):
     """Index map of ``window_reach``, in which the sample and group axes are parallel."""
 
@@ -92,7 +87,7 @@ def _steps(rank: int, **changes: object) -> Statics:
 #: ``live`` has shape (N, G, p), ``skips`` (N,), and the result (N, G, q)
 window_reach = constant(
     "window_reach",
-    work=by(_flops),
+    work=by(lambda equation: equation.outputs[0].type.size * math.prod(equation.parameters["window"])),
     type_rule=_type,
     numpy=_numpy,
     xla=_xla,

@@ -34,9 +34,9 @@ from mindgrad.core.sparse.patterns import TooDense
 from mindgrad.core.sparse.sparsity import Known, dependence
 from mindgrad.core.sparse.strategy import Places, Way
 from mindgrad.core.transforms.apply_rule import step
-from mindgrad.core.transforms.forward import push_tangents
+from mindgrad.core.transforms.forward import forward_rule, push_tangents
 from mindgrad.core.transforms.linearize import linearize
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 from mindgrad.core.transforms.transpose import pull_cotangents
 
 __all__ = ["best_way"]

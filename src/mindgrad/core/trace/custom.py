@@ -63,9 +63,11 @@ class CustomDerivative:
         leaves, structure = flatten(args)
         refuse_selections(leaves)
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
-        held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
+        constants = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
         with _silent_reads(len(open_scopes())):
-            results, result_structure = flatten(frontend.call(self.function, *unflatten(structure, held)))
+            results, result_structure = flatten(
+                frontend.active.call(self.function, *unflatten(structure, constants))
+            )
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [references.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
@@ -97,7 +99,7 @@ class CustomDerivative:
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
-                returned = frontend.call(self.bprop, *inputs, out, dout)
+                returned = frontend.active.call(self.bprop, *inputs, out, dout)
             gradients = self.gradients(inputs, returned, is_strict)
             return [_conjugate(gradient) for gradient in gradients]
 
@@ -342,7 +344,7 @@ class custom_vjp:
                 f"{self.__name__}.defbwd(bwd). bwd is called as bwd(*inputs, out, dout)."
             )
         try:
-            return frontend.call(self.bwd, *arguments)
+            return frontend.active.call(self.bwd, *arguments)
         except TypeError as error:
             if _takes(self.bwd, arguments):
                 raise

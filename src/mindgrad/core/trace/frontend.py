@@ -14,7 +14,7 @@ from typing import Protocol
 from mindgrad.core.ir.rules import Results, Tree
 from mindgrad.core.ir.scope import Scope
 
-__all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"]
+__all__ = ["Assigned", "Frontend", "active", "register"]
 
 
 class Assigned(Protocol):
@@ -46,26 +46,12 @@ class Frontend:
         return ()
 
 
-_frontend = Frontend()
+#: the registered frontend
+active = Frontend()
 
 
 def register(frontend: Frontend) -> Frontend:
     """Use ``frontend`` for all later calls, and return the previous frontend."""
-    global _frontend
-    before, _frontend = _frontend, frontend
+    global active
+    before, active = active, frontend
     return before
-
-
-def call(function: Callable, /, *args: Tree, **kwargs: Tree) -> Results:
-    """Call a user's function through the registered frontend."""
-    return _frontend.call(function, *args, **kwargs)
-
-
-def isolated() -> AbstractContextManager[object]:
-    """Return a context manager that undoes assignments to Python state when it exits."""
-    return _frontend.isolated()
-
-
-def assigned_in(scope: Scope) -> Sequence[Assigned]:
-    """Return the locations of Python state that hold tensors of the closed ``scope``."""
-    return _frontend.assigned_in(scope)

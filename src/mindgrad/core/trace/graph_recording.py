@@ -27,7 +27,8 @@ from mindgrad.core.passes.pipeline import before_derivative
 from mindgrad.core.passes.shift_invariance import has_shifts, stop_shifts
 from mindgrad.core.primitives.kinds import is_zero, ones
 from mindgrad.core.trace.record import register_graph_finisher
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.forward import forward_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 from mindgrad.core.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 
 __all__ = ["SHORTCUTS", "finish_graph", "note_derivative"]

@@ -301,7 +301,7 @@ class _Traced:
         def run(*symbols: Tensor) -> list[Tensor]:
             arguments = operands.filled(symbols)
             call = function if unpack else lambda *c: function(c[0])
-            result = frontend.call(call, *(arguments if unpack else (arguments,)))
+            result = frontend.active.call(call, *(arguments if unpack else (arguments,)))
             leaves, self.structure = flatten(result)
             tensors = [None if x is None else operand(x, owner) for x in leaves]
             self.are_numbers = [type(t) is Number for t in tensors if t is not None]
@@ -313,7 +313,7 @@ class _Traced:
                 )
             return [t for t in tensors if t is not None]
 
-        with frontend.isolated():
+        with frontend.active.isolated():
             self.program: ClosedProgram = trace(
                 run, operands.types, values_are_inputs=outermost_program() is None
             )

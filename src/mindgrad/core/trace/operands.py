@@ -127,23 +127,8 @@ def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
     Raises:
         ValueError: If the shapes do not broadcast.
     """
-    spread = _spread(operator, *[t._type or t.type for t in tensors])
-    broadcast = list(tensors)
-    for position, parameters in spread:
-        broadcast[position] = apply(broadcast_in_dim, tensors[position], **parameters)
-    return broadcast
-
-
-@lru_cache(maxsize=4096)
-def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]]]:
-    """List the operands that must be broadcast to the common shape.
-
-    Each is a pair (index, parameters of ``broadcast_in_dim``). The result is cached for each combination of
-    types.
-    """
-    shapes = [each.shape for each in types]
-    shape = broadcast_shapes(operator, *shapes)
-    return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
+    shape = broadcast_shapes(operator, *[t.type.shape for t in tensors])
+    return [broadcast_to(t, shape) for t in tensors]
 
 
 def promoted(operator: str, *xs: object, float_only: bool = False) -> list[Tensor]:
@@ -180,12 +165,20 @@ def applied(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Any
     Raises:
         TypeError, ValueError: If ``primitive`` does not accept the operands or parameters.
     """
+    return _applied(None, primitive, list(tensors), parameters)
+
+
+def _applied(
+    operator: str | None, primitive: Primitive, tensors: list[Tensor], parameters: dict[str, object]
+) -> Any:
     types = tuple([t._type or t.type for t in tensors])
     try:
-        _check(primitive, types, tuple(parameters.items()))
+        spread = _checked(operator, primitive, types, tuple(parameters.items()))
     except TypeError:
         _refuse_unhashable(primitive, parameters)
         raise
+    for position, wanted in spread:
+        tensors[position] = apply(broadcast_in_dim, tensors[position], **wanted)
     result = apply(primitive, *tensors, **parameters)
     if type(tensors[0]) is Number and not primitive.multiple and all(type(t) is Number for t in tensors):
         return result if result.shape else make_number(result)
@@ -203,9 +196,26 @@ def _refuse_unhashable(primitive: Primitive, parameters: dict[str, object]) -> N
 
 
 @lru_cache(maxsize=4096)
-def _check(
-    primitive: Primitive, types: tuple[TensorType, ...], parameters: tuple[tuple[str, object], ...]
-) -> None:
+def _checked(
+    operator: str | None,
+    primitive: Primitive,
+    types: tuple[TensorType, ...],
+    parameters: tuple[tuple[str, object], ...],
+) -> list[tuple[int, dict[str, Any]]]:
+    """Check the types of operands with the type rule of ``primitive``.
+
+    If the name of an elementwise ``operator`` is given, the operands are broadcast to their common shape
+    before the check. Returns a pair (index, parameters of ``broadcast_in_dim``) for each operand that must be
+    broadcast. The result is cached, because eager mode checks every operator of every call.
+    """
+    spread = []
+    if operator is not None:
+        shapes = [each.shape for each in types]
+        shape = broadcast_shapes(operator, *shapes)
+        types = tuple([each.with_shape(shape) for each in types])
+        spread = [
+            (position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape
+        ]
     result = primitive.type_rule(*types, **dict(parameters))
     results = result if primitive.multiple and isinstance(result, (tuple, list)) else [result]
     if isinstance(result, TensorType) is primitive.multiple or any(
@@ -216,6 +226,7 @@ def _check(
             f"the type rule of the operator '{primitive.name}' must return {expected}, but returned "
             f"{result!r}. An operator with several results declares multiple=True."
         )
+    return spread
 
 
 def pointwise(
@@ -223,6 +234,4 @@ def pointwise(
 ) -> Any:
     """Apply an elementwise primitive after type promotion and broadcasting of ``xs``."""
     tensors = promoted(operator, *xs, float_only=float_only)
-    if len(tensors) > 1:
-        tensors = broadcast_together(operator, *tensors)
-    return applied(primitive, *tensors, **parameters)
+    return _applied(operator, primitive, tensors, parameters)

@@ -20,19 +20,17 @@ import numpy as np
 
 from mindgrad.core.base.collection import only_young_garbage
 from mindgrad.core.base.location import Located
+from mindgrad.core.ir import kernels
 from mindgrad.core.ir.array_facts import is_infinite
 from mindgrad.core.ir.build import SET_LATER, Builder, building
 from mindgrad.core.ir.cost_model import HOST
 from mindgrad.core.ir.graph import INFINITE, UNIFORM, Atom, Equation, Variable, silent
 from mindgrad.core.ir.kernels import (
     compacted,
-    is_checking_kernels,
     run_and_free,
     run_arrays,
     run_compact,
     run_step,
-    runs_functions,
-    runs_on_host,
     silently,
 )
 from mindgrad.core.ir.recorder import Recorder
@@ -77,6 +75,7 @@ class Plan:
         ys: Sequence[tuple],
         extras: Sequence[Tensor | None],
         marks: Mapping[int, int],
+        is_enclosed: bool,
     ) -> None:
         builder = Builder()
         builder.knows_infinite = True
@@ -97,9 +96,9 @@ class Plan:
         self.zeroing: list[tuple[Source, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
-        smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
+        smooth = smooth_variables(equations, [*outputs, *excusing]) if produced and is_enclosed else ()
         #: indices of the values from outside the recording on which the outputs depend smoothly, so that a
-        #: zero derivative with respect to them is not a mistake
+        #: zero derivative with respect to them is not a mistake. Only an enclosing scope reads them
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Atom, int] = {}
         for number, atom in enumerate(atoms):
@@ -117,8 +116,8 @@ class Plan:
             self.sources += [equation.source] * (len(slots.steps) - len(self.sources))
         self.results = [slots.whole(slots.of(atom), atom) for atom in produced]
         self.loads, self.given, self.constants = slots.loads, slots.given, slots.constants
-        self.steps, self.size = slots.steps, slots.count
-        self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
+        self.steps, self.size = slots.steps, len(slots.numbers)
+        self.is_silent = not any(step[0] is not None and step[0].kind == "control" for step in self.steps)
         self.initial: list[Stored] = [None] * self.size
         for position, array, _ in self.constants:
             self.initial[position] = array
@@ -152,12 +151,12 @@ class Plan:
         del values
         for position, index in self.given:
             slots[position] = extras[index].host_array()  # type: ignore[union-attr]  # a zero extra has no slot
-        if is_checking_kernels():
+        if kernels.check is not None:
             with np.errstate(all="ignore"):
                 for step, source in zip_longest(self.steps, self.sources):
                     with Located(source):
                         run_step(step, slots)
-        elif self.compact is None or not runs_on_host():
+        elif self.compact is None or not kernels.runs_on_host:
             run_arrays(self.steps, slots)
         elif self.dead is not None:
             silently(run_and_free, (self.compact, self.dead, slots), {})
@@ -181,7 +180,7 @@ class Plan:
             slots[position] = extras[index]
         for position, array, type in self.constants:
             slots[position] = make_tensor(array, type)
-        is_checking = is_checking_kernels()
+        is_checking = kernels.check is not None
         for index, (primitive, operands, results, parameters) in enumerate(self.steps):
             if primitive is None:
                 source = slots[operands[0]]
@@ -252,7 +251,8 @@ class _Slots:
     def __init__(self, recorder: Recorder, known: Mapping[Atom, int], given: Tangents) -> None:
         self._recorder, self._known = recorder, known
         self._extras = {atom: k for k, atom in enumerate(given) if atom is not None}
-        self._slots: dict[Hashable, int] = {}
+        #: the number of the slot of each atom
+        self.numbers: dict[Hashable, int] = {}
         self._splats: set[int] = set()
         self.loads: list[tuple[int, int]] = []
         self.given: list[tuple[int, int]] = []
@@ -261,17 +261,12 @@ class _Slots:
         #: size of the largest result of a step, in bytes
         self.largest = 0
 
-    @property
-    def count(self) -> int:
-        """The number of slots."""
-        return len(self._slots)
-
     def of(self, atom: Atom) -> int:
         """Return the slot of a variable or constant; create the slot if it does not exist."""
-        position = self._slots.get(atom)
+        position = self.numbers.get(atom)
         if position is not None:
             return position
-        position = self._slots[atom] = len(self._slots)
+        position = self.numbers[atom] = len(self.numbers)
         if type(atom) is not Variable:
             self.constants.append((position, atom.value, atom.type))
             if atom.is_splat and atom.type.rank:
@@ -290,9 +285,9 @@ class _Slots:
         if position not in self._splats:
             return position
         key = ("whole", position)
-        spread = self._slots.get(key)
+        spread = self.numbers.get(key)
         if spread is None:
-            spread = self._slots[key] = len(self._slots)
+            spread = self.numbers[key] = len(self.numbers)
             if type(atom) is not Variable:  # expand a constant once, for all runs of the plan
                 self.constants.append((spread, np.broadcast_to(atom.value, atom.type.shape), atom.type))
                 return spread
@@ -383,12 +378,12 @@ def finish_recorder(
             if mark:
                 marks[n] = mark
                 structure.append((n, mark))
-    key = tuple(structure)
+    key = (*structure, enclosed)
     plan = _PLANS.get(key)
     if plan is None:
         ys = [(t._atom, None) if t._scope is recorder else (None, t) for t in chosen]
         with only_young_garbage:
-            plan = Plan(recorder, transform, xs, ys, extras, marks)
+            plan = Plan(recorder, transform, xs, ys, extras, marks, enclosed)
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan

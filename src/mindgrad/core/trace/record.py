@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir import kernels
 from mindgrad.core.ir.graph import Graph
-from mindgrad.core.ir.kernels import is_checking_kernels
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.recorder import LocatedRecorder, Recorder
-from mindgrad.core.ir.rules import Kernel, Results, Stored, Transform, Tree
+from mindgrad.core.ir.rules import Results, Stored, Transform, Tree
 from mindgrad.core.ir.scope import (
     DeferredScope,
     GraphScope,
@@ -29,7 +29,7 @@ from mindgrad.core.ir.scope import (
     opened,
     rebind,
 )
-from mindgrad.core.ir.tensor import Number, Tensor, make_number
+from mindgrad.core.ir.tensor import Tensor, number_like
 from mindgrad.core.trace import frontend, references
 from mindgrad.core.trace.plans import finish_recorder
 from mindgrad.core.transforms.zero_gradients import Unchecked
@@ -72,7 +72,7 @@ class Recorded:
         replaced = iter(tensors)
         return unflatten(
             self.structure,
-            [_seen(leaf, next(replaced)) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves],
+            [number_like(next(replaced), leaf) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves],
         )
 
 
@@ -113,7 +113,7 @@ def record(
                 if type(x) is Tensor:
                     leaves[index] = as_it_is(x if x._scope is scope else lifted(x))
                 elif isinstance(x, Tensor):
-                    leaves[index] = _seen(x, as_it_is(lifted(references.read(x))))
+                    leaves[index] = number_like(as_it_is(lifted(references.read(x))), x)
         finally:
             if deferral is not None:
                 deferral.closes(scope)
@@ -130,7 +130,7 @@ def new_scope() -> GraphScope | Recorder:
     """
     outer = innermost()
     if not isinstance(outer, GraphScope):
-        return LocatedRecorder() if is_checking_kernels() else Recorder()
+        return LocatedRecorder() if kernels.check is not None else Recorder()
     scope = GraphScope()
     scope.builder.derived = outer.builder.derived  # all scopes of a trace share one cache of derivatives
     return scope
@@ -167,7 +167,7 @@ def transformed(
     primals = returned
     if written or rebound:
         primals = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
-    targets = frontend.assigned_in(scope) if isinstance(scope, GraphScope) else ()
+    targets = frontend.active.assigned_in(scope) if isinstance(scope, GraphScope) else ()
     if targets:
         primals = [*primals, *[as_it_is(x) for target in targets for x in target.leaves if _is_of(x, scope)]]
     vectors = [None if e is None else lifted(e) for e in extras]
@@ -179,14 +179,14 @@ def transformed(
             outer.opaque = True
     if isinstance(scope, Recorder):
         outside, results = finish_recorder(scope, inputs, transform, vectors, chosen, primals, is_last)
+    elif isinstance(scope, DeferredScope) and scope.deferral is not None:
+        outside, results = scope.deferral.finishes(
+            scope, transform, vectors, chosen, primals, applied, is_last=is_last
+        )
     else:
-        finisher: Kernel = finish
         if isinstance(scope, DeferredScope):
-            if scope.deferral is None:
-                scope, inputs, chosen, primals, vectors = _shadows(scope, chosen, primals, vectors)
-            else:
-                finisher = scope.deferral.finishes
-        outside, results = finisher(
+            scope, inputs, chosen, primals, vectors = _shadows(scope, chosen, primals, vectors)
+        outside, results = finish(
             scope, inputs, transform, vectors, chosen, primals, applied, is_last=is_last
         )
     count = len(returned)
@@ -199,7 +199,7 @@ def transformed(
         rebind(tensor, value)
     following = iter(outside[count_of_others + len(rebound) :])
     for target in targets:
-        target.store([_seen(x, next(following)) if _is_of(x, scope) else x for x in target.leaves])
+        target.store([number_like(next(following), x) if _is_of(x, scope) else x for x in target.leaves])
     return outside[:count], results
 
 
@@ -272,7 +272,3 @@ def shadow(tensor: Tensor) -> Tensor:
 
 def _is_of(leaf: object, scope: object) -> TypeGuard[Tensor]:
     return isinstance(leaf, Tensor) and leaf._scope is scope
-
-
-def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
-    return make_number(outside) if type(leaf) is Number else outside

@@ -1,6 +1,6 @@
 """Forward mode: compute tangents along with the values.
 
-    forward(G)(x, ẋ) = (G(x), J_G(x) ẋ)
+    forward(G)(x, ẋ) = (G(x), J_G(x) ẋ)        forward_rule: J(x) ẋ
 
 For each equation in order, the forward rule of its operator emits the tangents of its outputs. Computing the
 values and one tangent costs 2 to 3 times as much as G. An operator without a forward rule has derivative zero
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mindgrad.core.ir.build import Builder, building, current
-from mindgrad.core.ir.graph import Atom, Equation, Graph, derivative_of
-from mindgrad.core.ir.rules import Atoms
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable, derivative_of, live_equations
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.primitives.kinds import checked, zeros
 
-__all__ = ["forward", "push_tangents"]
+__all__ = ["forward", "forward_rule", "push_tangents"]
 
 
 def push_tangents(equations: Iterable[Equation], tangents: dict[Atom, Atom]) -> None:
@@ -67,6 +67,16 @@ def _push(equation: Equation, xs: Atoms, ys: Atoms, tangents: dict[Atom, Atom]) 
         of_ys = [primitive.jvp(ys[0], xs, ts, **equation.parameters)]
     tangents.update(checked(primitive, "rule 'jvp'", of_ys, equation.outputs))
     builder.source = outer
+
+
+def forward_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, ts: Tangents) -> list[Atom]:
+    """Emit ``J(x) t`` into ``builder``. A tangent ``None`` means zeros.
+
+    :func:`push` passes this rule to ``record.transformed`` as ``transform``.
+    """
+    tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
+    push_tangents(live_equations(builder.equations, ys), tangents)
+    return [tangent_or_zero(y, tangents) for y in ys]
 
 
 def forward(graph: Graph, active: Sequence[int]) -> Graph:

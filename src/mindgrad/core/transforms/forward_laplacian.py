@@ -38,7 +38,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mindgrad.core.ir.build import Builder, building, current
-from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable, derivative_of
+from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable, derivative_of, is_all
 from mindgrad.core.ir.index_map import repetition
 from mindgrad.core.ir.rules import Atoms, Rule, Tangent
 from mindgrad.core.primitives.batching import aligned, placed
@@ -331,7 +331,7 @@ class Collapse:
         found = current().inline(graph, [x for x in xs if type(x) is Variable])
         terms = []
         for (k, l), slope in zip(pairs, found, strict=True):
-            if type(slope) is Constant and slope.is_all(0):
+            if is_all(slope, 0):
                 continue
             a, b = equation.inputs[k], equation.inputs[l]
             total = self._pairs(a, b)
@@ -396,14 +396,10 @@ class Collapse:
                 other = first
             else:
                 first, other, second = (results[count * part + k] for part in (1, 2, 3))
-            if not (_is_zero(first[0]) and _is_zero(other[0])):
+            if not (is_all(first[0], 0) and is_all(other[0], 0)):
                 self.left[y] = self._stack(*first)
                 if self.right is not self.left:
                     self.right[y] = self._stack(*other)
-            if not _is_zero(second[0]):
+            if not is_all(second[0], 0):
                 total = self._total(*second)
                 self.second[y] = total + total if is_series else total
-
-
-def _is_zero(atom: Atom) -> bool:
-    return type(atom) is Constant and atom.is_all(0)

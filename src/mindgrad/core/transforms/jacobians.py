@@ -22,7 +22,8 @@ from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.primitives.structural import convert, iota, reshape
 from mindgrad.core.transforms.apply_rule import directional
 from mindgrad.core.transforms.batch import push_batch
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.forward import forward_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 
 __all__ = ["by_columns", "by_fewer", "by_rows", "identity"]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.dataset.text.editing import NormalizeForm, text_of
 from mindgrad.dataset.text.vocabulary import Vocab
 
@@ -217,10 +218,7 @@ class WordpieceTokenizer:
         max_bytes_per_token: int = 100,
         unknown_token: str = "[UNK]",
     ) -> None:
-        if not isinstance(vocab, Vocab):
-            raise TypeError(
-                f"For 'WordpieceTokenizer', 'vocab' must be a Vocab, but got {type(vocab).__name__}."
-            )
+        of_type(vocab, Vocab, "WordpieceTokenizer", "vocab")
         self.pieces = vocab.vocab()
         self.suffix, self.most, self.unknown = suffix_indicator, max_bytes_per_token, unknown_token
 

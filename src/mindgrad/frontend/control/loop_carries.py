@@ -195,7 +195,7 @@ def agree_where(
         outside: maps each input of the present branch of a ``cond`` to the corresponding variable outside the
             ``cond``.
     """
-    if _is_same(a, b):
+    if a is b or (type(a) is Constant and type(b) is Constant and a.key == b.key):
         return True
     if type(flag) is Constant:
         return not flag.value
@@ -213,7 +213,3 @@ def agree_where(
         if not agree_where(seen[0], seen[1], seen[2], ChainMap(inside, sources), atoms):
             return False
     return True
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is Constant and type(b) is Constant and a.key == b.key)

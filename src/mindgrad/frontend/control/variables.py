@@ -292,12 +292,8 @@ def blank(x: Any) -> Any:
     """Return a placeholder for a value like ``x``: zeros for a tensor, or else ``x``."""
     if isinstance(x, Tensor):
         made = Tensor(np.zeros((), x.dtype.numpy))
-        return make_number(made) if type(x) is Number else _zeros(x.type)
+        return make_number(made) if type(x) is Number else make_tensor(zeros(x.type).array(), x.type)
     return x
-
-
-def _zeros(type: TensorType) -> Tensor:
-    return make_tensor(zeros(type).array(), type)
 
 
 def quoted(name: str) -> str:

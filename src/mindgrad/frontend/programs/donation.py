@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.backend.executable import Executable, array_type, copy_on_device
+from mindgrad.core.backend.executable import Executable, copy_on_device
+from mindgrad.core.backend.jax_import import jax_module
 from mindgrad.core.backend.xla import to_device
 from mindgrad.core.base._cpython import unshared
 from mindgrad.core.base.signals import Deferred
@@ -99,13 +100,13 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
 
     A donated array is overwritten, so only the list ``arrays`` may refer to it.
     """
-    usual: Any = array_type()
+    usual = jax_module().Array
     are_alone = unshared(arrays)
-    if all(are_alone) and set(map(type, arrays)) == {usual}:
+    if all(are_alone) and all(issubclass(kind, usual) for kind in set(map(type, arrays))):
         return arrays
     return [
         array
-        if is_alone and (type(array) is usual or (is_part(array) and array.deferral.is_alone(array)))
+        if is_alone and (isinstance(array, usual) or (is_part(array) and array.deferral.is_alone(array)))
         else _copy(array, type_)
         for array, type_, is_alone in zip(arrays, types, are_alone, strict=True)
     ]
@@ -114,7 +115,7 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
 def _copy(array: Any, type_: Any) -> Any:
     """Copy an array to the device, and broadcast it to the shape of ``type_``."""
     array = resolved(array)
-    if type(array) is array_type():
+    if isinstance(array, jax_module().Array):
         return copy_on_device(array)
     array = np.asarray(array)
     if array.shape == type_.shape and not array.flags.writeable:  # the array cannot change during the copy

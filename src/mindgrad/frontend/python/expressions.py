@@ -44,10 +44,6 @@ def mangled(attribute: str, owner: str | None) -> str:
     return f"_{owner}{attribute}" if owner else attribute
 
 
-def _binds_by_walrus(*parts: ast.AST) -> bool:
-    return any(isinstance(node, ast.NamedExpr) for node in within(*parts))
-
-
 def _is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
@@ -99,7 +95,7 @@ class Expressions(ast.NodeTransformer):
             self._part = before
 
     def _keeps(self, parts: Sequence[ast.expr]) -> bool:
-        return bool(self._lambdas) and _binds_by_walrus(*parts)
+        return bool(self._lambdas) and any(isinstance(node, ast.NamedExpr) for node in within(*parts))
 
     # -- conditional evaluation ------------------------------------------------------------------
 

@@ -183,10 +183,6 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
 # --- inlined graphs, and print -------------------------------------------------------------------------
 
 
-def _custom(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
-    return list(operands[: equation.parameters["outputs"]])
-
-
 def _recomputed(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
     return writer.run(equation.parameters["body"], operands)
 
@@ -202,7 +198,7 @@ CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression
     "while": _while,
     "while_pullback": _while_pullback,
     "scan": _scan,
-    "custom": _custom,
+    "custom": lambda writer, equation, operands, suggested: list(operands[: equation.parameters["outputs"]]),
     "recomputed": _recomputed,
     "show": _show,
 }

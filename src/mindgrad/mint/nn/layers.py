@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import nn
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import float32
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d  # noqa: F401  (in ``_OWN``)
@@ -353,10 +354,7 @@ class GELU(_nn.GELU):
     """
 
     def __init__(self, approximate: str = "none") -> None:
-        if approximate not in ("none", "tanh"):
-            raise ValueError(
-                f"For 'GELU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}."
-            )
+        one_of(approximate, ("none", "tanh"), "GELU", "approximate")
         super().__init__(approximate == "tanh")
 
 

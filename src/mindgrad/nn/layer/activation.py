@@ -11,7 +11,7 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import cells_of, function_cells
 from mindgrad.ops import activation, math, normalization, rectifiers
-from mindgrad.ops.activation import number as number_of
+from mindgrad.ops.arguments import number as number_of
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.arithmetic import mul
 from mindgrad.ops.comparison import greater

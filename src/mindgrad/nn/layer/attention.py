@@ -14,8 +14,8 @@ from mindgrad.nn.layer.dropout import Dropout
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.nn.layer.recurrence import affine
 from mindgrad.ops import arithmetic, contraction, layout, movement
-from mindgrad.ops.activation import number, real_operand, softmax
-from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.activation import real_operand, softmax
+from mindgrad.ops.arguments import number, whole_number
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.reduction import mean as mean_of

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import as_dtype, float32
 from mindgrad.core.ir.scope import apply
 from mindgrad.core.ir.tensor import Tensor
@@ -19,9 +20,9 @@ from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.layer.parameters import bias_of_fan, parameter, weight_of_fan
 from mindgrad.ops import affine, arithmetic, flow, layout, matrices, movement, padding, reduction, rounding
 from mindgrad.ops import statistics as norms
-from mindgrad.ops.activation import number as number_of
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
+from mindgrad.ops.arguments import number as number_of
 from mindgrad.ops.operands import cast, operand, promoted
 from mindgrad.ops.operations.base import (
     Attribute,
@@ -286,10 +287,7 @@ def _pairs(paddings: Any) -> Any:
 
 def _padded(self: Any, x: Any) -> Tensor:
     x = operand(x, "Pad")
-    if self.mode not in _PAD_MODES:
-        raise ValueError(
-            f"For 'Pad', the 'mode' must be one of {', '.join(_PAD_MODES)}, but got {self.mode!r}."
-        )
+    one_of(self.mode, _PAD_MODES, "Pad", "mode")
     pairs = [sizes(pair, "Pad", "paddings", 0) for pair in self.paddings]
     if len(pairs) != x.ndim or any(len(pair) != 2 for pair in pairs):
         raise ValueError(

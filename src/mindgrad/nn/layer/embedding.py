@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.common.initializer import initializer
 from mindgrad.core.ir.dtype import as_dtype, float32
 from mindgrad.core.ir.tensor import Tensor
@@ -155,10 +156,7 @@ class EmbeddingLookup(Cell):
         dtype: Any = float32,
     ) -> None:
         super().__init__()
-        if target not in ("CPU", "DEVICE"):
-            raise ValueError(
-                f"For 'EmbeddingLookup', the 'target' must be 'CPU' or 'DEVICE', but got {target!r}."
-            )
+        one_of(target, ("CPU", "DEVICE"), "EmbeddingLookup", "target")
         self.vocab_size = whole_number(vocab_size, "EmbeddingLookup", "vocab_size", 1)
         self.embedding_size = whole_number(embedding_size, "EmbeddingLookup", "embedding_size", 1)
         self.target, self.sparse, self.max_norm = target, flag(sparse, "EmbeddingLookup", "sparse"), max_norm
@@ -238,11 +236,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
             vocab_size, embedding_size, param_init, target, slice_mode, None, max_norm, sparse, dtype
         )
         self.field_size = whole_number(field_size, "MultiFieldEmbeddingLookup", "field_size", 1)
-        if operator not in ("SUM", "MEAN", "MAX"):
-            raise ValueError(
-                f"For 'MultiFieldEmbeddingLookup', the 'operator' must be 'SUM', 'MEAN' or 'MAX', but got "
-                f"{operator!r}."
-            )
+        one_of(operator, ("SUM", "MEAN", "MAX"), "MultiFieldEmbeddingLookup", "operator")
         self.operator = operator
 
     def construct(self, input_indices: Any, input_values: Any, field_ids: Any) -> Tensor:  # type: ignore[override]

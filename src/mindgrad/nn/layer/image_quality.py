@@ -14,6 +14,7 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.ops import arithmetic, math, movement
 from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import check_axes
 from mindgrad.ops.convolution import conv2d
 from mindgrad.ops.im2col import patches
 from mindgrad.ops.layout import reshape
@@ -27,10 +28,7 @@ __all__ = ["PSNR", "SSIM", "CentralCrop", "ImageGradients", "Unfold"]
 
 def _images(owner: str, img1: Any, img2: Any) -> tuple[Tensor, Tensor]:
     first, second = operands_of_one_shape(owner, img1=img1, img2=img2)
-    if first.ndim != 4:
-        raise ValueError(
-            f"For '{owner}', images must have the shape (n, c, h, w), but their shape is {first.shape}."
-        )
+    check_axes(first, "(n, c, h, w)", owner, "images")
     if not first.dtype.is_inexact:
         first, second = cast(first, float32), cast(second, float32)
     return first, second

@@ -10,8 +10,8 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import check_data_format, parameter
 from mindgrad.ops import normalization
-from mindgrad.ops.activation import number, real_operand
-from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import number, share, sizes, whole_number
 from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations import layer_ops
@@ -21,13 +21,6 @@ __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
     "InstanceNorm3d", "LayerNorm",
 ]  # fmt: skip
-
-
-def _share(owner: str, momentum: Any) -> float:
-    share = number(momentum, owner, "momentum")
-    if not 0 <= share <= 1:
-        raise ValueError(f"For '{owner}', the 'momentum' must be from 0 to 1, but got {momentum}.")
-    return share
 
 
 class BatchNorm(Cell):
@@ -56,7 +49,7 @@ class BatchNorm(Cell):
         owner = type(self).__name__
         self.num_features = whole_number(num_features, owner, "num_features", 1)
         self.eps = number(eps, owner, "eps")
-        self.momentum = _share(owner, momentum)
+        self.momentum = share(momentum, owner, "momentum")
         self.affine = flag(affine, owner, "affine")
         if use_batch_statistics is not None and not isinstance(use_batch_statistics, bool):
             raise ValueError(
@@ -322,7 +315,7 @@ class _InstanceNorm(Cell):
         owner = type(self).__name__
         self.num_features = whole_number(num_features, owner, "num_features", 1)
         self.eps = number(eps, owner, "eps")
-        self.momentum = _share(owner, momentum)
+        self.momentum = share(momentum, owner, "momentum")
         self.affine = flag(affine, owner, "affine")
         shape = (self.num_features,)
         self.moving_mean = parameter(owner, "zeros", shape, "moving_mean", dtype, False)

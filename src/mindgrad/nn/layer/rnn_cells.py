@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.common.initializer import Uniform
 from mindgrad.core.ir.dtype import float32
@@ -101,10 +102,7 @@ class RNNCell(_RecurrentCell):
         nonlinearity: str = "tanh",
         dtype: Any = float32,
     ) -> None:
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(
-                f"For 'RNNCell', the 'nonlinearity' must be 'tanh' or 'relu', but got {nonlinearity!r}."
-            )
+        one_of(nonlinearity, ("tanh", "relu"), "RNNCell", "nonlinearity")
         object.__setattr__(self, "kind", nonlinearity)
         super().__init__(input_size, hidden_size, has_bias, dtype)
         self.nonlinearity = nonlinearity

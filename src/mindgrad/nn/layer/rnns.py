@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import one_of
 from mindgrad.common.initializer import Uniform
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.ir.dtype import float32, int32
@@ -16,8 +17,8 @@ from mindgrad.nn.layer.dropout import Dropout
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.nn.layer.recurrence import GATES, STEPS, affine
 from mindgrad.ops import arithmetic, comparison, creation, joining, layout, movement
-from mindgrad.ops.activation import number, real_operand
-from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import number, whole_number
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.recurrence import over_time
@@ -286,10 +287,7 @@ _DOC = """{what}
 
 class RNN(_Recurrent):
     def __init__(self, *args: Any, nonlinearity: str = "tanh", **kwargs: Any) -> None:
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(
-                f"For 'RNN', the 'nonlinearity' must be 'tanh' or 'relu', but got {nonlinearity!r}."
-            )
+        one_of(nonlinearity, ("tanh", "relu"), "RNN", "nonlinearity")
         object.__setattr__(self, "kind", nonlinearity)
         super().__init__(*args, **kwargs)
         self.nonlinearity = nonlinearity

@@ -12,7 +12,8 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.function_cells import FunctionCell, cells_of, function_cells
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss
-from mindgrad.ops import activation, alignments, arithmetic, classification, likelihoods, losses, math
+from mindgrad.ops import alignments, arithmetic, classification, likelihoods, losses, math
+from mindgrad.ops.arguments import number as number_of
 from mindgrad.ops.clipping import minimum
 from mindgrad.ops.losses import operands_of_one_shape
 from mindgrad.ops.operations.base import Attribute, anything, boolean, integer, number
@@ -216,7 +217,7 @@ class TripletMarginWithDistanceLoss(LossBase):
             )
         self.distance_function = distance_function or _distance
         self.swap = flag(swap, owner, "swap")
-        self.margin = activation.number(margin, owner, "margin")
+        self.margin = number_of(margin, owner, "margin")
         if self.margin < 0:
             raise ValueError(f"For '{owner}', the 'margin' must be at least 0, but got {margin}.")
 

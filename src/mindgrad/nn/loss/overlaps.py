@@ -9,6 +9,7 @@ from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.ops import activation, arithmetic, classification, indexing, layout, math
+from mindgrad.ops.arguments import number
 from mindgrad.ops.class_labels import class_labels
 from mindgrad.ops.losses import operands_of_one_shape
 from mindgrad.ops.operands import cast, operand
@@ -51,7 +52,7 @@ class DiceLoss(LossBase):
 
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
-        self.smooth = activation.number(smooth, "DiceLoss", "smooth")
+        self.smooth = number(smooth, "DiceLoss", "smooth")
 
     def construct(self, logits: Any, labels: Any) -> Tensor:
         return dice("DiceLoss", logits, labels, self.smooth)
@@ -147,7 +148,7 @@ class FocalLoss(LossBase):
     def __init__(self, weight: Any = None, gamma: float = 2.0, reduction: str = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
-        self.gamma = activation.number(gamma, "FocalLoss", "gamma")
+        self.gamma = number(gamma, "FocalLoss", "gamma")
 
     def construct(self, logits: Any, labels: Any) -> Tensor:
         operator = "FocalLoss"

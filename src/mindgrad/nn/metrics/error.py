@@ -29,11 +29,7 @@ class _MeanOverSamples(MeanMetric):
             TypeError: If an input is not a Tensor, list, or array.
         """
         predicted, true = self._arrays(inputs)
-        if predicted.shape != true.shape:
-            raise ValueError(
-                f"For '{type(self).__name__}', predictions and labels must have the same shape, but got "
-                f"{predicted.shape} and {true.shape}."
-            )
+        self._check_shapes(predicted, true)
         self._total += float(self._error(predicted - true).sum())
         self._count += true.shape[0] if true.ndim else 1
 

@@ -110,6 +110,13 @@ class Metric(metaclass=ABCMeta):
             f"{type(data).__name__}."
         )
 
+    def _check_shapes(self, predicted: np.ndarray, true: np.ndarray) -> None:
+        if predicted.shape != true.shape:
+            raise ValueError(
+                f"For '{type(self).__name__}', predictions and labels must have the same shape, but got "
+                f"{predicted.shape} and {true.shape}."
+            )
+
     def _arrays(self, inputs: Any, count: int = 2) -> list[np.ndarray]:
         if len(inputs) != count:
             raise ValueError(
@@ -208,11 +215,7 @@ class EvaluationBase(Metric):
                 f"or one-hot labels of the same shape, but got {predicted.shape} and {true.shape}."
             )
         if self._type == "multilabel":
-            if predicted.shape != true.shape:
-                raise ValueError(
-                    f"For '{type(self).__name__}', predictions and labels must have the same shape, but got "
-                    f"{predicted.shape} and {true.shape}."
-                )
+            self._check_shapes(predicted, true)
             if not np.isin(predicted, (0, 1)).all() or not np.isin(true, (0, 1)).all():
                 raise ValueError(
                     f"For '{type(self).__name__}', with eval_type='multilabel', predictions and labels "

@@ -48,11 +48,7 @@ class Dice(MeanMetric):
             ValueError: If the number of inputs is not two, or their shapes differ.
         """
         predicted, true = self._arrays(inputs)
-        if predicted.shape != true.shape:
-            raise ValueError(
-                "For 'Dice.update', predictions and labels must have the same shape, but got "
-                f"{predicted.shape} and {true.shape}."
-            )
+        self._check_shapes(predicted, true)
         self._count += len(true)
         squares = float(np.vdot(predicted, predicted) + np.vdot(true, true))
         self._total += 2 * float(np.vdot(predicted, true)) / (squares + self.smooth)

@@ -8,11 +8,12 @@ import numpy as np
 
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad._checkparam import check_string, check_value_type
-from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.base.scipy_modules import SciPyModule
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
 
+_ndimage = SciPyModule("ndimage")
 _documented = SharedSections("""
     Args:
         distance_metric (str): distance between two elements: ``"euclidean"``, ``"chessboard"``, or
@@ -27,7 +28,7 @@ _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 def _outline(region: np.ndarray) -> np.ndarray:
     """Return the elements of a region that touch its exterior."""
-    return region ^ scipy_module("ndimage").binary_erosion(region)
+    return region ^ _ndimage.binary_erosion(region)
 
 
 def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
@@ -44,10 +45,8 @@ def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarra
     if not other.any():
         return np.full(np.count_nonzero(outline), np.inf)
     if metric == "euclidean":
-        return np.asarray(scipy_module("ndimage").distance_transform_edt(~other)[outline])
-    return np.asarray(
-        scipy_module("ndimage").distance_transform_cdt(~other, metric=metric)[outline], np.float64
-    )
+        return np.asarray(_ndimage.distance_transform_edt(~other)[outline])
+    return np.asarray(_ndimage.distance_transform_cdt(~other, metric=metric)[outline], np.float64)
 
 
 class _SurfaceMetric(Metric):

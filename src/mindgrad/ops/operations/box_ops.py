@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.ir.dtype import int64
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import padding, pooling, resizing
@@ -33,11 +34,7 @@ public(
 
 def _resized_line(self: Any, x: Any, size: Any) -> Tensor:
     mode = self.coordinate_transformation_mode
-    if mode not in ("align_corners", "half_pixel"):
-        raise ValueError(
-            f"For 'ResizeLinear1D', the 'coordinate_transformation_mode' must be 'align_corners' or "
-            f"'half_pixel', but got {mode!r}."
-        )
+    one_of(mode, ("align_corners", "half_pixel"), "ResizeLinear1D", "coordinate_transformation_mode")
     (length,) = size.asnumpy().tolist() if isinstance(size, Tensor) else size
     return resizing.interpolate(x, length, mode="linear", align_corners=mode == "align_corners")
 

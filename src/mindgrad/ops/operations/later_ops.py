@@ -15,6 +15,7 @@ from mindgrad.ops import (
     ordering,
     quantiles,
 )
+from mindgrad.ops.arguments import check_axes
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import anything, classes, operation
 from mindgrad.ops.registry import public
@@ -86,10 +87,7 @@ def _im2col(self: Any, x: Any) -> Tensor:
 
 def _col2im(self: Any, x: Any, output_size: Any) -> Tensor:
     columns = operand(x, "Col2Im")
-    if columns.ndim != 4:
-        raise ValueError(
-            f"For 'Col2Im', the input must have the shape (n, c, k, l), but its shape is {columns.shape}."
-        )
+    check_axes(columns, "(n, c, k, l)", "Col2Im")
     n, c, k, count = columns.shape
     flat = layout.reshape(columns, (n, c * k, count))
     return im2col.fold(flat, output_size, self.kernel_size, self.dilation, self.padding, self.stride)

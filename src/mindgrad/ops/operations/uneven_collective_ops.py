@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks
 from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.core.ir.tensor import Tensor
@@ -232,11 +233,7 @@ class BatchISendIRecv(Primitive):
             "receive_shapes": receive_shapes or (), "receive_dtypes": receive_dtypes or (),
         }  # fmt: skip
         for name, value in arguments.items():
-            if not isinstance(value, (tuple, list)):
-                raise TypeError(
-                    f"For 'BatchISendIRecv', the '{name}' must be a tuple or list, but got "
-                    f"{type(value).__name__}."
-                )
+            of_type(value, (tuple, list), "BatchISendIRecv", name, "a tuple or list")
         self.op_types, self.remote_ranks, self.receive_shapes, self.receive_dtypes = map(
             list, arguments.values()
         )

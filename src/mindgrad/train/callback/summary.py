@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from mindgrad._base.checks import one_of
 from mindgrad.core.base.location import warn_user
 from mindgrad.train.callback.base import Callback
 
@@ -114,8 +115,7 @@ class SummaryRecord:
         Raises:
             ValueError: If ``mode`` is neither ``"train"`` nor ``"eval"``.
         """
-        if mode not in ("train", "eval"):
-            raise ValueError(f"For 'set_mode', the 'mode' must be 'train' or 'eval', but got {mode!r}.")
+        one_of(mode, ("train", "eval"), "set_mode", "mode")
         self._mode = mode
 
     def add_value(self, plugin: str, name: str, value: Any) -> None:
