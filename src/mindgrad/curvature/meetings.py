@@ -34,12 +34,15 @@ class Meeting(NamedTuple):
         operands: the values of its operands in the current builder.
         cotangents: the cotangent of its result for each component c of the output. Row n of the cotangent is
             the derivative of component c of row n of the output.
+        steps: the number of iterations if the equation is in the body of a loop. Operands that depend on the
+            iteration, and cotangents, then have a leading axis of the iterations.
     """
 
     equation: Equation
     use: Use
     operands: tuple[Atom, ...]
     cotangents: tuple[Atom, ...]
+    steps: int | None = None
 
 
 def rows_as_vector(y: Atom) -> Atom:
