@@ -145,7 +145,8 @@ def _of_dot(meeting: Meeting, operand: int) -> _Factor | None:
     ])  # fmt: skip
 
     def arranged(x: Atom, labels: Sequence[int]) -> Atom:
-        return _arranged(x, labels, rows, positions, of_weight, steps)
+        arranged = _arranged(x, labels, rows, positions, of_weight, steps)
+        return _unmerged(arranged, meeting.use.rows)
 
     return _Factor(
         equation.inputs[operand].shape, sides,
@@ -164,6 +165,17 @@ def _arranged(
     sizes = [x.shape[at + labels.index(label)] if label in labels else 1 for label in last]
     count = prod([x.shape[at + labels.index(label)] for label in rows])
     return reshape(transpose(x, permutation=tuple(order)), shape=(count, _rest(x, count, sizes), *sizes))
+
+
+def _unmerged(x: Atom, rows: Rows) -> Atom:
+    """Move the part of axis 0 that does not belong to the rows to axis 1."""
+    if (rows.outer, rows.inner) == (1, 1):
+        return x
+    flat, positions, *sizes = x.shape
+    count = flat // (rows.outer * rows.inner)
+    x = reshape(x, shape=(rows.outer, count, rows.inner, positions, *sizes))
+    x = transpose(x, permutation=(1, 0, 2, 3, *range(4, len(x.shape))))
+    return reshape(x, shape=(count, rows.outer * rows.inner * positions, *sizes))
 
 
 def _rest(x: Atom, count: int, sizes: Sequence[int]) -> int:
@@ -197,7 +209,8 @@ def _of_convolution(meeting: Meeting) -> _Factor | None:
         """Permute ``(samples, channels, positions)``, and split the channels into ``sizes``."""
         positions = range(samples + 1, samples + 1 + spatial)
         value = transpose(value, permutation=(*rows, *others, *positions, samples))
-        return reshape(value, shape=(count, _rest(value, count, sizes), *sizes))
+        value = reshape(value, shape=(count, _rest(value, count, sizes), *sizes))
+        return _unmerged(value, meeting.use.rows)
 
     cotangents = []
     for ct in meeting.cotangents:
@@ -249,8 +262,10 @@ def _of_lookup(meeting: Meeting, operand: int, view: View) -> OuterProducts | No
     count = prod([index.shape[axis] for axis in rows])
     lookup = transpose(reshape(index, shape=index.shape[:-1]), permutation=order)
     lookup = reshape(lookup, shape=(count, lookup.type.size // count))
+    shape = (*lookup.shape, 1, table.shape[1])
+    lookup = _unmerged(lookup, meeting.use.rows)
     cotangents = [
-        reshape(transpose(ct, permutation=(*order, size)), shape=(*lookup.shape, 1, table.shape[1]))
+        _unmerged(reshape(transpose(ct, permutation=(*order, size)), shape=shape), meeting.use.rows)
         for ct in meeting.cotangents
     ]
     sides = ((LEFT, table.shape[0]), (RIGHT, table.shape[1]))

@@ -35,10 +35,19 @@ class Rows(NamedTuple):
     Attributes:
         axes: consecutive positions in row-major order of the rows.
         start: the row of the output to which the first row of the value belongs.
+        outer, inner: the flattened axes have the size ``outer · rows · inner``, and element k belongs to row
+            ``k // inner % rows``. They differ from 1 after a reshape that merges the rows with other axes,
+            such as the samples and tokens of logits.
     """
 
     axes: tuple[int, ...]
     start: int
+    outer: int = 1
+    inner: int = 1
+
+    def count(self, shape: Sequence[int]) -> int:
+        """Return the number of rows of a value with the given shape."""
+        return prod([shape[axis] for axis in self.axes]) // (self.outer * self.inner)
 
 
 class Use(NamedTuple):
@@ -128,43 +137,43 @@ def _same_rows(axes: IndexMap, operand: int, rows: Rows) -> Rows | None:
             return None
         positions.append(labels.index(label))
     consecutive = all(b == a + 1 for a, b in zip(positions, positions[1:], strict=False))
-    return Rows(tuple(positions), rows.start) if consecutive else None
+    return rows._replace(axes=tuple(positions)) if consecutive else None
 
 
 def _before_reshape(old: Sequence[int], new: Sequence[int], rows: Rows) -> Rows | None:
     """Return the axes of shape ``old`` that contain the elements of ``rows.axes`` of shape ``new``."""
-    outer = prod(new[: rows.axes[0]])
-    size = prod([new[axis] for axis in rows.axes])
-    first = 0
-    while prod(old[:first]) < outer:
+    outer = prod(new[: rows.axes[0]]) * rows.outer
+    count = rows.count(new)
+    if not prod(old):
+        return None
+    last = 0
+    while prod(old[:last]) % (outer * count):
+        last += 1  # the whole shape is a multiple
+    first = last
+    while outer % prod(old[:first]):
+        first -= 1
+    while first + 1 < last and old[first] == 1:  # skip axes of size 1, which could be chosen as well
         first += 1
-    if prod(old[:first]) != outer:
-        return None
-    for first_axis in range(first, len(old)):  # skip axes of size 1, which could be chosen as well
-        if old[first_axis] != 1:
-            first = first_axis
-            break
-    last = first
-    while last < len(old) and prod(old[first:last]) < size:
+    if first == last:  # one row: any axis of size 1
+        if last == len(old) or old[last] != 1:
+            return None
         last += 1
-    if prod(old[first:last]) != size:
-        return None
-    if last == first:  # one row: any axis of size 1
-        return Rows((first,), rows.start) if first < len(old) and old[first] == 1 else None
-    return Rows(tuple(range(first, last)), rows.start)
+    before = outer // prod(old[:first])
+    return Rows(tuple(range(first, last)), rows.start, before, prod(old[first:last]) // (before * count))
 
 
 def _shift(equation: Equation, operand: int, rows: Rows) -> Rows | None:
     """Return the rows of an operand of a concatenation or slice along the rows, or ``None``."""
     primitive, parameters = equation.primitive, equation.parameters
+    is_split = (rows.outer, rows.inner) != (1, 1)
     inner = prod([equation.outputs[0].shape[axis] for axis in rows.axes[1:]])
-    if primitive is concatenate and parameters["axis"] == rows.axes[0]:
+    if primitive is concatenate and parameters["axis"] == rows.axes[0] and not is_split:
         before = sum(x.shape[rows.axes[0]] for x in equation.inputs[:operand])
         return Rows(rows.axes, rows.start + before * inner)
     if primitive is slice:
         starts, strides = parameters["start"], parameters["strides"]
         x = equation.inputs[operand]
-        whole = all(x.shape[axis] == equation.outputs[0].shape[axis] for axis in rows.axes[1:])
+        whole = all(x.shape[axis] == equation.outputs[0].shape[axis] for axis in rows.axes[not is_split :])
         if whole and all(strides[axis] == 1 for axis in rows.axes):
             return Rows(rows.axes, rows.start - starts[rows.axes[0]] * inner)
     return None

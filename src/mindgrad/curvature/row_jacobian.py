@@ -119,10 +119,23 @@ def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
 
     The result has the shape ``(rows, *operand.shape)``.
     """
+    jacobian = None
     if meeting.equation.primitive is broadcast_in_dim:
-        return _of_broadcast(meeting, cotangent)
-    repeated = _by_relabeling(meeting, operand, cotangent)
-    return _row_by_row(meeting, operand, cotangent) if repeated is None else repeated
+        jacobian = _of_broadcast(meeting, cotangent)
+    if jacobian is None:
+        jacobian = _by_relabeling(meeting, operand, cotangent)
+    if jacobian is None:
+        jacobian = _row_by_row(meeting, operand, cotangent)
+    return folded(jacobian, meeting.use.rows)
+
+
+def folded(x: Atom, rows: Rows) -> Atom:
+    """Sum the elements along axis 0 that belong to the same row."""
+    if (rows.outer, rows.inner) == (1, 1):
+        return x
+    count = x.shape[0] // (rows.outer * rows.inner)
+    split = reshape(x, shape=(rows.outer, count, rows.inner, *x.shape[1:]))
+    return reduce_sum(split, axes=(0, 2))
 
 
 def _of_broadcast(meeting: Meeting, cotangent: Atom) -> Atom:
