@@ -234,7 +234,10 @@ class CurvatureOperator(iterative.LinearOperator):
     @property
     def is_small(self) -> bool:
         """Whether ``memory`` suffices to store the matrix and its factor."""
-        return _DENSE_COPIES * self.shape[0] ** 2 * self.dtype.itemsize <= self.memory
+        return self._fits(self.shape[0])
+
+    def _fits(self, size: int) -> bool:
+        return _DENSE_COPIES * size**2 * self.dtype.itemsize <= self.memory
 
     def solve(
         self, b: Any, damping: float = 0.0, rtol: float | None = None, maxiter: int | None = None
@@ -279,7 +282,8 @@ class CurvatureOperator(iterative.LinearOperator):
     def _solve_dense(self, b: np.ndarray, damping: float) -> np.ndarray:
         matrix = self.to_dense()
         matrix[np.diag_indices(len(matrix))] += damping
-        return solve_symmetric(matrix, b, self.is_semidefinite, self._singular(damping))
+        solve = solve_symmetric if self.is_semidefinite else solve_general
+        return solve(matrix, b, self._singular(damping))
 
     def _solve_iteratively(
         self, b: np.ndarray, damping: float, rtol: float | None, maxiter: int | None
@@ -331,18 +335,26 @@ class CurvatureOperator(iterative.LinearOperator):
         return []
 
 
-def solve_symmetric(
-    matrix: np.ndarray, b: np.ndarray, is_semidefinite: bool, error: Exception | None = None
-) -> np.ndarray:
-    """Solve a symmetric system; raise ``error`` if the reciprocal condition number is below epsilon.
+def solve_symmetric(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.ndarray:
+    """Solve a positive definite system by a Cholesky factorization, which overwrites ``matrix``.
 
-    The matrix may be overwritten.
+    Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
     """
-    error = error or np.linalg.LinAlgError("The matrix is singular to working precision.")
+    return _solved(matrix, b, error, ("potrf", "pocon", "potrs"))
+
+
+def solve_general(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.ndarray:
+    """Solve a system by an LU factorization, which overwrites ``matrix``.
+
+    Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
+    """
+    return _solved(matrix, b, error, ("getrf", "gecon", "getrs"))
+
+
+def _solved(matrix: np.ndarray, b: np.ndarray, error: Exception, names: tuple[str, ...]) -> np.ndarray:
     norm = np.abs(matrix).sum(axis=0).max()
     if not np.isfinite(norm) or norm == 0:
         raise error
-    names = ("potrf", "pocon", "potrs") if is_semidefinite else ("getrf", "gecon", "getrs")
     factorize, condition, substitute = dense.get_lapack_funcs(names, (matrix,))
     *factor, info = factorize(matrix, overwrite_a=True)
     if info == 0:
