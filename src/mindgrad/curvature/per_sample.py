@@ -35,12 +35,9 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, convert, resha
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.curvature.objective import Objective, derivatives
 from mindgrad.curvature.outer_products import OuterProducts, arrange
-from mindgrad.curvature.row_derivatives import RowDerivatives, contraction_of
+from mindgrad.curvature.row_derivatives import RowDerivatives, contraction_of, moments_of_products
 
 __all__ = ["clipped_gradient", "per_sample_gradients", "per_sample_norms", "second_moments"]
-
-#: bytes of per-sample gradients of one weight, above which second moments are summed sample by sample
-_MANY_BYTES = 2**26
 
 
 def per_sample_gradients(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
@@ -290,24 +287,8 @@ def _moment_rule(rows: RowDerivatives) -> list[Atom]:
             results.append(reduce_sum(matrix * matrix, axes=(0,)))
             continue
         (left,), (right,) = rows.factors(k)
-        results.append(arrange(_moments_of_products(left, right), products[0].sides, w.shape))
+        results.append(arrange(moments_of_products(left, right), products[0].sides, w.shape))
     return results
-
-
-def _moments_of_products(left: Atom, right: Atom) -> Atom:
-    if left.shape[1] == 1:
-        return dot(left * left, right * right, contract=((0, 1), (0, 1)), batch=((2,), (2,)))
-    shape = (left.shape[2], left.shape[3], right.shape[3])
-    if left.shape[0] * prod(shape) * left.dtype.numpy.itemsize <= _MANY_BYTES:
-        gradients = contraction_of(left, right)
-        return reduce_sum(gradients * gradients, axes=(0,))
-    builder = Builder()
-    with building(builder):
-        total = builder.input(tensor_type(left.dtype, shape))
-        parts = [builder.input(x.type.with_shape(x.shape[1:])) for x in (left, right)]
-        gradient = dot(*parts, contract=((0,), (0,)), batch=((1,), (1,)))
-        body = builder.close([total + gradient * gradient])
-    return scan(zeros(total.type), left, right, body=body, length=left.shape[0], consts=0, carries=1)[0]
 
 
 def _clipped_rule(rows: RowDerivatives, bound: Atom) -> list[Atom]:

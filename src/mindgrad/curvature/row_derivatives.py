@@ -8,12 +8,17 @@ the whole Jacobian is computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from mindgrad.core.control.lazy import expand_lazy
-from mindgrad.core.ir.build import Builder
+from mindgrad.core.control.scan import scan
+from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.graph import Atom, Equation, Variable
+from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.comparisons import equal
 from mindgrad.core.primitives.contraction import dot
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, iota, reshape
 from mindgrad.core.transforms.apply_rule import between
@@ -23,7 +28,7 @@ from mindgrad.curvature.outer_products import OuterProducts, arrange, outer_prod
 from mindgrad.curvature.row_axes import dependent_variables
 from mindgrad.curvature.row_jacobian import jacobians, placed_rows, row_jacobian_rule, values_of
 
-__all__ = ["RowDerivatives", "contraction_of"]
+__all__ = ["RowDerivatives", "contraction_of", "moments_of_products"]
 
 
 class RowDerivatives:
@@ -92,8 +97,7 @@ class RowDerivatives:
         """Emit the Jacobian by one weight, from its outer products if it is structured."""
         if not self.products[index]:
             return self.jacobians([index])[0]
-        left, right = self.factors(index)
-        matrices = [contraction_of(a, b) for a, b in _pairs(left, right)]
+        matrices = [contraction_of(a, b) for a, b in self.pairs(index)]
         shape = self.weights[index].shape
         parts = [arrange(m, self.products[index][0].sides, shape) for m in matrices]  # type: ignore[index]
         if len(parts) == 1:
@@ -120,12 +124,21 @@ class RowDerivatives:
             joined.append([_along_positions([x[c] for x in columns]) for c in range(count)])
         return joined[0], joined[1]
 
-    def _dense(self, product: OuterProducts, side: int) -> list[Atom]:
-        """Return a factor with one row for each row of the output, and lookups as unit vectors."""
+    def pairs(self, index: int) -> list[tuple[Atom, Atom]]:
+        """Emit the factors of :meth:`factors` as one pair for each component of the output."""
+        left, right = self.factors(index)
+        count = max(len(left), len(right))
+        return list(zip(left * (count // len(left)), right * (count // len(right)), strict=True))
+
+    def vectors(self, product: OuterProducts, side: int) -> list[Atom]:
+        """Return the left (0) or right (1) factor of one equation, with lookups as unit vectors."""
         factor = (product.left, product.right)[side]
         if factor[0] is None:
             factor = (unit_vectors(product.lookup, product.sides[0][1], product.cotangents[0]),)
-        return [self.placed(x, product) for x in factor]  # type: ignore[arg-type]
+        return list(factor)  # type: ignore[arg-type]
+
+    def _dense(self, product: OuterProducts, side: int) -> list[Atom]:
+        return [self.placed(x, product) for x in self.vectors(product, side)]
 
     def placed(self, x: Atom, product: OuterProducts) -> Atom:
         """Move the rows of an equation to their position among the rows of the output."""
@@ -148,11 +161,6 @@ class RowDerivatives:
         return None
 
 
-def _pairs(left: list[Atom], right: list[Atom]) -> list[tuple[Atom, Atom]]:
-    count = max(len(left), len(right))
-    return list(zip(left * (count // len(left)), right * (count // len(right)), strict=True))
-
-
 def _along_positions(parts: Sequence[Atom]) -> Atom:
     return concatenate(*parts, axis=1) if len(parts) > 1 else parts[0]
 
@@ -168,3 +176,27 @@ def unit_vectors(lookup: Atom | None, size: int, like: Atom) -> Atom:
 def contraction_of(left: Atom, right: Atom) -> Atom:
     """Emit Σ_t left[n, t] ⊗ right[n, t] in each block, of shape ``(rows, blocks, size, size)``."""
     return dot(left, right, contract=((1,), (1,)), batch=((0, 2), (0, 2)))
+
+
+def moments_of_products(left: Atom, right: Atom) -> Atom:
+    """Emit Σ_n (Σ_t left[n, t] ⊗ right[n, t])², the sum of the squared elements of all rows.
+
+    The result has the shape ``(blocks, left size, right size)``.
+    """
+    if left.shape[1] == 1:
+        return dot(left * left, right * right, contract=((0, 1), (0, 1)), batch=((2,), (2,)))
+    shape = (left.shape[2], left.shape[3], right.shape[3])
+    if left.shape[0] * prod(shape) * left.dtype.numpy.itemsize <= _MANY_BYTES:
+        gradients = contraction_of(left, right)
+        return reduce_sum(gradients * gradients, axes=(0,))
+    builder = Builder()
+    with building(builder):
+        total = builder.input(tensor_type(left.dtype, shape))
+        parts = [builder.input(x.type.with_shape(x.shape[1:])) for x in (left, right)]
+        gradient = dot(*parts, contract=((0,), (0,)), batch=((1,), (1,)))
+        body = builder.close([total + gradient * gradient])
+    return scan(zeros(total.type), left, right, body=body, length=left.shape[0], consts=0, carries=1)[0]
+
+
+#: bytes of the Jacobian of one weight, above which second moments are summed row by row
+_MANY_BYTES = 2**26
