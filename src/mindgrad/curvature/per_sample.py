@@ -76,7 +76,7 @@ def per_sample_gradients(loss: Callable[..., Any], weights: Any, *args: Any) -> 
         :func:`per_sample_norms`: norms, without the gradients.
         :func:`clipped_gradient`: the sum of clipped gradients.
     """
-    objective = Objective("per_sample_gradients", loss, weights, args)
+    objective = Objective("per_sample_gradients", loss, weights, args, needs_all=False)
     return unflatten(objective.space.structure, objective.call(_gradients))
 
 
@@ -116,7 +116,7 @@ def per_sample_norms(loss: Callable[..., Any], weights: Any, *args: Any) -> Tens
         arXiv:2210.00038, compare the two formulas for sequences. mindgrad uses the formula with fewer
         multiplications.
     """
-    return Objective("per_sample_norms", loss, weights, args).call(_norms)
+    return Objective("per_sample_norms", loss, weights, args, needs_all=False).call(_norms)
 
 
 def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
@@ -148,7 +148,7 @@ def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
     See Also:
         :func:`per_sample_norms`: norms of the gradients.
     """
-    objective = Objective("second_moments", loss, weights, args)
+    objective = Objective("second_moments", loss, weights, args, needs_all=False)
     return unflatten(objective.space.structure, objective.call(_moments))
 
 
@@ -187,7 +187,7 @@ def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_nor
     """
     if isinstance(max_norm, bool) or not isinstance(max_norm, (int, float)) or not max_norm > 0:
         raise ValueError(f"For 'clipped_gradient', 'max_norm' must be a positive number, but is {max_norm!r}.")
-    objective = Objective("clipped_gradient", loss, weights, args)
+    objective = Objective("clipped_gradient", loss, weights, args, needs_all=False)
     bound = Tensor(np.asarray(max_norm, objective.space.dtype))
     return unflatten(objective.space.structure, objective.call(_clipped, bound))
 

@@ -23,6 +23,7 @@ from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, iota, reshape
 from mindgrad.core.transforms.apply_rule import between
 from mindgrad.core.transforms.sample_independence import mixing
+from mindgrad.curvature.loop_rows import with_invariants_outside
 from mindgrad.curvature.meetings import Meeting, meetings_of_rows, rows_as_vector
 from mindgrad.curvature.outer_products import OuterProducts, arrange, outer_products, views_of
 from mindgrad.curvature.row_axes import dependent_variables
@@ -53,7 +54,7 @@ class RowDerivatives:
             self.reasons = dict.fromkeys(range(len(self.weights)))
             return
         graph, needed = between(builder, weights, [y])
-        graph = expand_lazy(graph)
+        graph = with_invariants_outside(expand_lazy(graph))
         self.graph = graph
         self.inner = graph.inputs[len(needed) :]
         self.values = values_of(graph, [*needed, *weights])
@@ -68,7 +69,7 @@ class RowDerivatives:
                 influence.setdefault(x, set()).add(k)
         for meeting in self._all:
             for operand in meeting.use.shared:
-                shared = meeting.equation.inputs[operand]
+                shared = meeting.variables[operand]
                 view = views.get(shared)
                 found = None if view is None else outer_products(meeting, operand, view)
                 for k in influence[shared]:
@@ -153,7 +154,7 @@ class RowDerivatives:
         data = [x for x in self.graph.inputs if x not in self.inner and x.shape[:1] == (count,)] if views else []
         for meeting in self._all:
             for operand in meeting.use.shared:
-                shared = meeting.equation.inputs[operand]
+                shared = meeting.variables[operand]
                 for x in data:
                     culprit = mixing(self.graph.equations, x, (0,), shared)
                     if culprit is not None:

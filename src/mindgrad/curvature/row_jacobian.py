@@ -34,6 +34,7 @@ from mindgrad.core.transforms.apply_rule import between
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.jacobians import by_rows
 from mindgrad.core.transforms.reverse import pull_back, reverse
+from mindgrad.curvature.loop_rows import with_invariants_outside
 from mindgrad.curvature.meetings import Meeting, meetings_of_rows, rows_as_vector
 from mindgrad.curvature.row_axes import Rows, dependent_variables
 
@@ -53,7 +54,7 @@ def row_jacobian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Ta
             blocks.append([reshape(x, shape=(y.type.size, *x.shape[len(y.shape) :])) for x in matrices])
             continue
         graph, needed = between(builder, xs, [y])
-        graph = expand_lazy(graph)
+        graph = with_invariants_outside(expand_lazy(graph))
         inputs = [*needed, *xs]
         blocks.append(_jacobian(graph, inputs, graph.inputs[len(needed) :]))
     return [_joined([block[k] for block in blocks]) for k in range(len(xs))]
@@ -95,7 +96,7 @@ def jacobians(
     by_shared: dict[Atom, list[Atom]] = {}
     for meeting in meetings:
         for operand in meeting.use.shared:
-            shared = meeting.equation.inputs[operand]
+            shared = meeting.variables[operand]
             if shared not in dependent:
                 continue
             rows = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
@@ -119,6 +120,8 @@ def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
 
     The result has the shape ``(rows, *operand.shape)``.
     """
+    if meeting.steps is not None:
+        return _sum_over_steps(meeting, operand, cotangent)
     jacobian = None
     if meeting.equation.primitive is broadcast_in_dim:
         jacobian = _of_broadcast(meeting, cotangent)
@@ -127,6 +130,24 @@ def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
     if jacobian is None:
         jacobian = _row_by_row(meeting, operand, cotangent)
     return folded(jacobian, meeting.use.rows)
+
+
+def _sum_over_steps(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
+    """Emit the Jacobian of the iterations of a loop, and return its sum."""
+    steps = meeting.steps
+    assert steps is not None
+    is_stacked = [k not in meeting.use.shared for k in range(len(meeting.operands))] + [True]
+    given = [*meeting.operands, cotangent]
+    builder = Builder()
+    with building(builder):
+        inputs = [
+            builder.input(x.type.with_shape(x.shape[1:]) if yes else x.type, tainted=x.tainted)
+            for x, yes in zip(given, is_stacked, strict=True)
+        ]
+        one = meeting._replace(operands=tuple(inputs[:-1]), steps=None)
+        graph = builder.close([local_jacobian(one, operand, inputs[-1])])
+    (rows,), (at,) = push_batch(graph, given, [0 if yes else None for yes in is_stacked], steps)
+    return reduce_sum(at_front(steps, rows, at), axes=(0,))
 
 
 def folded(x: Atom, rows: Rows) -> Atom:
