@@ -27,7 +27,13 @@ from mindgrad.core.primitives.kinds import accumulate
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import reshape, transpose
-from mindgrad.curvature.kronecker_blocks import Block, DenseBlock, DiagonalBlock, KroneckerBlock, nearest_product
+from mindgrad.curvature.kronecker_blocks import (
+    Block,
+    DenseBlock,
+    DiagonalBlock,
+    KroneckerBlock,
+    nearest_product,
+)
 from mindgrad.curvature.loss_rows import KINDS, loss_derivative, random_state, weighted_rows
 from mindgrad.curvature.objective import Objective, derivatives
 from mindgrad.curvature.operator import DEFAULT_MEMORY, CurvatureOperator
@@ -292,14 +298,15 @@ class BlockDiagonalOperator(CurvatureOperator):
         return x if is_flat else self.space.tree(x)
 
     def _spectra(self, damping: float, factored: bool = False) -> list[np.ndarray]:
-        if not (np.isscalar(damping) and 0 <= damping < np.inf):
+        if isinstance(damping, bool) or not np.isscalar(damping) or not 0 <= damping < np.inf:  # type: ignore[operator]
             raise ValueError(
-                f"For '{self.space.owner}', 'damping' must be a finite nonnegative number, but is {damping!r}."
+                f"For '{self.space.owner}', 'damping' must be a finite nonnegative number, but is "
+                f"{damping!r}."
             )
-        spectra = [block.damped(float(damping), factored) for block in self.blocks]
+        spectra = [block.damped(damping, factored) for block in self.blocks]
         precision = np.finfo(self.dtype).eps
         if any(x.size and not x.min() > precision * x.max() for x in spectra):
-            raise self._singular(float(damping))
+            raise self._singular(damping)
         return spectra
 
     def log_determinant(self, damping: float = 0.0) -> float:
@@ -319,8 +326,12 @@ class BlockDiagonalOperator(CurvatureOperator):
 
     def explain(self) -> str:
         """Return a description that names the block of each weight, its equations, and the reason."""
-        lines = [f"{self.space.owner}: block-diagonal matrix of {self.shape[0]} x {self.shape[1]}, {self.dtype}"]
-        for k, (leaf, block, plan) in enumerate(zip(self.space.leaves, self.blocks, self._plans, strict=True)):  # type: ignore[attr-defined]
+        lines = [
+            f"{self.space.owner}: block-diagonal matrix of {self.shape[0]} x {self.shape[1]}, {self.dtype}"
+        ]
+        for k, (leaf, block, plan) in enumerate(
+            zip(self.space.leaves, self.blocks, self._plans, strict=True)
+        ):  # type: ignore[attr-defined]
             name = getattr(leaf, "name", None) if getattr(leaf, "is_parameter", False) else f"weight {k}"
             if isinstance(block, KroneckerBlock):
                 count, left, right = block.shape
@@ -350,7 +361,9 @@ def _operator(
     owner = options.owner
     for name, value, choices in (("kind", options.kind, KINDS), ("sharing", options.sharing, _SHARING)):
         if value not in choices:
-            raise ValueError(f"For '{owner}', '{name}' must be one of {', '.join(map(repr, choices))}, but is {value!r}.")
+            raise ValueError(
+                f"For '{owner}', '{name}' must be one of {', '.join(map(repr, choices))}, but is {value!r}."
+            )
     if loss is None and options.kind == "empirical":
         raise ValueError(f"For '{owner}', kind='empirical' needs the gradients of a loss. Pass 'loss'.")
     if loss is None and targets is not None:
@@ -366,7 +379,9 @@ def _operator(
     products = [block for block in blocks if isinstance(block, KroneckerBlock)]
     if corrects and products:
         basis = [Tensor(x) for block in products for x in block.eigenvectors]
-        moments, _ = objective.call(_program(objective, options, loss, len(operands), True), state, *operands, *basis)
+        moments, _ = objective.call(
+            _program(objective, options, loss, len(operands), True), state, *operands, *basis
+        )
         for block, x in zip(products, moments, strict=True):
             block.moments = x.asnumpy()
     return BlockDiagonalOperator(objective.space, blocks, plans, memory)
@@ -376,7 +391,9 @@ def _operator(
 _SHARING = ("expand", "reduce", "nearest")
 
 
-def _blocks(space: Any, plans: Sequence[WeightPlan], values: Sequence[np.ndarray], options: _Options) -> list[Block]:
+def _blocks(
+    space: Any, plans: Sequence[WeightPlan], values: Sequence[np.ndarray], options: _Options
+) -> list[Block]:
     blocks: list[Block] = []
     rest = list(values)
     for plan, size in zip(plans, space.sizes, strict=True):
@@ -398,7 +415,9 @@ def _nearest_to_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     The power method alternates between the two factors.
     """
-    right = np.broadcast_to(np.eye(rows.shape[3], dtype=rows.dtype), (rows.shape[1], *rows.shape[3:] * 2)).copy()
+    right = np.broadcast_to(
+        np.eye(rows.shape[3], dtype=rows.dtype), (rows.shape[1], *rows.shape[3:] * 2)
+    ).copy()
     left = right
     for _ in range(_ALTERNATIONS):
         left = np.einsum("nkiq,nkjq->kij", rows @ right, rows, optimize=True)
@@ -429,12 +448,16 @@ def _program(
             targets, basis = operands[:count], operands[count:]
             derivative = loss_derivative(options.owner, run, loss, targets, options.kind)
 
-            def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Tangents = ()) -> list[Atom]:
+            def rule(
+                builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Tangents = ()
+            ) -> list[Atom]:
                 rest = list(extras)
                 random = rest.pop(0)
                 curvature = rest.pop(0) if derivative else None
                 rows = [
-                    RowDerivatives(builder, xs, weighted_rows(y, curvature, options.kind, random, options.samples))
+                    RowDerivatives(
+                        builder, xs, weighted_rows(y, curvature, options.kind, random, options.samples)
+                    )
                     for y in ys
                 ]
                 plans[:] = [_plan(rows, k, options) for k in range(len(xs))]
@@ -496,7 +519,10 @@ def _values(rows: Sequence[RowDerivatives], index: int, plan: WeightPlan, option
         if options.sharing == "nearest":
             return [_row_matrices(rows, index)]
         return [
-            x for one in rows for product in one.products[index] or () for x in _factors(one, product, options)
+            x
+            for one in rows
+            for product in one.products[index] or ()
+            for x in _factors(one, product, options)
         ]
     matrices = []
     for one in rows:
@@ -504,7 +530,9 @@ def _values(rows: Sequence[RowDerivatives], index: int, plan: WeightPlan, option
         flat = reshape(jacobian, shape=(jacobian.shape[0], prod(jacobian.shape[1:])))
         is_dense = plan.block == "dense"
         matrices.append(
-            dot(flat, flat, contract=((0,), (0,)), batch=((), ())) if is_dense else reduce_sum(flat * flat, axes=(0,))
+            dot(flat, flat, contract=((0,), (0,)), batch=((), ()))
+            if is_dense
+            else reduce_sum(flat * flat, axes=(0,))
         )
     total = accumulate(matrices)
     assert total is not None

@@ -217,7 +217,9 @@ def nearest_product(lefts: list[np.ndarray], rights: list[np.ndarray]) -> tuple[
         beta = _normalized(scale * (grams[0] @ alpha), grams[1])
     size = (alpha * (grams[0] @ (scale * (grams[1] @ beta)))).sum(axis=1, keepdims=True)
     left, right = [(w * x).sum(axis=1) for w, x in zip((alpha * size, beta), unit, strict=True)]
-    return left.reshape(lefts[0].shape).astype(lefts[0].dtype), right.reshape(rights[0].shape).astype(rights[0].dtype)
+    return left.reshape(lefts[0].shape).astype(lefts[0].dtype), right.reshape(rights[0].shape).astype(
+        rights[0].dtype
+    )
 
 
 #: steps of the power method. The largest singular value dominates, because all terms are nonnegative

@@ -3,8 +3,8 @@
     carry[t + 1] = body(w, carry[t], x[t])
 
 The rows of a carry are at the same axes in all iterations. A fixpoint iteration finds them: it follows the
-outputs of the body backwards, and repeats until the rows of each carry agree at the start and at the end of an
-iteration. If they do not agree, or if a value inside the loop is shared by all rows but depends on the
+outputs of the body backwards, and repeats until the rows of each carry agree at the start and at the end
+of an iteration. If they do not agree, or if a value inside the loop is shared by all rows but depends on the
 iteration, the whole loop counts as one equation.
 """
 
@@ -44,7 +44,10 @@ class LoopUse(NamedTuple):
 
 
 def loop_use(
-    equation: Equation, results: Sequence[Rows | None], is_moving: tuple[bool, ...], weights: Sequence[Variable]
+    equation: Equation,
+    results: Sequence[Rows | None],
+    is_moving: tuple[bool, ...],
+    weights: Sequence[Variable],
 ) -> LoopUse | None:
     """Return how a loop uses its operands, or ``None`` if the rows mix or change their axes.
 
@@ -81,7 +84,9 @@ def loop_use(
     if not shared <= set(body.inputs[:consts]) or not shared.isdisjoint(rows_of):
         return None
     operands = [rows_of.get(x) if x in moving else None for x in body.inputs]
-    operands[consts:end] = [rows if x in moving else None for x, rows in zip(body.inputs[consts:end], wanted, strict=False)]
+    operands[consts:end] = [
+        rows if x in moving else None for x, rows in zip(body.inputs[consts:end], wanted, strict=False)
+    ]
     operands[end:] = [_shifted(rows, 1) for rows in operands[end:]]
     operands = [rows if moves else None for rows, moves in zip(operands, is_moving, strict=True)]
     return LoopUse(tuple(operands), is_moving, uses)
@@ -114,8 +119,8 @@ def moved_loop(
 ) -> tuple[list[Variable], Sequence[Atom], list[tuple[Atom | None, ...]]]:
     """Emit a loop with an offset in each iteration for the result of each meeting.
 
-    Returns the offsets, which are new inputs of ``builder`` with a leading axis of the iterations, the results
-    of the loop, and the operands of each meeting. The latter have a leading axis of the iterations, too.
+    Returns the offsets, which are new inputs of ``builder`` with a leading axis of the iterations, the
+    results of the loop, and the operands of each meeting. The latter have a leading axis of the iterations, too.
     Shared operands are ``None``.
     """
     parameters = equation.parameters

@@ -1,7 +1,7 @@
 """Rows of an output, weighted so that their squared Jacobian is a curvature matrix.
 
     exact         z[n] = R[n]ᵀ y[n]          R[n] R[n]ᵀ = H[n], the Hessian of the loss of row n
-    monte_carlo   z[n] = ξ[n]ᵀ R[n]ᵀ y[n]    ξ[n]: random signs, so that E[ξ ξᵀ] = I
+    monte_carlo   z[n] = ξ[n]ᵀ R[n]ᵀ y[n]    ξ[n]: k columns of random signs / √k, so that E[ξ ξᵀ] = I
     empirical     z[n] = ∇loss[n]ᵀ y[n]
 
 With constant weights R, the Gauss–Newton matrix Σ_n J[n]ᵀ H[n] J[n] of y is the matrix Σ_n Jz[n]ᵀ Jz[n] of z.
@@ -124,4 +124,5 @@ def _safe_sqrt(x: Atom) -> Atom:
 def _signs(state: Atom, type: Any) -> Atom:
     bits, _ = random_bits(state, shape=type.shape, seeds=(0, 0))
     is_low = less(bits, full(tensor_type(uint32, type.shape), 2**31))
-    return select(is_low, ones(type), full(type, -1.0))
+    size = 1 / np.sqrt(type.shape[2])
+    return select(is_low, full(type, size), full(type, -size))

@@ -22,7 +22,6 @@ import numpy as np
 
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import index_map
-from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.convolution import conv
@@ -190,7 +189,11 @@ def _of_convolution(meeting: Meeting) -> _Factor | None:
     x, w = meeting.operands
     if meeting.steps is not None:
         return None
-    spatial, is_last, groups = len(w.shape) - 2, bool(equation.parameters.get("channels_last")), equation.parameters["groups"]
+    spatial, is_last, groups = (
+        len(w.shape) - 2,
+        bool(equation.parameters.get("channels_last")),
+        equation.parameters["groups"],
+    )
     samples = len(x.shape) - spatial - 1
     if any(axis >= samples for axis in rows):
         return None
@@ -233,7 +236,10 @@ def _patches(x: Atom, samples: int, kernel: Shape, window: dict) -> Atom | None:
     lead = (0,) * (samples + 1)
     low, high = ((*lead, *[pair[k] for pair in padding]) for k in (0, 1))
     x = pad(x, low=low, high=high, interior=(*lead, *[n - 1 for n in window["lhs_dilation"]]))
-    sizes = [n - (k - 1) * d for n, k, d in zip(x.shape[samples + 1 :], kernel, window["rhs_dilation"], strict=True)]
+    sizes = [
+        n - (k - 1) * d
+        for n, k, d in zip(x.shape[samples + 1 :], kernel, window["rhs_dilation"], strict=True)
+    ]
     parts = []
     for offset in np.ndindex(*kernel):
         start = (*lead, *[k * d for k, d in zip(offset, window["rhs_dilation"], strict=True)])
@@ -242,7 +248,9 @@ def _patches(x: Atom, samples: int, kernel: Shape, window: dict) -> Atom | None:
         parts.append(reshape(part, shape=(*part.shape[: samples + 1], 1, *part.shape[samples + 1 :])))
     joined = concatenate(*parts, axis=samples + 1) if len(parts) > 1 else parts[0]
     shape = joined.shape
-    return reshape(joined, shape=(*shape[:samples], shape[samples] * shape[samples + 1], *shape[samples + 2 :]))
+    return reshape(
+        joined, shape=(*shape[:samples], shape[samples] * shape[samples + 1], *shape[samples + 2 :])
+    )
 
 
 # --- lookups -------------------------------------------------------------------------------------
@@ -334,7 +342,9 @@ def _before_slice(factor: _Factor, step: Equation) -> _Factor | None:
 
     def padded(value: Atom, side: str) -> Atom:
         has = [own in (side, BOTH) for own in factor.sides]
-        amounts = [(0, 0, *[n if yes else 0 for n, yes in zip(ns, has, strict=True)]) for ns in (low, high, interior)]
+        amounts = [
+            (0, 0, *[n if yes else 0 for n, yes in zip(ns, has, strict=True)]) for ns in (low, high, interior)
+        ]
         return pad(value, low=amounts[0], high=amounts[1], interior=amounts[2])
 
     return factor.moved(padded, factor.sides, tuple(sizes))
@@ -378,7 +388,10 @@ def _flattened(meeting: Meeting, factor: _Factor) -> OuterProducts:
 
     def joined(x: Atom, own: str) -> Atom:
         order = (0, 1, *axes[BOTH], *axes[own], *axes[RIGHT if own == LEFT else LEFT])
-        return reshape(transpose(x, permutation=order), shape=(*x.shape[:2], blocks, _rest(x, prod(x.shape[:2]), (blocks,))))
+        return reshape(
+            transpose(x, permutation=order),
+            shape=(*x.shape[:2], blocks, _rest(x, prod(x.shape[:2]), (blocks,))),
+        )
 
     operand, cotangents = joined(factor.operand, RIGHT), tuple([joined(ct, LEFT) for ct in factor.cotangents])
     merged: list[tuple[str, int]] = []
@@ -394,7 +407,12 @@ def _flattened(meeting: Meeting, factor: _Factor) -> OuterProducts:
         return OuterProducts(meeting.equation, meeting.use.rows, tuple(merged), cotangents, (operand,), True)
     exchanged = {LEFT: RIGHT, RIGHT: LEFT, BOTH: BOTH}
     return OuterProducts(
-        meeting.equation, meeting.use.rows, tuple([(exchanged[side], n) for side, n in merged]), (operand,), cotangents, False
+        meeting.equation,
+        meeting.use.rows,
+        tuple([(exchanged[side], n) for side, n in merged]),
+        (operand,),
+        cotangents,
+        False,
     )
 
 

@@ -151,7 +151,9 @@ class RowDerivatives:
         """Return an equation that certainly mixes rows, or ``None``."""
         count = self.y.shape[0]
         views = dependent_variables(self.graph.equations, self.inner) if hasattr(self, "graph") else set()
-        data = [x for x in self.graph.inputs if x not in self.inner and x.shape[:1] == (count,)] if views else []
+        data = (
+            [x for x in self.graph.inputs if x not in self.inner and x.shape[:1] == (count,)] if views else []
+        )
         for meeting in self._all:
             for operand in meeting.use.shared:
                 shared = meeting.variables[operand]

@@ -256,8 +256,11 @@ def _pulled_to_weights(
     inner = Graph(graph.inputs, live_equations(graph.equations, shared), shared)
     positions = [graph.inputs.index(x) for x in weights]
     whole = reverse(inner, positions)
-    derivative = Graph(whole.inputs, live_equations(whole.equations, whole.outputs[len(shared) :]),
-                       whole.outputs[len(shared) :])
+    derivative = Graph(
+        whole.inputs,
+        live_equations(whole.equations, whole.outputs[len(shared) :]),
+        whole.outputs[len(shared) :],
+    )
     count = next(iter(rows.values())).shape[0]
     operands = [*[values[x] for x in graph.inputs], *rows.values()]
     axes = [*[None] * len(graph.inputs), *[0] * len(shared)]
