@@ -119,9 +119,8 @@ def moved_loop(
 ) -> tuple[list[Variable], Sequence[Atom], list[tuple[Atom | None, ...]]]:
     """Emit a loop with an offset in each iteration for the result of each meeting.
 
-    Returns the offsets, which are new inputs of ``builder`` with a leading axis of the iterations, the
-    results of the loop, and the operands of each meeting. The latter have a leading axis of the iterations, too.
-    Shared operands are ``None``.
+    Returns the offsets, the results of the loop, and the operands of each meeting. Offsets and operands have
+    a leading axis of the iterations. Shared operands are ``None``.
     """
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
@@ -134,12 +133,12 @@ def moved_loop(
         stacked = []
         for each in body.equations:
             given = [values.get(x, x) for x in each.inputs]
-            results = list(inner.emit_again(each, given))
+            made = list(inner.emit_again(each, given))
             if each in meetings:
                 kept = [None if k in use.inner[each].shared else x for k, x in enumerate(given)]
                 stacked.append((each, kept))
-                results[0] = results[0] + slices[meetings.index(each)]
-            values.update(zip(each.outputs, results, strict=True))
+                made[0] = made[0] + slices[meetings.index(each)]
+            values.update(zip(each.outputs, made, strict=True))
         outputs = [values.get(y, y) for y in body.outputs]
         stacks = [x for _, kept in stacked for x in kept if x is not None]
         graph = inner.close([*outputs, *stacks])

@@ -247,7 +247,7 @@ def _squared_norms(rows: RowDerivatives) -> Atom:
 
 def _squared_norm_of_products(rows: RowDerivatives, index: int, products: list[OuterProducts]) -> Atom:
     if len(products) == 1 and products[0].lookup is not None:
-        squares = _gram(products[0].right[0], products[0].lookup)
+        squares = _gram(products[0].cotangents[0], products[0].lookup)
         return rows.placed(squares, products[0])
     (left,), (right,) = rows.factors(index)
     positions, height, width = left.shape[1], left.shape[3], right.shape[3]
