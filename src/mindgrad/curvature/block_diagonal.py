@@ -83,7 +83,9 @@ class BlockDiagonalOperator(CurvatureOperator):
         maxiter: int | None = None,
         factored: bool = False,
     ) -> Any:
-        """Return the solution x of ``(A + damping I) x = b``, from eigendecompositions of the factors.
+        """Return the solution x of ``(A + damping I) x = b``.
+
+        The solution uses the eigendecompositions of the factors.
 
         Args:
             b (numpy.ndarray or container): flat vector, or a container with the structure of the weights.
@@ -104,7 +106,9 @@ class BlockDiagonalOperator(CurvatureOperator):
         return self._power(b, damping, -1.0, factored)
 
     def inverse_root(self, b: Any, damping: float = 0.0) -> Any:
-        """Return ``(A + damping I)^(−1/2) b``, for samples of a Gaussian with precision ``A + damping I``.
+        """Return ``(A + damping I)^(−1/2) b``.
+
+        With normal numbers b, the result is a sample of a Gaussian with precision ``A + damping I``.
 
         Args:
             b (numpy.ndarray or container): flat vector, or a container with the structure of the weights.
@@ -158,7 +162,7 @@ class BlockDiagonalOperator(CurvatureOperator):
         return float(sum(np.log(x).sum(dtype=np.float64) for x in self._spectra(damping)))
 
     def explain(self) -> str:
-        """Return a description that names the block of each weight, its equations, and the reason."""
+        """Return a description of the block of each weight, with its equations."""
         lines = [
             f"{self.space.owner}: block-diagonal matrix of {self.shape[0]} x {self.shape[1]}, {self.dtype}"
         ]

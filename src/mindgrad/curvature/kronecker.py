@@ -178,7 +178,7 @@ def ekfac(
         >>> x = ms.Tensor([[1.0, 0.0], [0.0, 2.0]])
         >>> A = ms.curvature.ekfac(lambda w, x: (x @ w) ** 2, w, x)
         >>> print(A.trace())
-        72.0
+        69.0
 
     See Also:
         :func:`kfac`: the approximation without the correction.
@@ -257,9 +257,9 @@ def _blocks(
 
 
 def _nearest_to_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Kronecker product nearest to Σ_n J[n] J[n]ᵀ for rows J of shape ``(rows, blocks, P, Q)``.
+    """Return the Kronecker product nearest to the sum of squares of Jacobians.
 
-    The power method alternates between the two factors.
+    ``rows`` has the shape ``(rows, blocks, P, Q)``. The power method alternates between the two factors.
     """
     right = np.broadcast_to(
         np.eye(rows.shape[3], dtype=rows.dtype), (rows.shape[1], *rows.shape[3:] * 2)
@@ -403,7 +403,7 @@ def _factors(rows: RowDerivatives, product: OuterProducts, options: _Options) ->
 
 
 def _row_matrices(rows: Sequence[RowDerivatives], index: int) -> Atom:
-    """Emit the Jacobians of all rows and components, of shape ``(rows, blocks, left, right)``."""
+    """Emit all Jacobians, of shape ``(rows, blocks, left, right)``."""
     matrices = [contraction_of(a, b) for one in rows if one.products[index] for a, b in one.pairs(index)]
     return _stacked(matrices)
 
@@ -431,6 +431,6 @@ def _moments(rows: Sequence[RowDerivatives], plans: Sequence[WeightPlan], basis:
 
 
 def _rotated(x: Atom, basis: Atom) -> Atom:
-    """Emit the coordinates of vectors of shape ``(rows, positions, blocks, size)`` in a basis."""
+    """Emit the coordinates of factors in a basis of each block."""
     product = dot(x, basis, contract=((3,), (1,)), batch=((2,), (0,)))
     return transpose(product, permutation=(1, 2, 0, 3))

@@ -1,4 +1,4 @@
-"""Rows in the bodies of loops, so that each iteration counts as an equation of the graph.
+"""Rows in the bodies of loops.
 
     carry[t + 1] = body(w, carry[t], x[t])
 
@@ -49,7 +49,9 @@ def loop_use(
     is_moving: tuple[bool, ...],
     weights: Sequence[Variable],
 ) -> LoopUse | None:
-    """Return how a loop uses its operands, or ``None`` if the rows mix or change their axes.
+    """Return how a loop uses its operands.
+
+    Returns ``None`` if the rows mix or change their axes.
 
     Args:
         equation: a ``scan`` equation.
@@ -151,7 +153,7 @@ def moved_loop(
 
 @memoized
 def with_invariants_outside(graph: Graph) -> Graph:
-    """Return ``graph`` with the equations of loops that depend only on constants of the loop moved outside.
+    """Move equations of loops that depend only on constants outside the loops.
 
     A shared value in a loop is then a constant of the loop.
     """

@@ -40,7 +40,7 @@ Sides = tuple[tuple[str, int], ...]
 
 
 class View(NamedTuple):
-    """A value that contains elements of one weight: the weight, and the equations from it to the value."""
+    """A weight, and the equations from it to a value with its elements."""
 
     weight: Variable
     steps: tuple[Equation, ...]
@@ -80,7 +80,7 @@ class OuterProducts(NamedTuple):
 
 
 class _Factor(NamedTuple):
-    """Factors whose trailing axes are the axes of the weight; an axis that a factor lacks has size 1."""
+    """Factors with all axes of the weight. Axes that a factor lacks have size 1."""
 
     sizes: Shape
     sides: tuple[str, ...]
@@ -157,7 +157,10 @@ def _of_dot(meeting: Meeting, operand: int) -> _Factor | None:
 def _arranged(
     x: Atom, labels: Sequence[int], rows: tuple, positions: tuple, last: Sequence[int], steps: int | None
 ) -> Atom:
-    """Permute the axes of ``x`` to ``(rows, steps and positions, *last)``; absent axes get size 1."""
+    """Permute axes to ``(rows, steps and positions, *last)``.
+
+    Absent axes get size 1.
+    """
     at = 0 if steps is None else 1
     places = [at + labels.index(label) for label in (*positions, *last) if label in labels]
     order = [*[at + labels.index(label) for label in rows], *range(at), *places]
@@ -209,7 +212,7 @@ def _of_convolution(meeting: Meeting) -> _Factor | None:
     each = outputs // groups
 
     def arranged(value: Atom, sizes: tuple[int, ...]) -> Atom:
-        """Permute ``(samples, channels, positions)``, and split the channels into ``sizes``."""
+        """Move the channels to the end, and split them into ``sizes``."""
         positions = range(samples + 1, samples + 1 + spatial)
         value = transpose(value, permutation=(*rows, *others, *positions, samples))
         value = reshape(value, shape=(count, _rest(value, count, sizes), *sizes))
@@ -284,7 +287,7 @@ def _of_lookup(meeting: Meeting, operand: int, view: View) -> OuterProducts | No
 
 
 def _groups(shape: Shape, sizes: Shape) -> list[list[int]] | None:
-    """Return, for each axis of ``shape``, the consecutive axes of ``sizes`` that it consists of."""
+    """Return the axes of ``sizes`` that each axis of ``shape`` consists of."""
     groups: list[list[int]] = []
     at = 0
     for size in shape:
@@ -417,7 +420,7 @@ def _flattened(meeting: Meeting, factor: _Factor) -> OuterProducts:
 
 
 def arrange(matrix: Atom, sides: Sides, shape: Shape) -> Atom:
-    """Reorder products of shape ``(*lead, blocks, left, right)`` to ``(*lead, *shape)`` of the weight."""
+    """Reorder products ``(*lead, blocks, left, right)`` to ``(*lead, *shape)``."""
     lead = matrix.shape[:-3]
     order, sizes = positions_of(sides)
     count = len(lead)
@@ -427,7 +430,7 @@ def arrange(matrix: Atom, sides: Sides, shape: Shape) -> Atom:
 
 
 def positions_of(sides: Sides) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return how to order the axes of blocks, left, and right as the axes of the weight.
+    """Return how to order blocks, left, and right as the axes of the weight.
 
     The result consists of a permutation, and of the sizes of the axes before it is applied.
     """

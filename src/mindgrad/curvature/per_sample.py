@@ -1,4 +1,4 @@
-"""Gradients of single samples: their norms, their second moments, and clipped sums.
+"""Per-sample gradients: their norms, second moments, and clipped sums.
 
     g[n] = ∂ loss[n] / ∂w        ‖g[n]‖        Σ_n g[n]²        Σ_n g[n] min(1, c / ‖g[n]‖)
 
@@ -116,7 +116,9 @@ def per_sample_norms(loss: Callable[..., Any], weights: Any, *args: Any) -> Tens
 
 
 def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
-    """Return the sum of the squared gradients of all samples, for each element of the weights.
+    """Return the sum of the squared gradients of all samples.
+
+    The squares are computed for each element of the weights.
 
     The variance of the gradients, the gradient noise, is the mean of the squares minus the square of the
     mean.
@@ -149,7 +151,9 @@ def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
 
 
 def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_norm: float) -> Any:
-    """Return the sum of the per-sample gradients, each scaled to a norm of at most ``max_norm``.
+    """Return the sum of per-sample gradients, each with a bounded norm.
+
+    A gradient whose norm exceeds ``max_norm`` is scaled to this norm.
 
     Differentially private training adds noise to this sum. The first reverse pass computes the norms, and
     the second pass computes the weighted sum of the gradients.

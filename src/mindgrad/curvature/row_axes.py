@@ -98,7 +98,7 @@ LoopRule = Callable[[Equation, Sequence[Rows | None], tuple[bool, ...]], Any]
 def uses_of_rows(
     graph: Graph, weights: Sequence[Variable], output: Atom, loops: LoopRule | None = None
 ) -> dict[Equation, Any]:
-    """Return the equations whose results carry rows of ``output``, with the use of their operands.
+    """Return how equations whose results carry rows use their operands.
 
     Axis 0 of ``output`` contains the rows. Equations with several results are not in the dict, so their
     results are used as shared values. Loops are in the dict if ``loops`` returns how they use their operands.
@@ -116,7 +116,7 @@ def backward_uses(
     outputs: dict[Atom, Rows],
     loops: LoopRule | None = None,
 ) -> tuple[dict[Equation, Any], dict[Atom, Rows]]:
-    """Follow the rows of ``outputs`` backwards, and return the uses of operands and the rows of all values.
+    """Return the uses of operands, and the rows of all values.
 
     Args:
         equations: equations in execution order.

@@ -24,7 +24,7 @@ def exact_blocks(function, weights, *args, **options):
 
 
 def nearest_by_svd(block, p, q):
-    """Return the Kronecker product nearest to a matrix, by the SVD of its rearrangement."""
+    """Return the nearest Kronecker product, by the SVD of a rearrangement."""
     rearranged = block.reshape(p, q, p, q).transpose(0, 2, 1, 3).reshape(p * p, q * q)
     u, s, v = np.linalg.svd(rearranged)
     return s[0] * np.kron(u[:, 0].reshape(p, p), v[0].reshape(q, q))
@@ -34,7 +34,7 @@ def nearest_by_svd(block, p, q):
 
 
 def mlp_by_hand(net, x):
-    """Return layer inputs, and for each output component the cotangents of the layer outputs."""
+    """Return layer inputs and the cotangents of layer outputs."""
     (w1, b1), (w2, b2) = [[p.asnumpy() for p in (layer.weight, layer.bias)] for layer in (net[0], net[2])]
     h = np.tanh(x @ w1.T + b1)
     y = h @ w2.T + b2
@@ -110,7 +110,7 @@ def test_kfac_of_a_convolution_matches_patches_by_hand():
 
 
 def test_kfac_of_a_pde_residual_matches_the_equations_of_the_derivatives():
-    """Second derivative of u(x) = vᵀ tanh(w x) along d: z = w x and z' = w d contract the same weight."""
+    """The value z = w x and its derivative z' = w d contract the same weight."""
     w, v, x, d = tensor(4, 2), tensor(4, seed=1), tensor(6, 2), tensor(6, 2, seed=1)
 
     def residual(w, x, d):

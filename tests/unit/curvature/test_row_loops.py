@@ -1,4 +1,4 @@
-"""Jacobians of rows through loops and through reshapes that merge rows with other axes."""
+"""Jacobians of rows through loops and merged axes."""
 
 import numpy as np
 import pytest
