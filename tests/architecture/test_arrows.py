@@ -20,6 +20,7 @@ ORDER = [
     {"core"},
     {"_base"}, {"distributed"}, {"frontend"}, {"frontend.programs"}, {"eager"}, {"api"}, {"solvers"},
     {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"},
+    {"curvature"},
     {"dataset", "mindrecord"}, {"train", "amp"},
     {"inspect.emit"},
     {"inspect", "launch"},

@@ -38,7 +38,7 @@ from mindgrad.curvature.loop_rows import with_invariants_outside
 from mindgrad.curvature.meetings import Meeting, meetings_of_rows, rows_as_vector
 from mindgrad.curvature.row_axes import Rows, dependent_variables
 
-__all__ = ["jacobians", "local_jacobian", "placed_rows", "row_jacobian_rule", "values_of"]
+__all__ = ["jacobians", "local_jacobian", "placed_rows", "row_jacobian_rule", "sum_of", "values_of"]
 
 
 def row_jacobian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
@@ -102,7 +102,7 @@ def jacobians(
             rows = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
             rows = [placed_rows(x, meeting.use.rows, shape[0]) for x in rows]
             by_shared.setdefault(shared, []).append(_interleaved(rows))
-    sums = {x: _sum(terms) for x, terms in by_shared.items()}
+    sums = {x: sum_of(terms) for x, terms in by_shared.items()}
     totals: dict[Atom, list[Atom]] = {x: [sums.pop(x)] for x in weights if x in sums}
     if sums:
         pulled = _pulled_to_weights(graph, values, weights, sums)
@@ -110,11 +110,12 @@ def jacobians(
             totals.setdefault(x, []).append(jacobian)
     count = prod(shape)
     return [
-        _sum(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape))) for x in weights
+        sum_of(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape))) for x in weights
     ]
 
 
-def _sum(terms: Sequence[Atom]) -> Atom:
+def sum_of(terms: Sequence[Atom]) -> Atom:
+    """Emit the sum of at least one term."""
     total = terms[0]
     for term in terms[1:]:
         total = total + term
