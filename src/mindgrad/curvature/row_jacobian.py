@@ -144,16 +144,16 @@ def _sum_over_steps(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
     steps = meeting.steps
     assert steps is not None
     is_stacked = [k not in meeting.use.shared for k in range(len(meeting.operands))] + [True]
-    given = [*meeting.operands, cotangent]
+    arguments = [*meeting.operands, cotangent]
     builder = Builder()
     with building(builder):
         inputs = [
             builder.input(x.type.with_shape(x.shape[1:]) if yes else x.type, tainted=x.tainted)
-            for x, yes in zip(given, is_stacked, strict=True)
+            for x, yes in zip(arguments, is_stacked, strict=True)
         ]
         one = meeting._replace(operands=tuple(inputs[:-1]), steps=None)
         graph = builder.close([local_jacobian(one, operand, inputs[-1])])
-    (rows,), (at,) = push_batch(graph, given, [0 if yes else None for yes in is_stacked], steps)
+    (rows,), (at,) = push_batch(graph, arguments, [0 if yes else None for yes in is_stacked], steps)
     return reduce_sum(at_front(steps, rows, at), axes=(0,))
 
 
@@ -171,10 +171,10 @@ def _of_broadcast(meeting: Meeting, cotangent: Atom) -> Atom:
     rows, dims = meeting.use.rows.axes, meeting.equation.parameters["dims"]
     x, y = meeting.operands[0], meeting.equation.outputs[0]
     own = [axis for axis, n in zip(dims, x.shape, strict=True) if axis not in rows and n == y.shape[axis]]
-    kept = [axis for axis in range(len(y.shape)) if axis in rows or axis in own]
-    summed = tuple([axis for axis in range(len(y.shape)) if axis not in kept])
+    remaining = [axis for axis in range(len(y.shape)) if axis in rows or axis in own]
+    summed = tuple([axis for axis in range(len(y.shape)) if axis not in remaining])
     total = reduce_sum(cotangent, axes=summed)
-    total = transpose(total, permutation=tuple([kept.index(axis) for axis in (*rows, *own)]))
+    total = transpose(total, permutation=tuple([remaining.index(axis) for axis in (*rows, *own)]))
     return reshape(total, shape=(prod([y.shape[axis] for axis in rows]), *x.shape))
 
 
@@ -262,11 +262,11 @@ def _pulled_to_weights(
     shared = list(rows)
     inner = Graph(graph.inputs, live_equations(graph.equations, shared), shared)
     positions = [graph.inputs.index(x) for x in weights]
-    whole = reverse(inner, positions)
+    pullback = reverse(inner, positions)
     derivative = Graph(
-        whole.inputs,
-        live_equations(whole.equations, whole.outputs[len(shared) :]),
-        whole.outputs[len(shared) :],
+        pullback.inputs,
+        live_equations(pullback.equations, pullback.outputs[len(shared) :]),
+        pullback.outputs[len(shared) :],
     )
     count = next(iter(rows.values())).shape[0]
     operands = [*[values[x] for x in graph.inputs], *rows.values()]
