@@ -299,7 +299,7 @@ def gauss_newton(
             Parameters, it is called as ``outputs(*args)``, and otherwise as ``outputs(weights, *args)``.
         weights (Parameter, Tensor, or container): weights to differentiate with respect to, as for
             :func:`hessian`.
-        args: further arguments of ``outputs``, which are not differentiated.
+        *args (Any): further arguments of ``outputs``, which are not differentiated.
         loss (Callable or Cell, optional): function of the outputs, and of the targets if they are given. If
             it returns several elements, their sum is used. Default: ``None``, half the sum of squares, so H
             is the identity.

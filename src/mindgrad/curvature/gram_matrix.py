@@ -62,7 +62,7 @@ def gram(
             ``residuals(weights, *args)``.
         weights (Parameter, Tensor, or container): weights to differentiate with respect to, as for
             :func:`hessian`.
-        args: further arguments of ``residuals``, which are not differentiated.
+        *args (Any): further arguments of ``residuals``, which are not differentiated.
         memory (int, optional): number of bytes that the Jacobian, dense matrices, and blocks of vectors may
             use. Default: 256 MiB.
 

@@ -3,9 +3,9 @@
     p(w | data) ≈ N(w*, P⁻¹)        P = G / σ² + τ I
 
 G is the Gauss–Newton matrix of the loss, summed over the data. w* are the trained weights, and τ is the
-precision of the prior N(0, τ⁻¹ I). σ is the noise of a regression. A classification has σ = 1. The eigenvalues of G
-are computed once. Determinants and marginal likelihoods are formulas of these eigenvalues, so they are
-differentiable with respect to τ and σ.
+precision of the prior N(0, τ⁻¹ I). σ is the noise of a regression. A classification has σ = 1. The
+eigenvalues of G are computed once. Determinants and marginal likelihoods are formulas of these eigenvalues,
+so they are differentiable with respect to τ and σ.
 """
 
 from __future__ import annotations
@@ -34,11 +34,31 @@ _REGRESSION = ("squared_error", "mse")
 class Laplace:
     """A Gaussian posterior of weights, the result of ``laplace``.
 
-    Attributes:
-        prior_precision (float or Tensor): precision τ of the prior. It may be assigned.
-        noise (float or Tensor): standard deviation σ of the targets of a regression. It may be assigned.
+    Args:
+        model (Objective): the network as a function of the weights.
+        likelihood (Likelihood): likelihood of the loss.
         eigenvalues (numpy.ndarray): eigenvalues of the matrix G, or its diagonal. Shape ``(size,)``.
+        eigenvectors (numpy.ndarray or None): eigenvectors of G as columns. ``None``: G is diagonal.
+        fit (tuple): the loss at the trained weights, and the number of output elements.
+        prior_precision (float or Tensor): precision τ of the prior.
+        noise (float or Tensor): standard deviation σ of the targets of a regression.
+
+    Attributes:
+        prior_precision, noise: the hyperparameters. They may be assigned.
+        eigenvalues (numpy.ndarray): see above.
         mean (numpy.ndarray): the trained weights w*, as a flat vector.
+
+    >>> import mindgrad as ms
+    >>> data = ms.Tensor([[1.0], [2.0]]), ms.Tensor([[1.0], [2.0]])
+    >>> posterior = ms.curvature.laplace(lambda w, x: x @ w, "mse", data, ms.Tensor([[1.0]]))
+    >>> print(posterior.eigenvalues, posterior.mean, f"{posterior.log_marginal_likelihood():.4f}")
+    [5.] [1.] -3.2338
+    >>> posterior.prior_precision = 10.0
+    >>> print(f"{posterior.log_determinant():.4f}", len(posterior.sample(3)))
+    2.7081 3
+
+    See Also:
+        :func:`mindgrad.curvature.laplace`
     """
 
     def __init__(

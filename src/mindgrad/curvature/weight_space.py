@@ -111,7 +111,8 @@ class WeightSpace:
     def name(self, index: int) -> str:
         """Return the name of a weight, such as ``weights['w']``, for messages."""
         if self.are_parameters:
-            return f"the Parameter '{self.leaves[index].name}'"
+            parameter: Any = self.leaves[index]
+            return f"the Parameter '{parameter.name}'"
         return paths(self.structure, "weights")[index] if isinstance(self.structure, tuple) else "'weights'"
 
     def current(self) -> np.ndarray:
