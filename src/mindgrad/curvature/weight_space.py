@@ -99,7 +99,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in leaves]).astype(self.dtype, copy=False)
 
     def tree(self, vector: np.ndarray) -> Any:
-        """Return a flat vector as Tensors with the structure of the weights."""
+        """Return a flat vector as Tensors in the structure of the weights."""
         parts = np.split(np.asarray(vector), np.cumsum(self.sizes)[:-1])
         leaves = [
             make_tensor(part.reshape(shape).astype(x.dtype.numpy))
@@ -119,7 +119,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in self.leaves]).astype(self.dtype, copy=False)
 
     def split(self, vector: Tensor) -> list[Tensor]:
-        """Split a flat Tensor into one Tensor for each weight.
+        """Return the part of a flat Tensor that belongs to each weight.
 
         Inside a compiled function, this becomes part of its program.
         """
