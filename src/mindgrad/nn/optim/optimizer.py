@@ -132,6 +132,9 @@ class Optimizer(Cell):
     [0.5 2.5] [1]
     """
 
+    #: whether a step calls the network itself, through ``step`` of a ``ClosureOptimizer``
+    evaluates_function = False
+
     def __init__(
         self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0
     ) -> None:
