@@ -102,6 +102,19 @@ class DenseSystem(LinearSystem):
 
     def solver(self, damping: float) -> Callable[[np.ndarray], np.ndarray]:
         """Return the function y ↦ (JᵀJ + λI)⁻¹ Jᵀy with λ = ``damping``."""
+        solve = self._gram_solver(damping)
+        if self.in_residual_space:
+            return lambda y: self._pulled(solve(y))
+        return lambda y: solve(self._pulled(y))
+
+    def inverse(self, damping: float, vector: np.ndarray) -> np.ndarray:
+        """Return (JᵀJ + λI)⁻¹ ``vector`` with λ = ``damping``, which must be positive in residual space."""
+        solve = self._gram_solver(damping)
+        if self.in_residual_space:
+            return (vector - self._pulled(solve(self.image(vector)))) / damping
+        return solve(vector)
+
+    def _gram_solver(self, damping: float) -> Callable[[np.ndarray], np.ndarray]:
         lapack = scipy_module("linalg.lapack")
         matrix = self.gram.copy(order="F")
         matrix[np.diag_indices(len(matrix))] += damping
@@ -110,9 +123,7 @@ class DenseSystem(LinearSystem):
         rounding = len(matrix) * np.finfo(np.float64).eps
         if info or not diagonal.min() ** 2 > (0 if damping else rounding * diagonal.max() ** 2):
             raise SingularError
-        if self.in_residual_space:
-            return lambda y: self._pulled(lapack.dpotrs(factor, y, lower=1)[0])
-        return lambda y: lapack.dpotrs(factor, self._pulled(y), lower=1)[0]
+        return lambda y: lapack.dpotrs(factor, y, lower=1)[0]
 
 
 class ProductSystem(LinearSystem):

@@ -8,6 +8,7 @@ from mindgrad.nn.optim.closure import ClosureOptimizer
 from mindgrad.nn.optim.lars import LARS
 from mindgrad.nn.optim.lbfgs import LBFGS
 from mindgrad.nn.optim.least_squares import GaussNewton, LevenbergMarquardt
+from mindgrad.nn.optim.natural_gradient import NaturalGradient
 from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
@@ -29,6 +30,6 @@ thor = absent(
 __all__ = [
     "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
     "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
-    "ClosureOptimizer", "GaussNewton", "Lamb", "LazyAdam", "LevenbergMarquardt", "Momentum", "NewtonCG",
-    "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
+    "ClosureOptimizer", "GaussNewton", "Lamb", "LazyAdam", "LevenbergMarquardt", "Momentum",
+    "NaturalGradient", "NewtonCG", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
 ]  # fmt: skip
