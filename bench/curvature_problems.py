@@ -84,6 +84,11 @@ def solution(setting: Setting, x: np.ndarray) -> np.ndarray:
     return np.exp(-time) * np.sin(2 * space).sum(1)
 
 
+def source(setting: Setting, x: np.ndarray) -> np.ndarray:
+    """The right side f of a Poisson equation."""
+    return np.pi**2 * (2 if setting.dimensions == 2 else 1) * solution(setting, x)
+
+
 def network(inputs: int, hidden: tuple[int, ...], generator: np.random.Generator) -> nn.SequentialCell:
     """A tanh network with one output."""
     layers: list[nn.Cell] = []
@@ -124,13 +129,12 @@ def problem(name: str, seed: int) -> Problem:
     exact = solution(setting, tested)
     points, ends, test_points = Tensor(inside), Tensor(condition), Tensor(tested)
     values = Tensor(solution(setting, condition))
-    factor = np.pi**2 * (2 if setting.dimensions == 2 else 1)
-    source = Tensor(factor * solution(setting, inside))
+    right = Tensor(source(setting, inside))
     time, space, ones = Tensor(inside[:, :1]), Tensor(inside[:, 1:]), Tensor(np.ones((setting.inside, 1)))
 
     def equation() -> Any:
         if not setting.is_heat:
-            return ops.reshape(ms.laplacian(net)(points), (-1,)) + source
+            return ops.reshape(ms.laplacian(net)(points), (-1,)) + right
         change = ms.jvp(lambda t: net(ops.concat((t, space), -1)), time, ones)[1]
         spread = ms.laplacian(lambda x: net(ops.concat((time, x), -1)))(space)
         return ops.reshape(change, (-1,)) - 0.25 * ops.reshape(spread, (-1,))
