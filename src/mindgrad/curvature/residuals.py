@@ -129,6 +129,8 @@ class DenseSystem(LinearSystem):
 class ProductSystem(LinearSystem):
     """A linearization that computes products of J and vectors, and stores no matrix.
 
+    The products are computed at the present Parameters, so the caller does not change them before a product.
+
     Args:
         objective: the residuals as an objective.
         residuals: the flat vector r.
@@ -138,7 +140,7 @@ class ProductSystem(LinearSystem):
     def __init__(self, objective: Objective, residuals: np.ndarray, shapes: Sequence[Sequence[int]]) -> None:
         self.objective = objective
         self.shapes = shapes
-        self.most = min(len(residuals), objective.space.size)
+        self.most = 2 * min(len(residuals), objective.space.size)  # rounding errors delay the convergence
         super().__init__(residuals, self._pulled(residuals))
 
     def image(self, vector: np.ndarray) -> np.ndarray:

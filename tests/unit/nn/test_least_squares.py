@@ -154,6 +154,12 @@ def test_fits_agree_with_scipy(model, true, start):
     assert_close(w, reference.x, kind="iteration")
 
 
+def test_products_instead_of_a_matrix_reach_the_same_minimum():
+    w = parameter([-1.2, 1.0])
+    minimized(nn.LevenbergMarquardt([w], memory=1.0), lambda: rosenbrock(w), 60)
+    assert_close(w, [1.0, 1.0], kind="program")
+
+
 class Poisson:
     """The equation −Δu = f on the unit square, with u = sin(πx) sin(πy)."""
 
@@ -228,6 +234,22 @@ def test_train_one_step_cell_takes_the_same_steps(mode, optimizer):
         assert_close(cell(*data), by_hand.step(direct, *data), kind="exact")
     assert_close(trained.w, direct.w, kind="exact")
     assert int(cell.optimizer.global_step.asnumpy()[0]) == 4
+
+
+def test_model_train_minimizes_the_residuals_of_each_batch():
+    class Line(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor(np.zeros(2, np.float32)), name="w")
+
+        def construct(self, x, y):
+            return self.w[0] + self.w[1] * x - y
+
+    x = np.linspace(-1, 1, 12, dtype=np.float32)
+    batches = ms.dataset.NumpySlicesDataset({"x": x, "y": 2.0 + 3.0 * x}, shuffle=False).batch(4)
+    net = Line()
+    ms.Model(net, optimizer=nn.LevenbergMarquardt([net.w])).train(4, batches)
+    assert_close(net.w, np.array([2.0, 3.0], np.float32), kind="program")
 
 
 @pytest.mark.parametrize(

@@ -279,12 +279,12 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
         self, residuals: Residuals, system: LinearSystem, start: np.ndarray, damping: float
     ) -> tuple[np.ndarray, float]:
         """Return v + ½ a, and the decrease of the loss that the linear model predicts for v."""
+        residuals.space.assign(start)  # derivatives are computed there, not at the last trial
         solve = system.solver(damping)
         step = -solve(system.residuals)
         square = float(step @ step)
         predicted = 0.5 * (damping * square - float(step @ system.gradient))
         if self.acceleration and square:
-            residuals.space.assign(start)
             bend = -solve(residuals.second_derivative(step))
             if 4 * float(bend @ bend) <= self.acceleration**2 * square:  # false for NaN
                 step = step + 0.5 * bend
