@@ -159,8 +159,8 @@ class ProductSystem(LinearSystem):
     def _conjugate_gradients(self, damping: float, y: np.ndarray) -> np.ndarray:
         """Solve min ‖Jx − y‖² + λ ‖x‖² (CGLS, Å. Björck, *Numerical Methods for Least Squares Problems*)."""
         x = np.zeros(self.objective.space.size)
-        rest = y.copy()
-        direction = slope = self._pulled(rest)
+        misfit = y.copy()
+        direction = slope = self._pulled(misfit)
         square = float(slope @ slope)
         limit = _TOLERANCE**2 * square
         for _ in range(self.most):
@@ -172,8 +172,8 @@ class ProductSystem(LinearSystem):
                 raise SingularError
             length = square / curvature
             x = x + length * direction
-            rest = rest - length * image
-            slope = self._pulled(rest) - damping * x
+            misfit = misfit - length * image
+            slope = self._pulled(misfit) - damping * x
             before, square = square, float(slope @ slope)
             direction = slope + (square / before) * direction
         return x

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -91,6 +90,8 @@ class NaturalGradient(ClosureOptimizer):
         self.loss_fn = loss_fn
         self.damping = positive(owner, "damping", damping)
         self.memory = positive(owner, "memory", memory)
+        # one function for all steps, because it is a part of the key of the compiled function
+        self._derivatives = _derivatives(loss_fn, self.memory)
 
     def advance(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
         owner = self.cls_name
@@ -100,7 +101,7 @@ class NaturalGradient(ClosureOptimizer):
             )
         *inputs, label = args
         objective = Objective(owner, function, list(self.parameters), inputs)
-        computed = objective.call(_derivatives(self.loss_fn, self.memory), label)
+        computed = objective.call(self._derivatives, label)
         loss, blocks = computed[0], computed[3:]
         slope, hessian = [x.read_only_array().astype(np.float64) for x in computed[1:3]]
         if not (np.isfinite(slope).all() and np.isfinite(hessian).all()):
@@ -129,7 +130,6 @@ def _root(owner: str, hessian: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(values, 0.0))[:, :, None] * vectors.transpose(0, 2, 1)
 
 
-@functools.lru_cache(maxsize=64)
 def _derivatives(loss_fn: Callable[..., Any], memory: float) -> Callable[..., Any]:
     """Return a function that computes the loss, its gradient, its Hessian, and J, per sample.
 
