@@ -1,4 +1,4 @@
-"""Nonlinear least squares: residuals, their linearization, and damped linear systems.
+"""Nonlinear least squares: residuals, linearizations, and damped systems.
 
     loss(w) = ½ ‖r(w)‖²        δ = (JᵀJ + λI)⁻¹ Jᵀ y = Jᵀ (JJᵀ + λI)⁻¹ y,   J = ∂r/∂w
 
@@ -108,7 +108,10 @@ class DenseSystem(LinearSystem):
         return lambda y: solve(self._pulled(y))
 
     def inverse(self, damping: float, vector: np.ndarray) -> np.ndarray:
-        """Return (JᵀJ + λI)⁻¹ ``vector`` with λ = ``damping``, which must be positive in residual space."""
+        """Return (JᵀJ + λI)⁻¹ ``vector`` with λ = ``damping``.
+
+        In residual space, λ must be positive.
+        """
         solve = self._gram_solver(damping)
         if self.in_residual_space:
             return (vector - self._pulled(solve(self.image(vector)))) / damping
@@ -230,7 +233,7 @@ class Residuals:
         return _flat(self.objective.call(_outputs))
 
     def second_derivative(self, direction: np.ndarray) -> np.ndarray:
-        """Return the second derivative of the residuals along ``direction``, from one Taylor series."""
+        """Return the second derivative of the residuals along ``direction``."""
         return 2.0 * _flat(self.objective.call(_second_coefficients, *_tensors(self.objective, direction)))
 
 
@@ -271,7 +274,10 @@ def _second_coefficients(run: Run, *vectors: Tensor) -> list[Tensor]:
 
 @functools.cache
 def _linearized_within(memory: float) -> Callable[[Run], Any]:
-    """Return a function that computes residuals and the blocks of J, or ``None`` instead of large blocks."""
+    """Return a function that computes residuals and the blocks of J.
+
+    It returns ``None`` instead of blocks that exceed ``memory``.
+    """
 
     def linearized(run: Run) -> tuple[list[Tensor], list[Tensor] | None, bool]:
         outputs = _checked(run)

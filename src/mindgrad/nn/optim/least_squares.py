@@ -136,7 +136,7 @@ class GaussNewton(_LeastSquaresOptimizer):
             if self.momentum:
                 former = self.momentum * self.last_step.asnumpy()
                 moved = former + solve(system.residuals - system.image(former))
-                # near the last step, momentum may point uphill, where no step length would be accepted
+                # with momentum, the step may point uphill, so that no step length would be accepted
                 step = moved if moved @ system.gradient > 0 or not self.line_search else step
         except SingularError:
             raise ValueError(
@@ -278,7 +278,7 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
     def _step(
         self, residuals: Residuals, system: LinearSystem, start: np.ndarray, damping: float
     ) -> tuple[np.ndarray, float]:
-        """Return v + ½ a, and the decrease of the loss that the linear model predicts for v."""
+        """Return v + ½ a, and the decrease of the loss that the linear model predicts."""
         residuals.space.assign(start)  # derivatives are computed there, not at the last trial
         solve = system.solver(damping)
         step = -solve(system.residuals)

@@ -34,10 +34,10 @@ class NaturalGradient(ClosureOptimizer):
         F = Jᵀ H J,   J = ∂f/∂w,   H = ∂²ℓ/∂f²
         w ← w − η (F + λI)⁻¹ ∇ℓ
 
-    F is the generalized Gauss–Newton matrix. It equals the Fisher matrix if the loss is the negative
-    logarithm of a probability in an exponential family and f are its natural parameters, such as
-    cross-entropy with logits, or the mean squared error (J. Martens, *New insights and perspectives on the
-    natural gradient method*, 2020). F is exact, not an average over sampled labels.
+    F is the generalized Gauss–Newton matrix. If the loss is the negative logarithm of a probability in an
+    exponential family with natural parameters f, then F is the Fisher matrix (J. Martens, *New insights and
+    perspectives on the natural gradient method*, 2020). Examples are the cross-entropy with logits and the
+    mean squared error. F is exact, not an average over sampled labels.
 
     H is computed from one product with the Hessian for each output of a sample. The system is solved in the
     space of the weights or in the space of the outputs, whichever is smaller, by LAPACK in float64.
@@ -131,7 +131,7 @@ def _root(owner: str, hessian: np.ndarray) -> np.ndarray:
 
 
 def _derivatives(loss_fn: Callable[..., Any], memory: float) -> Callable[..., Any]:
-    """Return a function that computes the loss, its gradient, its Hessian, and J, per sample.
+    """Return a function that computes the loss, its gradient, its Hessian, and J.
 
     The gradient has the shape (samples, outputs), the Hessian (samples, outputs, outputs), and the block of J
     for a weight (samples, outputs, size of the weight).
