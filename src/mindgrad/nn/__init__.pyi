@@ -106,6 +106,7 @@ from mindgrad.nn.layer.activation import GELU as GELU
 from mindgrad.nn.layer.activation import GLU as GLU
 from mindgrad.nn.layer.rnns import GRU as GRU
 from mindgrad.nn.layer.rnn_cells import GRUCell as GRUCell
+from mindgrad.nn.optim.least_squares import GaussNewton as GaussNewton
 from mindgrad.nn.loss.loss import GaussianNLLLoss as GaussianNLLLoss
 from mindgrad.nn.graph_cell import GraphCell as GraphCell
 from mindgrad.nn.layer.normalization import GroupNorm as GroupNorm
@@ -138,6 +139,7 @@ from mindgrad.nn.layer.normalization import LayerNorm as LayerNorm
 from mindgrad.nn.optim.adam import LazyAdam as LazyAdam
 from mindgrad.nn.layer.activation import LeakyReLU as LeakyReLU
 from mindgrad.nn.learning_rate_schedule import LearningRateSchedule as LearningRateSchedule
+from mindgrad.nn.optim.least_squares import LevenbergMarquardt as LevenbergMarquardt
 from mindgrad.nn.layer.linear import Linear as Linear
 from mindgrad.nn.layer.activation import LogSigmoid as LogSigmoid
 from mindgrad.nn.layer.activation import LogSoftmax as LogSoftmax
@@ -169,6 +171,7 @@ from mindgrad.nn.loss.loss import MultilabelMarginLoss as MultilabelMarginLoss
 from mindgrad.nn.optim.muon import Muon as Muon
 from mindgrad.nn.loss.loss import NLLLoss as NLLLoss
 from mindgrad.nn.learning_rate_schedule import NaturalExpDecayLR as NaturalExpDecayLR
+from mindgrad.nn.optim.natural_gradient import NaturalGradient as NaturalGradient
 from mindgrad.nn.optim.newton_cg import NewtonCG as NewtonCG
 from mindgrad.nn.layer.basic import Norm as Norm
 from mindgrad.nn.metrics.similarity import OcclusionSensitivity as OcclusionSensitivity

@@ -7,6 +7,8 @@ from mindgrad.nn.optim.adam import Adam, AdaMax, AdamOffload, AdamWeightDecay, L
 from mindgrad.nn.optim.closure import ClosureOptimizer
 from mindgrad.nn.optim.lars import LARS
 from mindgrad.nn.optim.lbfgs import LBFGS
+from mindgrad.nn.optim.least_squares import GaussNewton, LevenbergMarquardt
+from mindgrad.nn.optim.natural_gradient import NaturalGradient
 from mindgrad.nn.optim.muon import Muon
 from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
@@ -30,6 +32,6 @@ thor = absent(
 __all__ = [
     "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
     "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
-    "ClosureOptimizer", "Lamb", "LazyAdam", "Momentum", "Muon", "NewtonCG", "Optimizer", "ProximalAdagrad",
-    "RMSProp", "Rprop", "thor",
+    "ClosureOptimizer", "GaussNewton", "Lamb", "LazyAdam", "LevenbergMarquardt", "Momentum", "Muon",
+    "NaturalGradient", "NewtonCG", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
 ]  # fmt: skip
