@@ -14,12 +14,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.base.scipy_modules import SciPyModule
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.tensor import Tensor
 
-dense: Any = scipy_module("linalg")
-iterative: Any = scipy_module("sparse.linalg")
+dense: Any = SciPyModule("linalg")
+iterative: Any = SciPyModule("sparse.linalg")
 
 __all__ = [
     "DEFAULT_MEMORY", "CurvatureOperator", "VectorSpace", "block_width", "solve_general", "solve_symmetric",

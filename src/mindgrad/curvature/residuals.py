@@ -18,19 +18,22 @@ from typing import Any
 import numpy as np
 
 from mindgrad.api.vjp_call import Run
-from mindgrad.core.base.scipy_modules import scipy_module
 from mindgrad.core.control.lazy import expand_lazy
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, Variable
 from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.transforms.apply_rule import between
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.forward import forward_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 from mindgrad.core.transforms.taylor import taylor
 from mindgrad.curvature.objective import Objective, derivatives
 from mindgrad.curvature.row_axes import dependent_variables
 from mindgrad.curvature.row_jacobian import row_jacobian_rule
 from mindgrad.curvature.weight_space import flat_arrays
+
+blas: Any = SciPyModule("linalg.blas")
+lapack: Any = SciPyModule("linalg.lapack")
 
 __all__ = ["DenseSystem", "LinearSystem", "ProductSystem", "Residuals", "SingularError"]
 
@@ -83,7 +86,7 @@ class DenseSystem(LinearSystem):
         self.size = sum(block.shape[1] for block in blocks)
         self.in_residual_space = self.count < self.size
         super().__init__(residuals, self._pulled(residuals))
-        dsyrk = scipy_module("linalg.blas").dsyrk
+        dsyrk = blas.dsyrk
         if self.in_residual_space:
             self.gram = np.zeros((self.count, self.count), order="F")
             for block in blocks:
@@ -118,7 +121,6 @@ class DenseSystem(LinearSystem):
         return solve(vector)
 
     def _gram_solver(self, damping: float) -> Callable[[np.ndarray], np.ndarray]:
-        lapack = scipy_module("linalg.lapack")
         matrix = self.gram.copy(order="F")
         matrix[np.diag_indices(len(matrix))] += damping
         factor, info = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
