@@ -19,7 +19,7 @@ import numpy as np
 
 from mindgrad.api.linearized import LinearPart
 from mindgrad.api.vjp_call import Run
-from mindgrad.core.api.hessian import forward_over_reverse, generalized
+from mindgrad.core.api.hessian import Generalized, forward_over_reverse
 from mindgrad.core.api.hessian import gauss_newton as gauss_newton_rule
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.cost_model import costs
@@ -76,7 +76,7 @@ def _plain(run: Run) -> tuple[Any, list[Tensor], LinearPart]:
 
 def _with_loss(run: Run) -> tuple[Any, list[Tensor], LinearPart]:
     count = len(run.result(run.recorded.outputs)[1])
-    outputs, residuals, part = linear_part(run, generalized(count))
+    outputs, residuals, part = linear_part(run, Generalized(count))
     return run.result(outputs)[0], residuals, part
 
 

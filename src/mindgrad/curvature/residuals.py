@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.api.vjp_call import Run
+from mindgrad.core.base.scipy_modules import SciPyModule
 from mindgrad.core.control.lazy import expand_lazy
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, Variable
@@ -30,7 +31,6 @@ from mindgrad.core.transforms.taylor import taylor
 from mindgrad.curvature.objective import Objective, derivatives
 from mindgrad.curvature.row_axes import dependent_variables
 from mindgrad.curvature.row_jacobian import row_jacobian_rule
-from mindgrad.curvature.weight_space import flat_arrays
 
 blas: Any = SciPyModule("linalg.blas")
 lapack: Any = SciPyModule("linalg.lapack")
@@ -240,7 +240,7 @@ class Residuals:
 
 
 def _flat(tensors: Sequence[Tensor]) -> np.ndarray:
-    return flat_arrays(tensors).astype(np.float64, copy=False)
+    return np.concatenate([x.asnumpy().ravel() for x in tensors]).astype(np.float64, copy=False)
 
 
 def _tensors(objective: Objective, vector: np.ndarray) -> list[Tensor]:

@@ -23,9 +23,10 @@ from math import prod
 from typing import Any, NamedTuple
 
 from mindgrad.core.control.scan import scan
-from mindgrad.core.ir.graph import Atom, Constant, Equation, Graph, Variable
+from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import IndexMap, index_map
 from mindgrad.core.primitives.arithmetic import mul
+from mindgrad.core.primitives.kinds import is_zero
 from mindgrad.core.primitives.static_slices import concatenate, slice
 from mindgrad.core.primitives.structural import reshape
 
@@ -87,7 +88,7 @@ def dependent_variables(equations: Sequence[Equation], weights: Sequence[Variabl
 
 def _is_zero_product(equation: Equation) -> bool:
     """Return whether the equation multiplies by zero, so that its derivative is zero."""
-    return equation.primitive is mul and any(type(x) is Constant and x.is_all(0) for x in equation.inputs)
+    return equation.primitive is mul and any(map(is_zero, equation.inputs))
 
 
 #: function ``(equation, rows of its results, whether its operands move)`` that returns the use of a loop, an
