@@ -357,7 +357,7 @@ def _blocks(curvature: str, matrices: Sequence[Any]) -> Sequence[Block]:
                 f"Kronecker products is not a Kronecker product, but 'data' has {len(matrices)} batches."
             )
         return matrices[0]
-    total = np.sum(matrices, axis=0, dtype=np.float64)
+    total = np.asarray(np.sum(matrices, axis=0, dtype=np.float64))
     return [DiagonalBlock(total) if curvature == "diagonal" else DenseBlock(total)]
 
 
