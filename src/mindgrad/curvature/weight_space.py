@@ -100,7 +100,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in leaves]).astype(self.dtype, copy=False)
 
     def tree(self, vector: np.ndarray) -> Any:
-        """Return a flat vector as Tensors in the structure of the weights, with their dtypes."""
+        """Return a flat vector as Tensors in the structure of the weights."""
         parts = np.split(np.asarray(vector), np.cumsum(self.sizes)[:-1])
         leaves = [
             make_tensor(part.reshape(shape).astype(x.dtype.numpy))
@@ -120,7 +120,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in self.leaves]).astype(self.dtype, copy=False)
 
     def split(self, vector: Tensor) -> list[Tensor]:
-        """Return the part of a flat Tensor that belongs to each weight, with its shape and dtype.
+        """Return the parts of a flat Tensor, with the shapes and dtypes of the weights.
 
         Inside a compiled function, this becomes part of its program.
         """
