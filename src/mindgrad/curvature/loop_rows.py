@@ -137,7 +137,9 @@ def moved_loop(
             operands_of_step = [values.get(x, x) for x in step.inputs]
             results_of_step = list(inner.emit_again(step, operands_of_step))
             if step in meetings:
-                with_rows = [None if k in use.inner[step].shared else x for k, x in enumerate(operands_of_step)]
+                with_rows = [
+                    None if k in use.inner[step].shared else x for k, x in enumerate(operands_of_step)
+                ]
                 stacked.append((step, with_rows))
                 results_of_step[0] = results_of_step[0] + slices[meetings.index(step)]
             values.update(zip(step.outputs, results_of_step, strict=True))

@@ -144,5 +144,5 @@ def _checked(space: WeightSpace, run: Run) -> Run:
 
 
 def derivatives(run: Run, rule: Callable[..., list], vectors: Sequence[Tensor] = ()) -> tuple[list, list]:
-    """Return the outputs of a run, and the results of a rule for it."""
+    """Apply a rule to a recorded run, and return all outputs and the results."""
     return transformed(run.recorded, rule, vectors, run.outputs)

@@ -321,7 +321,7 @@ def _weighted_sum(rows: RowDerivatives, index: int, scale: Atom) -> Atom:
 
 
 def _lookup_gradient(rows: RowDerivatives, product: OuterProducts, scale: Atom) -> Atom:
-    """Emit the weighted sum for a table: its cotangents are added to the rows that were looked up."""
+    """Emit the weighted sum of the gradients of a table."""
     assert product.lookup is not None
     cotangents, lookup = [rows.placed(x, product) for x in (product.cotangents[0], product.lookup)]
     weighted = cotangents * broadcast_in_dim(scale, shape=cotangents.shape, dims=(0,))

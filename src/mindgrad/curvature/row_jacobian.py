@@ -8,8 +8,8 @@ Jacobian by a shared value is the product of the cotangent in row n and the deri
 shared value that is not itself a weight, such as a transposed weight, is differentiated once more with
 respect to the weights.
 
-The result is exact for every graph. Where rows mix, as in batch normalization, the values that mix them count
-as shared.
+The result is exact for every graph. If rows mix, as in batch normalization, the values that mix them count as
+shared.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["jacobians", "local_jacobian", "placed_rows", "row_jacobian_rule", "s
 
 
 def row_jacobian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
-    """Emit the Jacobians of ``ys``, as a list with one matrix for each variable in ``xs``.
+    """Emit the Jacobians of ``ys`` with respect to each variable in ``xs``.
 
     A matrix has one row for each element of the outputs, in their order, and the shape
     ``(elements, *x.shape)``.
@@ -71,7 +71,7 @@ def _jacobian(graph: Graph, inputs: Atoms, weights: Sequence[Variable]) -> list[
 
 
 def values_of(graph: Graph, inputs: Atoms) -> dict[Atom, Atom]:
-    """Emit ``graph`` into the current builder, and return the values of all its variables."""
+    """Emit ``graph``, and return the values of all its variables."""
     builder = current()
     values: dict[Atom, Atom] = dict(zip(graph.inputs, inputs, strict=True))
     for equation in graph.equations:
@@ -123,7 +123,7 @@ def sum_of(terms: Sequence[Atom]) -> Atom:
 
 
 def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
-    """Emit the derivative of each row by the shared ``operand``, from the ``cotangent`` of the meeting.
+    """Emit the derivative of each row by the shared ``operand``.
 
     The result has the shape ``(rows, *operand.shape)``.
     """
@@ -167,7 +167,7 @@ def folded(x: Atom, rows: Rows) -> Atom:
 
 
 def _of_broadcast(meeting: Meeting, cotangent: Atom) -> Atom:
-    """Sum the cotangent over the axes along which the operand is repeated, except the rows."""
+    """Sum the cotangent over the axes that repeat the operand, except the rows."""
     rows, dims = meeting.use.rows.axes, meeting.equation.parameters["dims"]
     x, y = meeting.operands[0], meeting.equation.outputs[0]
     own = [axis for axis, n in zip(dims, x.shape, strict=True) if axis not in rows and n == y.shape[axis]]
@@ -215,7 +215,10 @@ def _by_relabeling(meeting: Meeting, operand: int, cotangent: Atom) -> Atom | No
 
 
 def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
-    """Differentiate the equation once for each row, with the cotangents of all other rows set to zero."""
+    """Differentiate the equation once for each row.
+
+    The cotangents of all other rows are zero.
+    """
     equation, use, operands = meeting.equation, meeting.use, meeting.operands
     sizes = [cotangent.shape[axis] for axis in use.rows.axes]
     count = prod(sizes)
@@ -235,7 +238,7 @@ def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
 
 
 def placed_rows(x: Atom, rows: Rows, count: int) -> Atom:
-    """Move rows to their position among ``count`` rows of the output; the others are zero."""
+    """Move rows to their position among ``count`` rows. The others are zero."""
     start, limit = rows.start, rows.start + x.shape[0]
     if start < 0 or limit > count:
         x = slice_axis(x, 0, max(0, -start), x.shape[0] - max(0, limit - count))
@@ -258,7 +261,7 @@ def _interleaved(components: Atoms) -> Atom:
 def _pulled_to_weights(
     graph: Graph, values: dict[Atom, Atom], weights: Sequence[Variable], rows: dict[Atom, Atom]
 ) -> list[Atom]:
-    """Multiply Jacobians by shared values with the Jacobians of these values by ``weights``."""
+    """Apply the chain rule from shared values to ``weights``."""
     shared = list(rows)
     inner = Graph(graph.inputs, live_equations(graph.equations, shared), shared)
     positions = [graph.inputs.index(x) for x in weights]

@@ -120,7 +120,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in self.leaves]).astype(self.dtype, copy=False)
 
     def split(self, vector: Tensor) -> list[Tensor]:
-        """Return the parts of a flat Tensor, with the shapes and dtypes of the weights.
+        """Return the part of a flat Tensor that belongs to each weight.
 
         Inside a compiled function, this becomes part of its program.
         """
