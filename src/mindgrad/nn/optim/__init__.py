@@ -8,8 +8,8 @@ from mindgrad.nn.optim.closure import ClosureOptimizer
 from mindgrad.nn.optim.lars import LARS
 from mindgrad.nn.optim.lbfgs import LBFGS
 from mindgrad.nn.optim.least_squares import GaussNewton, LevenbergMarquardt
-from mindgrad.nn.optim.natural_gradient import NaturalGradient
 from mindgrad.nn.optim.muon import Muon
+from mindgrad.nn.optim.natural_gradient import NaturalGradient
 from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
