@@ -198,7 +198,7 @@ class Residuals:
     def __init__(
         self, owner: str, function: Callable[..., Any], args: Sequence[Any], weights: Any, memory: float
     ) -> None:
-        self.objective = Objective(owner, function, weights, args)
+        self.objective = Objective(owner, function, weights, args, needs_all=False)
         self.space = self.objective.space
         self._linearized = _linearized_within(float(memory))
 

@@ -100,7 +100,7 @@ class NaturalGradient(ClosureOptimizer):
                 f"For '{owner}.step', pass the network, its inputs, and the label: step(network, x, label)."
             )
         *inputs, label = args
-        objective = Objective(owner, function, list(self.parameters), inputs)
+        objective = Objective(owner, function, list(self.parameters), inputs, needs_all=False)
         computed = objective.call(self._derivatives, label)
         loss, blocks = computed[0], computed[3:]
         slope, hessian = [x.read_only_array().astype(np.float64) for x in computed[1:3]]
