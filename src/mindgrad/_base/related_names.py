@@ -300,7 +300,12 @@ mindgrad.nn: Adam AdamWeightDecay SGD Momentum AdaMax Lamb
 mindgrad.nn: SGD Momentum Adam ASGD Rprop Optimizer
 mindgrad.nn: LazyAdam AdamOffload Adam AdamWeightDecay
 mindgrad.nn: Adagrad Adadelta RMSProp FTRL ProximalAdagrad AdaFactor
-mindgrad.nn: Optimizer Adam SGD TrainOneStepCell
+mindgrad.nn: Optimizer Adam SGD ClosureOptimizer TrainOneStepCell
+mindgrad.nn: ClosureOptimizer LBFGS NewtonCG Optimizer TrainOneStepCell
+mindgrad.nn: LBFGS NewtonCG ClosureOptimizer Adam mindgrad.argmin mindgrad.scipy.optimize.minimize
+mindgrad.nn: NewtonCG LBFGS ClosureOptimizer mindgrad.hvp mindgrad.argmin
+mindgrad.nn: SOAP Muon Adam AdamWeightDecay LBFGS
+mindgrad.nn: Muon SOAP AdamWeightDecay Momentum
 mindgrad.nn: LARS Lamb Optimizer
 mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer

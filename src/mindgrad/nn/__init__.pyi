@@ -60,6 +60,7 @@ from mindgrad.nn.container import CellList as CellList
 from mindgrad.nn.layer.image_quality import CentralCrop as CentralCrop
 from mindgrad.nn.layer.image import ChannelShuffle as ChannelShuffle
 from mindgrad.nn.layer.basic import ClipByNorm as ClipByNorm
+from mindgrad.nn.optim.closure import ClosureOptimizer as ClosureOptimizer
 from mindgrad.nn.metrics.curves import ConfusionMatrix as ConfusionMatrix
 from mindgrad.nn.metrics.confusion import ConfusionMatrixMetric as ConfusionMatrixMetric
 from mindgrad.nn.layer.padding import ConstantPad1d as ConstantPad1d
@@ -126,6 +127,7 @@ from mindgrad.nn.loss.loss import KLDivLoss as KLDivLoss
 from mindgrad.nn.loss.loss import L1Loss as L1Loss
 from mindgrad.nn.layer.basic import L1Regularizer as L1Regularizer
 from mindgrad.nn.optim.lars import LARS as LARS
+from mindgrad.nn.optim.lbfgs import LBFGS as LBFGS
 from mindgrad.nn.layer.pooling import LPPool1d as LPPool1d
 from mindgrad.nn.layer.pooling import LPPool2d as LPPool2d
 from mindgrad.nn.layer.activation import LRN as LRN
@@ -164,8 +166,10 @@ from mindgrad.nn.loss.loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarg
 from mindgrad.nn.loss.loss import MultiMarginLoss as MultiMarginLoss
 from mindgrad.nn.layer.attention import MultiheadAttention as MultiheadAttention
 from mindgrad.nn.loss.loss import MultilabelMarginLoss as MultilabelMarginLoss
+from mindgrad.nn.optim.muon import Muon as Muon
 from mindgrad.nn.loss.loss import NLLLoss as NLLLoss
 from mindgrad.nn.learning_rate_schedule import NaturalExpDecayLR as NaturalExpDecayLR
+from mindgrad.nn.optim.newton_cg import NewtonCG as NewtonCG
 from mindgrad.nn.layer.basic import Norm as Norm
 from mindgrad.nn.metrics.similarity import OcclusionSensitivity as OcclusionSensitivity
 from mindgrad.nn.layer.basic import OneHot as OneHot
@@ -203,6 +207,7 @@ from mindgrad.nn.layer.basic import Roll as Roll
 from mindgrad.nn.metrics.surfaces import RootMeanSquareDistance as RootMeanSquareDistance
 from mindgrad.nn.optim.sgd import Rprop as Rprop
 from mindgrad.nn.optim.sgd import SGD as SGD
+from mindgrad.nn.optim.soap import SOAP as SOAP
 from mindgrad.nn.layer.image_quality import SSIM as SSIM
 from mindgrad.nn.layer.activation import SeLU as SeLU
 from mindgrad.nn.container import SequentialCell as SequentialCell

@@ -4,9 +4,14 @@ from mindgrad._base.absent import absent
 from mindgrad.nn.optim.ada_grad import FTRL, Adadelta, Adagrad, ProximalAdagrad, RMSProp
 from mindgrad.nn.optim.adafactor import AdaFactor
 from mindgrad.nn.optim.adam import Adam, AdaMax, AdamOffload, AdamWeightDecay, Lamb, LazyAdam
+from mindgrad.nn.optim.closure import ClosureOptimizer
 from mindgrad.nn.optim.lars import LARS
+from mindgrad.nn.optim.lbfgs import LBFGS
+from mindgrad.nn.optim.muon import Muon
+from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
+from mindgrad.nn.optim.soap import SOAP
 
 AdaSumByDeltaWeightWrapCell = absent(
     __name__,
@@ -23,7 +28,8 @@ thor = absent(
 )  # fmt: skip
 
 __all__ = [
-    "ASGD", "FTRL", "LARS", "SGD", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
-    "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay", "Lamb",
-    "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
+    "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
+    "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
+    "ClosureOptimizer", "Lamb", "LazyAdam", "Momentum", "Muon", "NewtonCG", "Optimizer", "ProximalAdagrad",
+    "RMSProp", "Rprop", "thor",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from mindgrad._base.checks import of_type
 from mindgrad.api.gradient import value_and_grad
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.core.ir.scope import open_scopes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.optim.optimizer import Optimizer
@@ -147,9 +148,13 @@ class WithGradCell(Cell):
         return loss_and_gradients(self.network_with_loss, self.weights, inputs, self.sens)[1]
 
 
+def _is_one(sens: Any) -> bool:
+    return isinstance(sens, (int, float)) and sens == 1
+
+
 def loss_and_gradients(network: Any, weights: Any, inputs: Any, sens: Any = None) -> tuple[Any, Any]:
     """Return ``(loss, gradients of sens · loss)``; ``None`` for ``sens`` means 1."""
-    if sens is None or (isinstance(sens, (int, float)) and sens == 1):
+    if sens is None or _is_one(sens):
         return value_and_grad(network, None, weights)(*inputs)
 
     def scaled(*args: Any) -> Any:
@@ -173,7 +178,8 @@ class TrainOneStepCell(Cell):
 
     Args:
         network (Cell): network that returns its loss.
-        optimizer (Optimizer): optimizer, which updates the Parameters with which it was created.
+        optimizer (Optimizer): optimizer, which updates the Parameters with which it was created. For
+            a :class:`ClosureOptimizer`, the step is ``optimizer.step(network, *inputs)``.
         sens (number or Tensor): factor of the loss, applied before the loss is differentiated.
         return_grad (bool): whether to return the gradients together with the loss.
 
@@ -200,6 +206,8 @@ class TrainOneStepCell(Cell):
     Raises:
         TypeError: If ``network`` is not a Cell, ``optimizer`` is not an Optimizer, or ``sens`` is not a
             number.
+        ValueError: If ``sens``, ``return_grad``, or a reduction over processes is combined with a
+            :class:`ClosureOptimizer`.
 
     >>> import mindgrad as ms
     >>> class Distance(ms.nn.Cell):
@@ -234,8 +242,23 @@ class TrainOneStepCell(Cell):
         reducer = gradient_reducer(self.weights)
         self.reducer_flag = reducer is not None
         self.grad_reducer = ops.identity if reducer is None else reducer
+        self._steps_itself = getattr(optimizer, "evaluates_function", False)
+        is_changed = return_grad or reducer is not None or not (sens is None or _is_one(sens))
+        if self._steps_itself and is_changed:
+            raise ValueError(
+                f"For '{owner}', {type(optimizer).__name__} evaluates the loss and its gradients itself, so "
+                "'sens' must be 1, 'return_grad' must be False, and the training must run in one process."
+            )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # such a step consists of several compiled calls, and Python decides on their number
+        if self._steps_itself and not open_scopes():
+            return self._run(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
     def construct(self, *inputs: Any) -> Any:
+        if self._steps_itself:
+            return self.optimizer.step(self.network, *inputs)
         loss, gradients = loss_and_gradients(self.network, self.weights, inputs, self.sens)
         gradients = self.grad_reducer(gradients)
         self.optimizer(gradients)

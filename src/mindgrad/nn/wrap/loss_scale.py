@@ -164,7 +164,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``scale_sense`` is a Tensor with more than one element.
+        ValueError: If ``scale_sense`` is a Tensor with more than one element, or ``optimizer`` is a
+            :class:`ClosureOptimizer`.
 
     Subclasses may call :meth:`start_overflow_check`, :meth:`get_overflow_status`, and
     :meth:`process_loss_scale`, in this order.
@@ -187,6 +188,11 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def __init__(self, network: Any, optimizer: Any, scale_sense: Any) -> None:
         super().__init__(network, optimizer, sens=None)
+        if self._steps_itself:
+            raise ValueError(
+                f"For '{type(self).__name__}', {type(optimizer).__name__} evaluates the loss itself and "
+                "cannot scale it. Use nn.TrainOneStepCell, without a loss scale."
+            )
         self.hyper_map = ops.HyperMap()
         self.loss_scaling_manager = None
         if isinstance(scale_sense, Cell):
