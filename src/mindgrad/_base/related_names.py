@@ -306,8 +306,9 @@ mindgrad.nn: LBFGS NewtonCG ClosureOptimizer Adam mindgrad.argmin mindgrad.scipy
 mindgrad.nn: NewtonCG LBFGS ClosureOptimizer mindgrad.hvp mindgrad.argmin
 mindgrad.nn: SOAP Muon Adam AdamWeightDecay LBFGS
 mindgrad.nn: Muon SOAP AdamWeightDecay Momentum
+mindgrad.nn: KFAC thor LBFGS NewtonCG SOAP
 mindgrad.nn: LARS Lamb Optimizer
-mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
+mindgrad.nn: thor KFAC Momentum SOAP mindgrad.train.ConvertModelUtils mindgrad.train.ConvertNetUtils
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer
 mindgrad.nn: PoissonNLLLoss GaussianNLLLoss NLLLoss KLDivLoss
 mindgrad.nn: LossBase MSELoss L1Loss CrossEntropyLoss

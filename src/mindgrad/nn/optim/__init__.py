@@ -5,6 +5,7 @@ from mindgrad.nn.optim.ada_grad import FTRL, Adadelta, Adagrad, ProximalAdagrad,
 from mindgrad.nn.optim.adafactor import AdaFactor
 from mindgrad.nn.optim.adam import Adam, AdaMax, AdamOffload, AdamWeightDecay, Lamb, LazyAdam
 from mindgrad.nn.optim.closure import ClosureOptimizer
+from mindgrad.nn.optim.kfac import KFAC
 from mindgrad.nn.optim.lars import LARS
 from mindgrad.nn.optim.lbfgs import LBFGS
 from mindgrad.nn.optim.muon import Muon
@@ -28,7 +29,7 @@ thor = absent(
 )  # fmt: skip
 
 __all__ = [
-    "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
+    "ASGD", "FTRL", "KFAC", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
     "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
     "ClosureOptimizer", "Lamb", "LazyAdam", "Momentum", "Muon", "NewtonCG", "Optimizer", "ProximalAdagrad",
     "RMSProp", "Rprop", "thor",
