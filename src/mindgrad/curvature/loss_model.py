@@ -101,14 +101,15 @@ def _checked(run: Run, loss: Callable[..., Any] | None) -> list[Tensor]:
     outputs = _outputs(run)
     if loss is not None and len(outputs) != 1:
         raise ValueError(
-            f"For '{run.owner}', the outputs must be one Tensor if a loss is given, but the function returned "
-            f"{len(outputs)} Tensors. Concatenate them, or return residuals and omit the loss."
+            f"For '{run.owner}', the outputs must be one Tensor if a loss is given, but the "
+            f"function returned {len(outputs)} Tensors. Concatenate them, or return residuals and omit the "
+            "loss."
         )
     if loss is None and len(outputs) == 1 and outputs[0].ndim == 0:
         raise ValueError(
-            f"For '{run.owner}', the function must return residuals, Tensors with one row for each sample, but "
-            "it returned a scalar, which may be a loss. Pass nn.WithLossCell(net, loss_fn), or pass the "
-            "argument 'loss' to the optimizer and the model to 'step'."
+            f"For '{run.owner}', the function must return residuals, Tensors with one row for each "
+            "sample, but it returned a scalar, which may be a loss. Pass nn.WithLossCell(net, loss_fn), or "
+            "pass the argument 'loss' to the optimizer and the model to 'step'."
         )
     return outputs
 

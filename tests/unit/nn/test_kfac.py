@@ -1,6 +1,7 @@
 """``nn.KFAC``: steps against formulas, residuals of equations, classification, checkpoints, and errors."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -17,7 +18,7 @@ def net_of(*widths, seed=0, dtype=ms.float64, activation=nn.Tanh):
     """A network of Dense layers with weights from a seed."""
     generator = np.random.default_rng(seed)
     layers = []
-    for rows, columns in zip(widths, widths[1:], strict=False):
+    for rows, columns in itertools.pairwise(widths):
         dense = nn.Dense(rows, columns)
         for weight in (dense.weight, dense.bias):
             weight.set_dtype(dtype)
@@ -124,7 +125,7 @@ def test_line_search_decreases_loss():
     optimizer = nn.KFAC([w], 1.0, damping=0.0, quadratic_model=False, momentum=0.0, factor_decay=0.0)
     residuals = lambda: ops.atan(w)  # a full step from 3 overshoots to −9.5
     losses = [float(optimizer.step(residuals)) for _ in range(8)]
-    assert all(after <= before for before, after in zip(losses, losses[1:], strict=False))
+    assert all(after <= before for before, after in itertools.pairwise(losses))
     assert losses[-1] < 1e-10
 
 
@@ -177,14 +178,14 @@ def test_checkpoint_resumes_exactly(tmp_path):
         optimizer = nn.KFAC(net.trainable_params(), update_every=2, kind="monte_carlo")
         return net, optimizer, nn.WithLossCell(net, nn.CrossEntropyLoss())
 
-    net, optimizer, function = prepared()
+    _, optimizer, function = prepared()
     for _ in range(3):
         optimizer.step(function, x, label)
     path = str(tmp_path / "state.ckpt")
-    ms.save_checkpoint([{"name": p.name, "data": p.value()} for p in (*optimizer.get_parameters(),)], path)
+    ms.save_checkpoint(optimizer, path)
     expected = [float(optimizer.step(function, x, label)) for _ in range(4)]
 
-    net, optimizer, function = prepared()
+    _, optimizer, function = prepared()
     optimizer.build(function, x, label)
     missing, _ = ms.load_param_into_net(optimizer, ms.load_checkpoint(path))
     assert missing == []

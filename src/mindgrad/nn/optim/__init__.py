@@ -13,6 +13,7 @@ from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
 from mindgrad.nn.optim.soap import SOAP
+from mindgrad.nn.optim.thor import thor
 
 AdaSumByDeltaWeightWrapCell = absent(
     __name__,
@@ -23,14 +24,10 @@ AdaSumByDeltaWeightWrapCell = absent(
 AdaSumByGradWrapCell = absent(
     __name__, "AdaSumByGradWrapCell", "adds the gradients of several processes", "Use the optimizer itself."
 )
-thor = absent(
-    __name__, "thor", "is a second-order optimizer with special layers",
-    "Use another optimizer, or a second-order method with mindgrad.hvp or mindgrad.ggnvp.",
-)  # fmt: skip
 
 __all__ = [
-    "ASGD", "FTRL", "KFAC", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
-    "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
-    "ClosureOptimizer", "Lamb", "LazyAdam", "Momentum", "Muon", "NewtonCG", "Optimizer", "ProximalAdagrad",
-    "RMSProp", "Rprop", "thor",
+    "ASGD", "FTRL", "KFAC", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax",
+    "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload",
+    "AdamWeightDecay", "ClosureOptimizer", "Lamb", "LazyAdam", "Momentum", "Muon", "NewtonCG",
+    "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
 ]  # fmt: skip

@@ -67,7 +67,8 @@ class KroneckerOptimizer(ClosureOptimizer):
         self._create(self._measured(model))
 
     def _model(self, function: Callable[..., Any], args: Sequence[Any]) -> LossModel:
-        owner, loss, targets = f"{self.cls_name}.step", self._loss, ()
+        owner, loss = f"{self.cls_name}.step", self._loss
+        targets: Sequence[Any] = ()
         if isinstance(function, WithLossCell) and loss is None:
             function, loss = function.backbone_network, function._loss_fn
         if loss is not None:
@@ -108,8 +109,9 @@ class KroneckerOptimizer(ClosureOptimizer):
             arrays = [x for block in blocks for x in _arrays(block).values()]
             if [x.shape for x in arrays] != [x.shape for x in self.factors]:
                 raise ValueError(
-                    f"For '{self.cls_name}.step', the shapes of the Kronecker factors differ from the last step, "
-                    "because the function uses the Parameters differently. Create one optimizer for each function."
+                    f"For '{self.cls_name}.step', the shapes of the Kronecker factors differ from the last "
+                    "step, because the function uses the Parameters differently. Create one optimizer for "
+                    "each function."
                 )
             weight = min(1.0 - 1.0 / (count + 1), decay)
             for state, array in zip(self.factors, arrays, strict=True):
@@ -131,8 +133,8 @@ class KroneckerOptimizer(ClosureOptimizer):
             values = block.damped(damping, factored).astype(np.float64)
             if not values.min() > np.finfo(parameter.dtype.numpy).eps * values.max() * (0 if damping else 1):
                 raise ValueError(
-                    f"For '{self.cls_name}.step', the curvature of Parameter '{parameter.name}' is singular with "
-                    f"damping={damping:g}. Pass a larger 'damping'."
+                    f"For '{self.cls_name}.step', the curvature of Parameter '{parameter.name}' is "
+                    f"singular with damping={damping:g}. Pass a larger 'damping'."
                 )
             results.append(block.function(part[:, None], 1.0 / values)[:, 0])
         return np.concatenate(results)
