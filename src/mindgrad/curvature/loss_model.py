@@ -124,8 +124,8 @@ def _value(run: Run, loss: Any, targets: Sequence[Any], _: Sequence[Tensor]) -> 
     return 0.5 * total
 
 
-def _value_and_gradient(run: Run, loss: Any, targets: Sequence[Any], rest: Sequence[Tensor]) -> tuple:
-    value = _value(run, loss, targets, rest)
+def _value_and_gradient(run: Run, loss: Any, targets: Sequence[Any], _: Sequence[Tensor]) -> tuple:
+    value = _value(run, loss, targets, _)
     outputs = _outputs(run)
     cotangents = outputs if loss is None else [grad(_total(loss, targets))(outputs[0])]
     return value, derivatives(run, reverse_rule, cotangents)[1]

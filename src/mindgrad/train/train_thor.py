@@ -17,7 +17,7 @@ __all__ = ["ConvertModelUtils", "ConvertNetUtils"]
 
 
 class ConvertNetUtils:
-    """Conversion of a network for the optimizer :class:`mindgrad.nn.thor`, which changes nothing.
+    """Conversion of a network for ``nn.thor``, which changes nothing.
 
     >>> import mindgrad as ms
     >>> net = ms.nn.Dense(2, 2)
@@ -44,7 +44,7 @@ class ConvertNetUtils:
 
 
 class ConvertModelUtils:
-    """Conversion of a Model for the optimizer :class:`mindgrad.nn.thor`.
+    """Conversion of a Model for ``nn.thor``.
 
     >>> import numpy as np
     >>> import mindgrad as ms
@@ -89,7 +89,7 @@ class ConvertModelUtils:
 
         Raises:
             TypeError: If ``model`` is not a Model.
-            ValueError: If ``amp_level`` is another level than ``"O0"``, and the optimizer is ``thor``.
+            ValueError: If ``amp_level`` differs from ``"O0"``, and the optimizer is ``thor``.
         """
         of_type(model, Model, "convert_to_thor_model", "model")
         if not isinstance(optimizer, thor):

@@ -101,7 +101,7 @@ class KroneckerOptimizer(ClosureOptimizer):
         self.factors = ParameterTuple(state)
 
     def _averaged(self, model: LossModel, is_due: bool, decay: float) -> list[Block]:
-        """Return the blocks of the averaged factors, after the factors of the present data are added."""
+        """Add the factors of the present data to the averages, and return the blocks."""
         count = int(self.factor_count.asnumpy()[0])
         if is_due or not count:
             blocks = self._measured(model)
@@ -118,9 +118,9 @@ class KroneckerOptimizer(ClosureOptimizer):
                 average = weight * state.asnumpy() + (1.0 - weight) * array
                 state.set_data(Tensor(average.astype(array.dtype)))
             self.factor_count.set_data(Tensor(np.full(1, count + 1, np.int32)))
-        rest = [x.asnumpy() for x in self.factors]
-        if not _are_equal(rest, [x for block in self._blocks for x in _arrays(block).values()]):
-            self._blocks = [_with_arrays(block, rest) for block in self._blocks]
+        averages = [x.asnumpy() for x in self.factors]
+        if not _are_equal(averages, [x for block in self._blocks for x in _arrays(block).values()]):
+            self._blocks = [_with_arrays(block, averages) for block in self._blocks]
         return self._blocks
 
     def _solve(
@@ -152,14 +152,14 @@ def _arrays(block: Block) -> dict[str, np.ndarray]:
     raise TypeError(f"unknown block {type(block).__name__}")
 
 
-def _with_arrays(block: Block, rest: list[np.ndarray]) -> Block:
-    """Return a block like ``block`` from the first arrays in ``rest``, and remove these."""
+def _with_arrays(block: Block, arrays: list[np.ndarray]) -> Block:
+    """Return a block like ``block`` with the first arrays, and remove these."""
     match block:
         case KroneckerBlock():
-            return KroneckerBlock(rest.pop(0), rest.pop(0), block.sides)
+            return KroneckerBlock(arrays.pop(0), arrays.pop(0), block.sides)
         case DenseBlock():
-            return DenseBlock(rest.pop(0))
-    return DiagonalBlock(rest.pop(0))
+            return DenseBlock(arrays.pop(0))
+    return DiagonalBlock(arrays.pop(0))
 
 
 def _are_equal(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> bool:
@@ -237,9 +237,6 @@ class KFAC(KroneckerOptimizer):
     >>> loss = optimizer.step(lambda: x @ w - ms.Tensor([[1.0], [3.0], [5.0]]))
     >>> print(loss, w.asnumpy().ravel().round(4))
     17.5 [1. 2.]
-
-    See Also:
-        :func:`mindgrad.curvature.kfac`: the curvature as an operator.
     """
 
     def __init__(
@@ -328,7 +325,7 @@ class KFAC(KroneckerOptimizer):
     def _moved_by_model(
         self, model: LossModel, start: np.ndarray, value: float, gradient: np.ndarray, blocks: Sequence[Block]
     ) -> np.ndarray:
-        """Return the next point with the learning rate, momentum, and damping of the quadratic model."""
+        """Return the next point with the choices of the quadratic model."""
         damping = float(self.damping.asnumpy()[0])
         rate, last = float(self.get_lr()), self.last_step.asnumpy()
         lowest, highest = _DAMPING_RANGE

@@ -78,9 +78,6 @@ class thor(KroneckerOptimizer):
     >>> losses = [float(step(x, label)) for _ in range(10)]
     >>> losses[-1] < 0.1 * losses[0]
     True
-
-    See Also:
-        :class:`KFAC`: K-FAC with averaged factors, adaptive damping, and a line search.
     """
 
     def __init__(
