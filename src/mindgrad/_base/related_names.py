@@ -309,7 +309,6 @@ mindgrad.nn: Muon SOAP AdamWeightDecay Momentum
 mindgrad.nn: KFAC thor LBFGS NewtonCG SOAP
 mindgrad.nn: LARS Lamb Optimizer
 mindgrad.nn: thor KFAC Momentum SOAP
-mindgrad: ConvertModelUtils ConvertNetUtils mindgrad.nn.thor Model
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer
 mindgrad.nn: PoissonNLLLoss GaussianNLLLoss NLLLoss KLDivLoss
 mindgrad.nn: LossBase MSELoss L1Loss CrossEntropyLoss

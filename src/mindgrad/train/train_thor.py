@@ -23,6 +23,9 @@ class ConvertNetUtils:
     >>> net = ms.nn.Dense(2, 2)
     >>> ms.train.ConvertNetUtils().convert_to_thor_net(net) is net
     True
+
+    See Also:
+        :class:`mindgrad.nn.thor`: the optimizer.
     """
 
     def convert_to_thor_net(self, net: Any) -> Any:
@@ -56,6 +59,9 @@ class ConvertModelUtils:
     >>> model.train(1, [(np.eye(2, dtype=np.float32), np.int32([0, 1]))])
     >>> print(optimizer.global_step.value())
     [1]
+
+    See Also:
+        :class:`mindgrad.nn.thor`: the optimizer.
     """
 
     @staticmethod
