@@ -184,7 +184,8 @@ _NAMES = {
     "mindgrad.inspect.source": ("source",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
-        "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric", "CosineSimilarity", "DatasetHelper", "Dice",
+        "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric", "ConvertModelUtils", "ConvertNetUtils",
+        "CosineSimilarity", "DatasetHelper", "Dice",
         "HausdorffDistance", "MeanSurfaceDistance", "OcclusionSensitivity", "Perplexity", "ROC",
         "RootMeanSquareDistance", "auc", "DynamicLossScaleManager", "EarlyStopping",
         "EvaluationBase", "F1", "Fbeta",

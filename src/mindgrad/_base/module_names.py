@@ -26,7 +26,6 @@ _PARTS: dict[str, tuple[str, str]] = {
     "nn.metrics": (
         "train.metrics", "accuracy confusion_matrix error fbeta loss metric precision recall topk",
     ),
-    "nn.optim": ("nn.optim", "thor"),
     "nn.optim.ada_grad": ("nn.optim", "adadelta ftrl proximal_ada_grad rmsprop"),
     "nn.optim.adam": ("nn.optim", "adamax lamb lazyadam"),
     "nn.optim.sgd": ("nn.optim", "asgd momentum rprop"),

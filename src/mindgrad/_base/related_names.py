@@ -309,8 +309,9 @@ mindgrad.nn: NaturalGradient GaussNewton ClosureOptimizer mindgrad.ggnvp
 mindgrad.nn: GaussNewton LevenbergMarquardt LBFGS ClosureOptimizer mindgrad.ggnvp
 mindgrad.nn: SOAP Muon Adam AdamWeightDecay LBFGS
 mindgrad.nn: Muon SOAP AdamWeightDecay Momentum
+mindgrad.nn: KFAC thor LBFGS NewtonCG SOAP
 mindgrad.nn: LARS Lamb Optimizer
-mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
+mindgrad.nn: thor KFAC Momentum SOAP
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer
 mindgrad.nn: PoissonNLLLoss GaussianNLLLoss NLLLoss KLDivLoss
 mindgrad.nn: LossBase MSELoss L1Loss CrossEntropyLoss

@@ -124,6 +124,7 @@ from mindgrad.nn.layer.normalization import InstanceNorm2d as InstanceNorm2d
 from mindgrad.nn.layer.normalization import InstanceNorm3d as InstanceNorm3d
 from mindgrad.nn.learning_rate_schedule import InverseDecayLR as InverseDecayLR
 from mindgrad.nn.grad import Jvp as Jvp
+from mindgrad.nn.optim.kfac import KFAC as KFAC
 from mindgrad.nn.loss.loss import KLDivLoss as KLDivLoss
 from mindgrad.nn.loss.loss import L1Loss as L1Loss
 from mindgrad.nn.layer.basic import L1Regularizer as L1Regularizer
@@ -267,5 +268,5 @@ from mindgrad.nn.init_parameters import no_init_parameters as no_init_parameters
 from mindgrad.nn.dynamic_lr import piecewise_constant_lr as piecewise_constant_lr
 from mindgrad.nn.dynamic_lr import polynomial_decay_lr as polynomial_decay_lr
 from mindgrad.nn.metrics.metric import rearrange_inputs as rearrange_inputs
-from mindgrad.nn.optim import thor as thor
+from mindgrad.nn.optim.thor import thor as thor
 from mindgrad.nn.dynamic_lr import warmup_lr as warmup_lr

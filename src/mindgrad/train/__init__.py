@@ -1,7 +1,16 @@
 """Training: ``Model``, callbacks, mixed precision, and checkpoint files."""
 
 from mindgrad._base.missing import explain_package as _explain_package
-from mindgrad.train import amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization
+from mindgrad.train import (
+    amp,
+    callback,
+    dataset_helper,
+    loss_scale_manager,
+    metrics,
+    model,
+    serialization,
+    train_thor,
+)
 from mindgrad.train.amp import *  # noqa: F403
 from mindgrad.train.callback import *  # noqa: F403
 from mindgrad.train.data_sink import data_sink
@@ -12,9 +21,10 @@ from mindgrad.train.metrics import *  # noqa: F403
 from mindgrad.train.model import *  # noqa: F403
 from mindgrad.train.serialization import *  # noqa: F403
 from mindgrad.train.summary import SummaryRecord
+from mindgrad.train.train_thor import *  # noqa: F403
 
 __all__ = ["SummaryRecord", "data_sink", "latest_checkpoint"]
-for _part in (amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization):
+for _part in (amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization, train_thor):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 
 _explain_package(__name__)
