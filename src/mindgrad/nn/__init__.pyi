@@ -168,6 +168,7 @@ from mindgrad.nn.loss.loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarg
 from mindgrad.nn.loss.loss import MultiMarginLoss as MultiMarginLoss
 from mindgrad.nn.layer.attention import MultiheadAttention as MultiheadAttention
 from mindgrad.nn.loss.loss import MultilabelMarginLoss as MultilabelMarginLoss
+from mindgrad.nn.optim.muon import Muon as Muon
 from mindgrad.nn.loss.loss import NLLLoss as NLLLoss
 from mindgrad.nn.learning_rate_schedule import NaturalExpDecayLR as NaturalExpDecayLR
 from mindgrad.nn.optim.newton_cg import NewtonCG as NewtonCG
@@ -208,6 +209,7 @@ from mindgrad.nn.layer.basic import Roll as Roll
 from mindgrad.nn.metrics.surfaces import RootMeanSquareDistance as RootMeanSquareDistance
 from mindgrad.nn.optim.sgd import Rprop as Rprop
 from mindgrad.nn.optim.sgd import SGD as SGD
+from mindgrad.nn.optim.soap import SOAP as SOAP
 from mindgrad.nn.layer.image_quality import SSIM as SSIM
 from mindgrad.nn.layer.activation import SeLU as SeLU
 from mindgrad.nn.container import SequentialCell as SequentialCell

@@ -1,5 +1,8 @@
 """``nn.ClosureOptimizer``: steps with functions, training Cells, and errors."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -57,7 +60,7 @@ def test_train_one_step_cell_and_model_call_step(mode):
     net = Distance()
     optimizer = Descent(net.trainable_params())
     step = nn.TrainOneStepCell(net, optimizer)
-    assert [float(step(Tensor([1.0, 0.0]))) for _ in range(2)] == [9.0, 2.25]
+    assert [float(step(x)) for x in (Tensor([1.0, 0.0]), np.array([1.0, 0.0], np.float32))] == [9.0, 2.25]
     assert int(optimizer.global_step) == int(optimizer.decreases) == 2
     dense = nn.Dense(2, 1, weight_init="ones", bias_init="zeros")
     data = ms.dataset.NumpySlicesDataset(
@@ -69,6 +72,35 @@ def test_train_one_step_cell_and_model_call_step(mode):
     assert_close(dense.bias, [-1.0])
 
 
+class Step(nn.Cell):
+    def __init__(self, net, optimizer):
+        super().__init__()
+        self.net, self.optimizer = net, optimizer
+
+    def construct(self, x):
+        return self.optimizer.step(self.net, x)
+
+
+def test_step_in_a_cell_runs_in_eager_mode_only():
+    net = Distance()
+    step = Step(net, Descent(net.trainable_params()))
+    losses = [float(step(Tensor([1.0, 0.0]))) for _ in range(4)]
+    assert losses == [9.0, 2.25, 0.5625, 0.140625]
+    ms.set_context(mode=ms.GRAPH_MODE)
+    with pytest.raises(RuntimeError, match=r"use nn\.TrainOneStepCell"):
+        step(Tensor([1.0, 0.0]))
+
+
+def test_copies_step_apart():
+    net = Distance()
+    optimizer = Descent(net.trainable_params())
+    for copied in (copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer))):
+        w = copied.parameters[0]
+        assert float(copied.step(lambda: (w * w).sum())) == 10.0  # noqa: B023 - called in this iteration
+        assert_close(w, [1.5, 0.5])
+    assert_close(net.w, [3.0, 1.0])
+
+
 def test_hessian_products_of_flat_functions():
     net = Distance()
     flat = FlatFunction("Descent", lambda: net(Tensor([0.0, 0.0])) * net.b, (), net.trainable_params())
@@ -76,7 +108,9 @@ def test_hessian_products_of_flat_functions():
     assert_close(products, [[4, 0, 6], [0, 4, 2], [6, 2, 12]])
 
 
-def test_captured_tensors_that_change_are_inputs_of_one_program():
+@MODES
+def test_captured_tensors_that_change_are_inputs_of_one_program(mode):
+    ms.set_context(mode=mode)
     net = Distance()
     optimizer = Descent(net.trainable_params())
     for k in range(6):
@@ -113,6 +147,7 @@ def _steps_with_gradients(optimizer, net):
         (_steps_with_gradients, TypeError, r"call.*optimizer\.step"),
         (_steps_when_compiled, RuntimeError, "cannot be part of a compiled"),
         (lambda o, net: o.step(net(Tensor([1.0, 0.0]))), TypeError, "Pass the function, not its result"),
+        (lambda o, net: o.step(lambda w: w.sum(), net.w), ValueError, "'w' is an argument of the function"),
         (lambda o, net: o.step(lambda: 1.0), TypeError, "must return the loss"),
         (lambda o, net: o.step(lambda: net.w), ValueError, r"its shape is \(2,\)"),
         (lambda o, net: nn.TrainOneStepCell(net, o, sens=2.0), ValueError, "'sens' must be 1"),

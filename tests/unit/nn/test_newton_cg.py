@@ -1,4 +1,4 @@
-"""``nn.NewtonCG``: minima, negative curvature, the trust region, checkpoints, and errors."""
+"""``nn.NewtonCG``: minima, negative curvature, checkpoints, and errors."""
 
 import numpy as np
 import pytest

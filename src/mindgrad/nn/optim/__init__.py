@@ -8,9 +8,11 @@ from mindgrad.nn.optim.closure import ClosureOptimizer
 from mindgrad.nn.optim.lars import LARS
 from mindgrad.nn.optim.lbfgs import LBFGS
 from mindgrad.nn.optim.least_squares import GaussNewton, LevenbergMarquardt
+from mindgrad.nn.optim.muon import Muon
 from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
+from mindgrad.nn.optim.soap import SOAP
 
 AdaSumByDeltaWeightWrapCell = absent(
     __name__,
@@ -27,8 +29,8 @@ thor = absent(
 )  # fmt: skip
 
 __all__ = [
-    "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
+    "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
     "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
-    "ClosureOptimizer", "GaussNewton", "Lamb", "LazyAdam", "LevenbergMarquardt", "Momentum", "NewtonCG",
-    "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
+    "ClosureOptimizer", "GaussNewton", "Lamb", "LazyAdam", "LevenbergMarquardt", "Momentum", "Muon",
+    "NewtonCG", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from mindgrad import ops
@@ -86,7 +87,7 @@ class ClosureOptimizer(Optimizer):
 
         Raises:
             TypeError: If ``function`` is not callable, or does not return a Tensor.
-            ValueError: If the loss has more than one element.
+            ValueError: If the loss has more than one element, or an argument is one of the Parameters.
             RuntimeError: If ``step`` is called in a function that is being compiled or differentiated.
         """
         if not callable(function):
@@ -100,6 +101,13 @@ class ClosureOptimizer(Optimizer):
                 "function, because it decides from values how often it evaluates the loss. Call it from "
                 "plain Python, or use nn.TrainOneStepCell."
             )
+        for parameter in self.parameters:
+            if any(arg is parameter for arg in args):
+                raise ValueError(
+                    f"For '{self.cls_name}.step', the Parameter '{parameter.name}' is an argument of the "
+                    "function, and derivatives do not see that it is trained. Remove the argument, and read "
+                    "the Parameter in the function."
+                )
         loss = self.advance(function, args)
         ops.assign_add(self.global_step, 1)
         return loss
@@ -185,6 +193,11 @@ class FlatFunction:
         """Round the elements of a vector to the dtypes of the Parameters."""
         parts = zip(_split(vector, self.weights), self.weights, strict=True)
         return np.concatenate([part.astype(w.dtype.numpy).astype(np.float64) for part, w in parts])
+
+    def precision(self) -> float:
+        """Return the relative rounding error of a value, after the first evaluation."""
+        kinds = [tensor.dtype.numpy for tensor in (self.loss, *self.weights)]
+        return max(float(ml_dtypes.finfo(kind).eps) for kind in kinds)
 
     def evaluate(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         """Move the Parameters to ``vector``, and return the value and gradient there."""

@@ -112,7 +112,6 @@ class LBFGS(ClosureOptimizer):
         self.pair_count = Parameter(
             Tensor(np.zeros(1, np.int32)), name="lbfgs_pair_count", requires_grad=False
         )
-        self._precision = max(float(np.finfo(p.dtype.numpy).eps) for p in self.parameters)
 
     def advance(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
         flat = FlatFunction(self.cls_name, function, args, self.parameters)
@@ -159,7 +158,7 @@ class LBFGS(ClosureOptimizer):
         else:
             most = min(_SEARCH, self.max_eval - flat.calls)
             shortest = self.tolerance_change / np.abs(direction).max()
-            trial = strong_wolfe(evaluate, start, first, most, self._precision, shortest)
+            trial = strong_wolfe(evaluate, start, first, most, flat.precision(), shortest)
         return flat.rounded(x + trial.length * direction), trial
 
     def _is_finished(

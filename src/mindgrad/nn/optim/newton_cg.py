@@ -102,7 +102,6 @@ class NewtonCG(ClosureOptimizer):
         self.radius = Parameter(
             Tensor(np.full(1, self.initial_radius, np.float64)), name="trust_radius", requires_grad=False
         )
-        self._precision = max(float(np.finfo(p.dtype.numpy).eps) for p in self.parameters)
 
     def advance(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
         flat = FlatFunction(self.cls_name, function, args, self.parameters)
@@ -119,14 +118,13 @@ class NewtonCG(ClosureOptimizer):
                 step, predicted = _last_point(path, radius)
                 moved = flat.rounded(x + step)
                 new_value, new_gradient = flat.evaluate(moved)
-                ratio = self._ratio(value, new_value, predicted)
+                ratio = _ratio(value, new_value, predicted, flat.precision())
                 radius = self._next_radius(radius, ratio, float(np.linalg.norm(step)))
                 if ratio > _ACCEPTED:
                     change = float(np.abs(moved - x).max())
                     x, value, gradient, path = moved, new_value, new_gradient, []
                 else:
                     change = radius
-                    flat.move_to(x)
                 if change <= self.tolerance_change:
                     break
         finally:
@@ -134,19 +132,20 @@ class NewtonCG(ClosureOptimizer):
         self.radius.set_data(Tensor(np.full(1, radius, np.float64)))
         return flat.loss
 
-    def _ratio(self, value: float, new_value: float, predicted: float) -> float:
-        """Return the ratio of the actual and the predicted decrease of the loss."""
-        if not math.isfinite(new_value):
-            return -math.inf
-        rounding = _ROUNDINGS * self._precision * abs(value)
-        return (value - new_value + rounding) / (predicted + rounding)
-
     def _next_radius(self, radius: float, ratio: float, length: float) -> float:
         if ratio < _POOR:
             return _SHRINKS * length
         if ratio > _GOOD and length > 0.99 * radius:
             return min(_GROWS * radius, self.max_radius)
         return radius
+
+
+def _ratio(value: float, new_value: float, predicted: float, precision: float) -> float:
+    """Return the ratio of the actual and the predicted decrease of the loss."""
+    if not math.isfinite(new_value):
+        return -math.inf
+    rounding = _ROUNDINGS * precision * abs(value)
+    return (value - new_value + rounding) / (predicted + rounding)
 
 
 class _Segment(NamedTuple):

@@ -24,7 +24,7 @@ from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
 from mindgrad.nn.optim.groups import members
 from mindgrad.nn.optim.rates import ConstantRate, ListedRate, checked_rate, held_rate
 
-__all__ = ["Optimizer", "opt_init_args_register"]
+__all__ = ["Optimizer", "opt_init_args_register", "rate_at", "wide_dtype"]
 
 #: sections that the docstrings of all optimizers have in common
 documented = SharedSections("""
@@ -273,6 +273,14 @@ class Optimizer(Cell):
             parameter.requires_grad = False
         return moments
 
+    def _wide_state(self, prefix: str, parameters: Sequence[Parameter]) -> ParameterTuple:
+        """Create state like some Parameters, in float32 for float16 and bfloat16."""
+        moments = ParameterTuple(parameters).clone(prefix, "zeros")
+        for moment in moments:
+            moment.requires_grad = False
+            moment.set_dtype(wide_dtype(moment))
+        return moments
+
     def _scalar_state(self, name: str, value: float) -> Any:
         return Parameter(Tensor(np.full(1, value, np.float32)), name=name, requires_grad=False)
 
@@ -378,11 +386,11 @@ class Optimizer(Cell):
     def get_lr(self) -> Any:
         """Return the learning rate of this step, a 0-D Tensor, or a tuple of rates."""
         if not self.is_group_lr:
-            return _at(self.learning_rate, self.global_step)
+            return rate_at(self.learning_rate, self.global_step)
         values: dict[int, Any] = {}
         for rate in self.learning_rate:
             if id(rate) not in values:
-                values[id(rate)] = _at(rate, self.global_step)
+                values[id(rate)] = rate_at(rate, self.global_step)
         return tuple([values[id(rate)] for rate in self.learning_rate])
 
     def get_weight_decay(self) -> Any:
@@ -445,19 +453,25 @@ class Optimizer(Cell):
         return optim_result
 
 
+def wide_dtype(parameter: Parameter) -> Any:
+    """Return the dtype of a Parameter, or float32 for float16 and bfloat16."""
+    return dtype.float32 if parameter.dtype.numpy.itemsize < 4 else parameter.dtype
+
+
+def rate_at(rate: Any, step: Parameter) -> Tensor:
+    """Return the value of a learning rate in a step, a 0-D Tensor."""
+    if isinstance(rate, Parameter):
+        return rate.value()
+    found = rate(step)
+    return ops.reshape(found, ()) if isinstance(found, Tensor) else Tensor(found, dtype.float32)
+
+
 def _is_decayed(name: str) -> bool:
     return "beta" not in name and "gamma" not in name
 
 
 def _is_own(rate: Any) -> bool:
     return type(rate).__module__ == ConstantRate.__module__
-
-
-def _at(rate: Any, step: Parameter) -> Tensor:
-    if isinstance(rate, Parameter):
-        return rate.value()
-    found = rate(step)
-    return ops.reshape(found, ()) if isinstance(found, Tensor) else Tensor(found, dtype.float32)
 
 
 def _decay_at(decay: Any, step: Parameter) -> Any:
