@@ -107,6 +107,7 @@ if _TYPE_CHECKING:
         amp,
         boost,
         communication,
+        curvature,
         dataset,
         device_context,
         experimental,
@@ -147,7 +148,7 @@ if _TYPE_CHECKING:
 
 #: subpackages that are imported at their first use
 _PACKAGES = (
-    "amp", "boost", "communication", "dataset", "device_context", "experimental", "hal", "log", "mint", "nn",
+    "amp", "boost", "communication", "curvature", "dataset", "device_context", "experimental", "hal", "log", "mint", "nn",
     "numpy", "parallel", "profiler", "runtime", "scipy", "tools", "train", "version",
 )  # fmt: skip
 #: module -> names that are imported at their first use

@@ -15,7 +15,7 @@ from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.frontend.programs.object_cache import remembered
 
-__all__ = ["functional_call"]
+__all__ = ["bound", "functional_call"]
 
 
 def functional_call(
@@ -81,12 +81,12 @@ class _Call:
     def __call__(self, params: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         pairs = self._pairs(params)
         if innermost() is not None:
-            with _bound(pairs):
+            with bound(pairs):
                 return self.net(*args, **kwargs)
         # this recorder only replaces Parameters. It records no operators, because no tensor belongs to it
         scope = Recorder()
         with opened(scope):
-            with _bound(pairs):
+            with bound(pairs):
                 result = self.net(*args, **kwargs)
             written = [(p, scope.bindings[id(p)]) for p in scope.written.values()]
         for parameter, value in written:
@@ -123,7 +123,7 @@ class _Call:
 
 
 @contextmanager
-def _bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
+def bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
     """Replace the values of Parameters in a ``with`` block."""
     scope: Any = innermost()
     # read from a plain copy, because the scope may record reads of its bindings

@@ -24,15 +24,17 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.pending import resolved
 from mindgrad.core.ir.scope import as_it_is, open_scopes
 from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.passes.pipeline import before_compilation
 from mindgrad.core.trace.numbers import as_data
 from mindgrad.core.trace.record import Recorded, transformed
 from mindgrad.core.trace.replay import Replay, note_linearized
 from mindgrad.core.transforms.apply_rule import directional
+from mindgrad.core.transforms.batch import batch
 from mindgrad.core.transforms.rules import forward_rule, reverse_rule
 from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.frontend.programs.compiled import Compiled
 
-__all__ = ["linearized"]
+__all__ = ["LinearPart", "device_array", "linearized", "split"]
 
 Apply = Callable[[Sequence[Tensor]], list[Tensor]]
 
@@ -72,10 +74,10 @@ def linearized(
         replay = Replay(run.recorded, rule, run.outputs)
         return run.result(replay.outputs), run.inputs, replay
 
-    def first(*args: Any) -> tuple[Any, list[bool], list[Tensor], _Second]:
+    def first(*args: Any) -> tuple[Any, list[bool], list[Tensor], LinearPart]:
         run = Run(owner, fn, args, {}, range(len(args)), parameters, has_aux)
         templates = run.outputs if backwards else run.recorded.inputs
-        outputs, residuals, second = _split(
+        outputs, residuals, second = split(
             run.recorded, rule, [t.type for t in templates], run.outputs, backwards
         )
         numbers = [type(leaf) is Number for leaf in run.recorded.outputs]
@@ -97,39 +99,48 @@ def _as_number(tensor: Tensor, is_one: bool) -> Tensor:
     return make_number(tensor) if is_one else tensor
 
 
-class _Second:
+class LinearPart:
     """The second part of a split derivative: a function of residuals and vectors.
 
     It is compiled at the first call outside other traces.
     """
 
-    __slots__ = ("_run", "graph")
+    __slots__ = ("_batched", "_run", "graph")
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._run: Callable[..., list[Any]] | None = None
+        self._batched: dict[int, Callable[..., list[Any]]] = {}
 
     def __call__(self, residuals: Sequence[Tensor], vectors: Sequence[Tensor]) -> list[Tensor]:
         if open_scopes():
             return inline_here(self.graph, [*residuals, *vectors])
         if self._run is None:
-            self._run = compile_graph(self.graph)
-        return [make_tensor(array) for array in self._run([_stored(t) for t in (*residuals, *vectors)])]
+            self._run = compile_graph(before_compilation(self.graph))
+        return [make_tensor(array) for array in self._run([device_array(t) for t in (*residuals, *vectors)])]
+
+    def batched(self, residuals: Sequence[Tensor], vectors: Sequence[Tensor], count: int) -> list[Tensor]:
+        """Return the results for ``count`` vectors, which are stacked along a new first axis."""
+        run = self._batched.get(count)
+        if run is None:
+            axes = [*[None] * len(residuals), *[0] * len(vectors)]
+            run = self._batched[count] = compile_graph(before_compilation(batch(self.graph, axes, count)))
+        return [make_tensor(array) for array in run([device_array(t) for t in (*residuals, *vectors)])]
 
 
-def _stored(tensor: Tensor) -> Any:
+def device_array(tensor: Tensor) -> Any:
     """Return the array of ``tensor`` without a copy between host and device."""
     array = resolved(tensor._array)
     return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array
 
 
-def _split(
+def split(
     recorded: Recorded,
     rule: Callable[..., list[Any]],
     types: Sequence[Any],
     chosen: Sequence[Tensor],
     backwards: bool,
-) -> tuple[list[Tensor], list[Tensor], _Second]:
+) -> tuple[list[Tensor], list[Tensor], LinearPart]:
     """Split the derivative of a run into two parts (see the module docstring).
 
     Args:
@@ -142,11 +153,11 @@ def _split(
     Returns:
         tuple: the outputs of the run, the residuals, and the second part.
     """
-    programs: list[_Second] = []
+    programs: list[LinearPart] = []
 
     def first(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
         program, residuals = directional(builder, rule, xs, ys, types, is_forward=not backwards)
-        programs.append(_Second(program))
+        programs.append(LinearPart(program))
         return residuals
 
     outputs, kept = transformed(recorded, first, (), chosen)

@@ -27,16 +27,18 @@ from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.kinds import accumulate, zeros
+from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate, pad, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
 from mindgrad.core.transforms.apply_rule import between
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.jacobians import by_rows
 from mindgrad.core.transforms.reverse import pull_back, reverse
+from mindgrad.curvature.loop_rows import with_invariants_outside
 from mindgrad.curvature.meetings import Meeting, meetings_of_rows, rows_as_vector
-from mindgrad.curvature.row_axes import Rows
+from mindgrad.curvature.row_axes import Rows, dependent_variables
 
-__all__ = ["row_jacobian_rule"]
+__all__ = ["jacobians", "local_jacobian", "placed_rows", "row_jacobian_rule", "values_of"]
 
 
 def row_jacobian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
@@ -52,7 +54,7 @@ def row_jacobian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Ta
             blocks.append([reshape(x, shape=(y.type.size, *x.shape[len(y.shape) :])) for x in matrices])
             continue
         graph, needed = between(builder, xs, [y])
-        graph = expand_lazy(graph)
+        graph = with_invariants_outside(expand_lazy(graph))
         inputs = [*needed, *xs]
         blocks.append(_jacobian(graph, inputs, graph.inputs[len(needed) :]))
     return [_joined([block[k] for block in blocks]) for k in range(len(xs))]
@@ -63,25 +65,50 @@ def _joined(matrices: Atoms) -> Atom:
 
 
 def _jacobian(graph: Graph, inputs: Atoms, weights: Sequence[Variable]) -> list[Atom]:
-    (output,) = graph.outputs
+    values = values_of(graph, inputs)
+    meetings = meetings_of_rows(graph, values, weights, graph.outputs[0])
+    return jacobians(graph, values, meetings, weights, graph.outputs[0].shape)
+
+
+def values_of(graph: Graph, inputs: Atoms) -> dict[Atom, Atom]:
+    """Emit ``graph`` into the current builder, and return the values of all its variables."""
     builder = current()
     values: dict[Atom, Atom] = dict(zip(graph.inputs, inputs, strict=True))
     for equation in graph.equations:
         operands = [values.get(x, x) for x in equation.inputs]
         values.update(zip(equation.outputs, builder.emit_again(equation, operands), strict=True))
+    return values
+
+
+def jacobians(
+    graph: Graph,
+    values: dict[Atom, Atom],
+    meetings: Sequence[Meeting],
+    weights: Sequence[Variable],
+    shape: Sequence[int],
+) -> list[Atom]:
+    """Emit the Jacobians of an output of the given shape with respect to ``weights``.
+
+    ``meetings`` are the meetings of at least these weights. The result contains one matrix of shape
+    ``(elements, *x.shape)`` for each weight.
+    """
+    dependent = dependent_variables(graph.equations, weights)
     by_shared: dict[Atom, list[Atom]] = {}
-    for meeting in meetings_of_rows(graph, values, weights, output):
+    for meeting in meetings:
         for operand in meeting.use.shared:
+            shared = meeting.variables[operand]
+            if shared not in dependent:
+                continue
             rows = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
-            rows = [_placed(x, meeting.use.rows, output.shape[0]) for x in rows]
-            by_shared.setdefault(meeting.equation.inputs[operand], []).append(_interleaved(rows))
+            rows = [placed_rows(x, meeting.use.rows, shape[0]) for x in rows]
+            by_shared.setdefault(shared, []).append(_interleaved(rows))
     sums = {x: accumulate(terms) for x, terms in by_shared.items()}
     totals: dict[Atom, list[Atom]] = {x: [sums.pop(x)] for x in weights if x in sums}
     if sums:
         pulled = _pulled_to_weights(graph, values, weights, sums)
         for x, rows in zip(weights, pulled, strict=True):
             totals.setdefault(x, []).append(rows)
-    count = prod(output.shape)
+    count = prod(shape)
     return [
         accumulate(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape)))
         for x in weights
@@ -93,8 +120,55 @@ def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
 
     The result has the shape ``(rows, *operand.shape)``.
     """
-    repeated = _by_relabeling(meeting, operand, cotangent)
-    return _row_by_row(meeting, operand, cotangent) if repeated is None else repeated
+    if meeting.steps is not None:
+        return _sum_over_steps(meeting, operand, cotangent)
+    jacobian = None
+    if meeting.equation.primitive is broadcast_in_dim:
+        jacobian = _of_broadcast(meeting, cotangent)
+    if jacobian is None:
+        jacobian = _by_relabeling(meeting, operand, cotangent)
+    if jacobian is None:
+        jacobian = _row_by_row(meeting, operand, cotangent)
+    return folded(jacobian, meeting.use.rows)
+
+
+def _sum_over_steps(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
+    """Emit the Jacobian of the iterations of a loop, and return its sum."""
+    steps = meeting.steps
+    assert steps is not None
+    is_stacked = [k not in meeting.use.shared for k in range(len(meeting.operands))] + [True]
+    given = [*meeting.operands, cotangent]
+    builder = Builder()
+    with building(builder):
+        inputs = [
+            builder.input(x.type.with_shape(x.shape[1:]) if yes else x.type, tainted=x.tainted)
+            for x, yes in zip(given, is_stacked, strict=True)
+        ]
+        one = meeting._replace(operands=tuple(inputs[:-1]), steps=None)
+        graph = builder.close([local_jacobian(one, operand, inputs[-1])])
+    (rows,), (at,) = push_batch(graph, given, [0 if yes else None for yes in is_stacked], steps)
+    return reduce_sum(at_front(steps, rows, at), axes=(0,))
+
+
+def folded(x: Atom, rows: Rows) -> Atom:
+    """Sum the elements along axis 0 that belong to the same row."""
+    if (rows.outer, rows.inner) == (1, 1):
+        return x
+    count = x.shape[0] // (rows.outer * rows.inner)
+    split = reshape(x, shape=(rows.outer, count, rows.inner, *x.shape[1:]))
+    return reduce_sum(split, axes=(0, 2))
+
+
+def _of_broadcast(meeting: Meeting, cotangent: Atom) -> Atom:
+    """Sum the cotangent over the axes along which the operand is repeated, except the rows."""
+    rows, dims = meeting.use.rows.axes, meeting.equation.parameters["dims"]
+    x, y = meeting.operands[0], meeting.equation.outputs[0]
+    own = [axis for axis, n in zip(dims, x.shape, strict=True) if axis not in rows and n == y.shape[axis]]
+    kept = [axis for axis in range(len(y.shape)) if axis in rows or axis in own]
+    summed = tuple([axis for axis in range(len(y.shape)) if axis not in kept])
+    total = reduce_sum(cotangent, axes=summed)
+    total = transpose(total, permutation=tuple([kept.index(axis) for axis in (*rows, *own)]))
+    return reshape(total, shape=(prod([y.shape[axis] for axis in rows]), *x.shape))
 
 
 def _by_relabeling(meeting: Meeting, operand: int, cotangent: Atom) -> Atom | None:
@@ -102,7 +176,7 @@ def _by_relabeling(meeting: Meeting, operand: int, cotangent: Atom) -> Atom | No
 
     Returns ``None`` if the operator does not accept row axes for this operand.
     """
-    equation, use, operands, _ = meeting
+    equation, use, operands = meeting.equation, meeting.use, meeting.operands
     axes = index_map(equation)
     if axes is None:
         return None
@@ -135,7 +209,7 @@ def _by_relabeling(meeting: Meeting, operand: int, cotangent: Atom) -> Atom | No
 
 def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
     """Differentiate the equation once for each row, with the cotangents of all other rows set to zero."""
-    equation, use, operands, _ = meeting
+    equation, use, operands = meeting.equation, meeting.use, meeting.operands
     sizes = [cotangent.shape[axis] for axis in use.rows.axes]
     count = prod(sizes)
     builder = Builder()
@@ -153,7 +227,7 @@ def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
     return at_front(count, rows, at)
 
 
-def _placed(x: Atom, rows: Rows, count: int) -> Atom:
+def placed_rows(x: Atom, rows: Rows, count: int) -> Atom:
     """Move rows to their position among ``count`` rows of the output; the others are zero."""
     start, limit = rows.start, rows.start + x.shape[0]
     if start < 0 or limit > count:

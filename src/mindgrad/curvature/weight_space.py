@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.base.tree import differences, flatten, unflatten
+from mindgrad.core.base.tree import differences, flatten, paths, unflatten
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.trace import references
 
@@ -107,6 +107,12 @@ class WeightSpace:
             for part, shape, x in zip(parts, self.shapes, self.leaves, strict=True)
         ]
         return unflatten(self.structure, leaves)
+
+    def name(self, index: int) -> str:
+        """Return the name of a weight, such as ``the Parameter 'dense.weight'`` or ``weights['w']``."""
+        if self.are_parameters:
+            return f"the Parameter '{self.leaves[index].name}'"
+        return paths(self.structure, "weights")[index] if isinstance(self.structure, tuple) else "'weights'"
 
     def current(self) -> np.ndarray:
         """Return the present values of the weights as a flat vector."""

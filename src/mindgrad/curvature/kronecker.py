@@ -1,0 +1,562 @@
+"""Kronecker-factored curvature of any program (K-FAC and EKFAC).
+
+    block of W ≈ L ⊗ R        L = Σ left leftᵀ        R = Σ right rightᵀ
+
+The Jacobian of a row with respect to W is a sum of outer products of two small vectors
+(``curvature.outer_products``): the operand and the cotangent of a contraction or convolution. The equations
+of a derivative, such as the Laplacian in a PDE residual, have the same structure as the equations of the
+network. Therefore, the factors do not depend on layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.api.vjp_call import Run
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Atom, Equation, Variable
+from mindgrad.core.ir.rules import Atoms, Tangents
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.contraction import dot
+from mindgrad.core.primitives.kinds import accumulate
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.primitives.static_slices import concatenate
+from mindgrad.core.primitives.structural import reshape, transpose
+from mindgrad.curvature.kronecker_blocks import Block, DenseBlock, DiagonalBlock, KroneckerBlock, nearest_product
+from mindgrad.curvature.loss_rows import KINDS, loss_derivative, random_state, weighted_rows
+from mindgrad.curvature.objective import Objective, derivatives
+from mindgrad.curvature.operator import DEFAULT_MEMORY, CurvatureOperator
+from mindgrad.curvature.outer_products import OuterProducts, Sides
+from mindgrad.curvature.row_derivatives import RowDerivatives, contraction_of, moments_of_products
+from mindgrad.frontend.programs.object_cache import remembered
+
+__all__ = ["BlockDiagonalOperator", "ekfac", "kfac"]
+
+#: a factor with more rows is not computed; the weight gets a diagonal instead
+_LARGEST_FACTOR = 8192
+
+
+class _Options(NamedTuple):
+    """Options of the compiled program; part of its cache key."""
+
+    owner: str
+    kind: str
+    sharing: str
+    samples: int
+    dense_size: int
+
+
+class WeightPlan(NamedTuple):
+    """How the block of one weight is computed.
+
+    Attributes:
+        block: ``"Kronecker"``, ``"dense"``, or ``"diagonal"``.
+        sides: the axes of both factors.
+        terms: for each equation, the number of outer products that its factors sum.
+        sources: descriptions of the equations.
+        reason: why the block is not a Kronecker product, or ``""``.
+    """
+
+    block: str
+    sides: Sides
+    terms: tuple[int, ...]
+    sources: tuple[str, ...]
+    reason: str
+
+
+def kfac(
+    outputs: Callable[..., Any],
+    weights: Any,
+    *args: Any,
+    loss: Callable[..., Any] | None = None,
+    targets: Any = None,
+    kind: str = "exact",
+    sharing: str = "expand",
+    samples: int = 1,
+    seed: int = 0,
+    dense_size: int = 512,
+    memory: int = DEFAULT_MEMORY,
+) -> BlockDiagonalOperator:
+    """Return the Kronecker-factored approximation of a Gauss–Newton or Fisher matrix.
+
+    The matrix has one diagonal block for each weight. If all uses of a weight are contractions, convolutions,
+    or table lookups, its block is a Kronecker product L ⊗ R of two small matrices. The uses may be in the
+    model or in its derivatives, such as a Laplacian. All other weights get their exact block if they have at
+    most ``dense_size`` elements, and else their exact diagonal. ``explain`` reports the block of each weight.
+
+    Args:
+        outputs (Callable or Cell): the model, or a function that returns residuals. Axis 0 of each output
+            contains rows, such as samples or collocation points. If the weights are Parameters, it is called
+            as ``outputs(*args)``, and otherwise as ``outputs(weights, *args)``.
+        weights (Parameter, Tensor, or container): the Parameters that ``outputs`` reads, or a container of
+            Tensors.
+        args: further arguments of ``outputs``.
+        loss (Callable or Cell, optional): function of the outputs, and of the targets if they are given. It
+            must be a sum or mean over rows. If it returns several elements, their sum is used. Default:
+            ``None``, half the sum of squares.
+        targets (Tensor, optional): second argument of ``loss``. Default: ``None``, the loss has one argument.
+        kind (str, optional): ``"exact"`` uses the Hessian of the loss, and one reverse pass for each element
+            of a row. ``"monte_carlo"`` replaces it by an unbiased estimate from ``samples`` passes.
+            ``"empirical"`` uses the gradients of the loss. Default: ``"exact"``.
+        sharing (str, optional): how to combine positions that share the weight, such as tokens or pixels.
+            ``"expand"`` treats each position as a separate row. ``"reduce"`` averages the operand and sums
+            the cotangent over the positions of a row. ``"nearest"`` computes the Kronecker product that is
+            nearest to the exact block, from the Jacobian of each row. Default: ``"expand"``.
+        samples (int, optional): number of random vectors for each row. Default: ``1``.
+        seed (int, optional): seed of the random vectors. Default: ``0``.
+        dense_size (int, optional): maximum number of elements of a weight with an exact block. Default:
+            ``512``.
+        memory (int, optional): number of bytes for dense matrices of the operator. Default: 256 MiB.
+
+    Returns:
+        BlockDiagonalOperator: symmetric positive semidefinite operator over flat vectors. Its ``solve`` uses
+        eigendecompositions of the factors.
+
+    Raises:
+        TypeError: If a weight is not a Parameter or Tensor of a real floating dtype.
+        ValueError: If the outputs do not depend on a weight, an option is unknown, the kind is
+            ``"empirical"`` without a loss, or there are several outputs and a loss.
+
+    Examples:
+        >>> import mindgrad as ms
+        >>> w = ms.Tensor([[1.0, 0.5], [0.0, 1.0]])
+        >>> x = ms.Tensor([[1.0, 0.0], [0.0, 2.0]])
+        >>> A = ms.curvature.kfac(lambda w, x: x @ w, w, x)
+        >>> print(A.to_dense())
+        [[1. 0. 0. 0.]
+         [0. 1. 0. 0.]
+         [0. 0. 4. 0.]
+         [0. 0. 0. 4.]]
+        >>> print(A.solve(ms.Tensor([[2.0, 4.0], [5.0, 10.0]]), damping=1.0))
+        [[1. 2.]
+         [1. 2.]]
+
+    See Also:
+        :func:`ekfac`: exact second moments in the eigenbasis of the factors.
+        :func:`gauss_newton`: the exact matrix.
+
+    Notes:
+        The block of one equation is L ⊗ R divided by the number of outer products, as in J. Martens and R.
+        Grosse, *Optimizing Neural Networks with Kronecker-factored Approximate Curvature*, arXiv:1503.05671,
+        for convolutions R. Grosse and J. Martens, arXiv:1602.01407, and for weight sharing R. Eschenhagen et
+        al., arXiv:2311.00636. For derivatives with respect to inputs, F. Dangel et al., arXiv:2405.15603, sum
+        the factors over the equations of value and derivatives. mindgrad computes the Kronecker product that
+        is nearest to the sum of the blocks of all equations. It does not change if the operand of an equation
+        is scaled up and the cotangent is scaled down, so it is also defined if equations exchange the two
+        factors. It is exact if the factors of all equations are proportional.
+    """
+    options = _Options("kfac", kind, sharing, samples, dense_size)
+    return _operator(options, outputs, weights, args, loss, targets, seed, memory, False)
+
+
+def ekfac(
+    outputs: Callable[..., Any],
+    weights: Any,
+    *args: Any,
+    loss: Callable[..., Any] | None = None,
+    targets: Any = None,
+    kind: str = "exact",
+    sharing: str = "expand",
+    samples: int = 1,
+    seed: int = 0,
+    dense_size: int = 512,
+    memory: int = DEFAULT_MEMORY,
+) -> BlockDiagonalOperator:
+    """Return the eigenvalue-corrected Kronecker-factored curvature.
+
+    A block of :func:`kfac` has the eigenvectors Q = Q₁ ⊗ Q₂. EKFAC keeps Q, and replaces the eigenvalues by
+    the exact diagonal of Qᵀ G Q, where G is the block of the Gauss–Newton or Fisher matrix. Among all
+    matrices with these eigenvectors, the result is nearest to G in the Frobenius norm.
+
+    Args:
+        outputs, weights, args, loss, targets, kind, sharing, samples, seed, dense_size, memory: see
+            :func:`kfac`.
+
+    Returns:
+        BlockDiagonalOperator: symmetric positive semidefinite operator over flat vectors.
+
+    Raises:
+        TypeError: If a weight is not a Parameter or Tensor of a real floating dtype.
+        ValueError: If the outputs do not depend on a weight, or an option is unknown, as for :func:`kfac`.
+
+    Examples:
+        >>> import mindgrad as ms
+        >>> w = ms.Tensor([[1.0, 0.5], [0.0, 1.0]])
+        >>> x = ms.Tensor([[1.0, 0.0], [0.0, 2.0]])
+        >>> A = ms.curvature.ekfac(lambda w, x: (x @ w) ** 2, w, x)
+        >>> print(A.trace())
+        72.0
+
+    See Also:
+        :func:`kfac`: the approximation without the correction.
+
+    Notes:
+        T. George et al., *Fast Approximate Natural Gradient Descent in a Kronecker-factored Eigenbasis*,
+        arXiv:1806.03884.
+    """
+    options = _Options("ekfac", kind, sharing, samples, dense_size)
+    return _operator(options, outputs, weights, args, loss, targets, seed, memory, True)
+
+
+class BlockDiagonalOperator(CurvatureOperator):
+    """A curvature matrix with one diagonal block for each weight.
+
+    :func:`kfac` and :func:`ekfac` create these operators.
+
+    Attributes:
+        blocks (list[Block]): the block of each weight, in the order of the flat vector.
+    """
+
+    def __init__(self, space: Any, blocks: Sequence[Block], plans: Sequence[WeightPlan], memory: int) -> None:
+        super().__init__(space, memory=memory)
+        self.blocks = list(blocks)
+        self._plans = list(plans)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([block.size for block in self.blocks])[:-1]
+
+    def _by_block(self, x: np.ndarray, function: Callable[[Block, np.ndarray], np.ndarray]) -> np.ndarray:
+        columns = x.reshape(len(x), -1)
+        parts = np.split(columns, self._ends)
+        results = [function(block, part) for block, part in zip(self.blocks, parts, strict=True)]
+        return np.concatenate(results).astype(self.dtype, copy=False).reshape(x.shape)
+
+    def _matvec(self, vector: np.ndarray) -> np.ndarray:
+        return self._by_block(vector, lambda block, x: block.matmul(x))
+
+    def _matmat(self, x: np.ndarray) -> np.ndarray:
+        return self._matvec(x)
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal as a flat vector."""
+        return np.concatenate([block.diagonal() for block in self.blocks]).astype(self.dtype, copy=False)
+
+    def solve(
+        self,
+        b: Any,
+        damping: float = 0.0,
+        rtol: float | None = None,
+        maxiter: int | None = None,
+        factored: bool = False,
+    ) -> Any:
+        """Return the solution x of ``(A + damping I) x = b``, from eigendecompositions of the factors.
+
+        Args:
+            b (numpy.ndarray or container): flat vector, or a container with the structure of the weights.
+            damping (float, optional): nonnegative number that is added to the diagonal. Default: ``0.0``.
+            rtol, maxiter: accepted for compatibility with other operators, and ignored, because the solution
+                is direct.
+            factored (bool, optional): whether to add the damping to both factors of a Kronecker product
+                instead (Martens and Grosse, 2015, section 6.3). Default: ``False``.
+
+        Returns:
+            The solution, as a flat vector or in the structure of the weights, like ``b``.
+
+        Raises:
+            ValueError: If ``damping`` is negative or not finite, or ``b`` has a wrong shape.
+            TypeError: If the structure of ``b`` differs from the structure of the weights.
+            numpy.linalg.LinAlgError: If the damped matrix is singular.
+        """
+        return self._power(b, damping, -1.0, factored)
+
+    def inverse_root(self, b: Any, damping: float = 0.0) -> Any:
+        """Return ``(A + damping I)^(−1/2) b``, for samples of a Gaussian with precision ``A + damping I``.
+
+        Args:
+            b (numpy.ndarray or container): flat vector, or a container with the structure of the weights.
+            damping (float, optional): nonnegative number that is added to the diagonal. Default: ``0.0``.
+
+        Returns:
+            The product, as a flat vector or in the structure of the weights, like ``b``.
+
+        Raises:
+            ValueError: If ``damping`` is negative or not finite, or ``b`` has a wrong shape.
+            numpy.linalg.LinAlgError: If the damped matrix is singular.
+        """
+        return self._power(b, damping, -0.5, False)
+
+    def _power(self, b: Any, damping: float, power: float, factored: bool) -> Any:
+        is_flat = isinstance(b, np.ndarray)
+        vector = self._real(b if is_flat else self.space.vector(b, "b"))
+        if vector.shape != (self.shape[0],):
+            raise self._wrong_shape(vector)
+        spectra = self._spectra(damping, factored)
+        values = {id(block): spectrum**power for block, spectrum in zip(self.blocks, spectra, strict=True)}
+        x = self._by_block(vector, lambda block, part: block.function(part, values[id(block)]))
+        return x if is_flat else self.space.tree(x)
+
+    def _spectra(self, damping: float, factored: bool = False) -> list[np.ndarray]:
+        if not (np.isscalar(damping) and 0 <= damping < np.inf):
+            raise ValueError(
+                f"For '{self.space.owner}', 'damping' must be a finite nonnegative number, but is {damping!r}."
+            )
+        spectra = [block.damped(float(damping), factored) for block in self.blocks]
+        precision = np.finfo(self.dtype).eps
+        if any(x.size and not x.min() > precision * x.max() for x in spectra):
+            raise self._singular(float(damping))
+        return spectra
+
+    def log_determinant(self, damping: float = 0.0) -> float:
+        """Return the logarithm of the determinant of ``A + damping I``.
+
+        Args:
+            damping (float, optional): nonnegative number that is added to the diagonal. Default: ``0.0``.
+
+        Returns:
+            float
+
+        Raises:
+            ValueError: If ``damping`` is negative or not finite.
+            numpy.linalg.LinAlgError: If the damped matrix is singular.
+        """
+        return float(sum(np.log(x).sum(dtype=np.float64) for x in self._spectra(damping)))
+
+    def explain(self) -> str:
+        """Return a description that names the block of each weight, its equations, and the reason."""
+        lines = [f"{self.space.owner}: block-diagonal matrix of {self.shape[0]} x {self.shape[1]}, {self.dtype}"]
+        for k, (leaf, block, plan) in enumerate(zip(self.space.leaves, self.blocks, self._plans, strict=True)):  # type: ignore[attr-defined]
+            name = getattr(leaf, "name", None) if getattr(leaf, "is_parameter", False) else f"weight {k}"
+            if isinstance(block, KroneckerBlock):
+                count, left, right = block.shape
+                several = f"{count} blocks of " if count > 1 else ""
+                kind = f"{several}{left} x {left} ⊗ {right} x {right}"
+            else:
+                kind = f"{plan.block}, {block.size} elements"
+            lines.append(f"{name} {tuple(leaf.shape)}: {kind}" + (f" ({plan.reason})" if plan.reason else ""))
+            lines += [f"    {source}" for source in dict.fromkeys(plan.sources)]
+        return "\n".join(lines)
+
+
+# --- options ---------------------------------------------------------------------------------------
+
+
+def _operator(
+    options: _Options,
+    outputs: Callable[..., Any],
+    weights: Any,
+    args: Sequence[Any],
+    loss: Callable[..., Any] | None,
+    targets: Any,
+    seed: int,
+    memory: int,
+    corrects: bool,
+) -> BlockDiagonalOperator:
+    owner = options.owner
+    for name, value, choices in (("kind", options.kind, KINDS), ("sharing", options.sharing, _SHARING)):
+        if value not in choices:
+            raise ValueError(f"For '{owner}', '{name}' must be one of {', '.join(map(repr, choices))}, but is {value!r}.")
+    if loss is None and options.kind == "empirical":
+        raise ValueError(f"For '{owner}', kind='empirical' needs the gradients of a loss. Pass 'loss'.")
+    if loss is None and targets is not None:
+        raise ValueError(f"For '{owner}', 'targets' are arguments of a loss, but 'loss' is None.")
+    if isinstance(options.samples, bool) or not isinstance(options.samples, int) or options.samples < 1:
+        raise ValueError(f"For '{owner}', 'samples' must be a positive integer, but is {options.samples!r}.")
+    objective = Objective(owner, outputs, weights, args)
+    operands = [] if targets is None else [targets]
+    state = random_state(seed)
+    first = _program(objective, options, loss, len(operands), False)
+    values, plans = objective.call(first, state, *operands)
+    blocks = _blocks(objective.space, plans, [x.asnumpy() for x in values], options)
+    products = [block for block in blocks if isinstance(block, KroneckerBlock)]
+    if corrects and products:
+        basis = [Tensor(x) for block in products for x in block.eigenvectors]
+        moments, _ = objective.call(_program(objective, options, loss, len(operands), True), state, *operands, *basis)
+        for block, x in zip(products, moments, strict=True):
+            block.moments = x.asnumpy()
+    return BlockDiagonalOperator(objective.space, blocks, plans, memory)
+
+
+#: ways to combine positions that share a weight
+_SHARING = ("expand", "reduce", "nearest")
+
+
+def _blocks(space: Any, plans: Sequence[WeightPlan], values: Sequence[np.ndarray], options: _Options) -> list[Block]:
+    blocks: list[Block] = []
+    rest = list(values)
+    for plan, size in zip(plans, space.sizes, strict=True):
+        if plan.block == "dense":
+            blocks.append(DenseBlock(rest.pop(0).reshape(size, size)))
+        elif plan.block == "diagonal":
+            blocks.append(DiagonalBlock(rest.pop(0)))
+        elif options.sharing == "nearest":
+            blocks.append(KroneckerBlock(*_nearest_to_rows(rest.pop(0)), plan.sides))
+        else:
+            pairs = [(rest.pop(0) / max(count, 1), rest.pop(0)) for count in plan.terms]
+            lefts, rights = [list(x) for x in zip(*pairs, strict=True)]
+            blocks.append(KroneckerBlock(*nearest_product(lefts, rights), plan.sides))
+    return blocks
+
+
+def _nearest_to_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the Kronecker product nearest to Σ_n J[n] J[n]ᵀ for rows J of shape ``(rows, blocks, P, Q)``.
+
+    The power method alternates between the two factors.
+    """
+    right = np.broadcast_to(np.eye(rows.shape[3], dtype=rows.dtype), (rows.shape[1], *rows.shape[3:] * 2)).copy()
+    left = right
+    for _ in range(_ALTERNATIONS):
+        left = np.einsum("nkiq,nkjq->kij", rows @ right, rows, optimize=True)
+        left /= np.maximum(np.square(right).sum(axis=(1, 2), keepdims=True), np.finfo(rows.dtype).tiny)
+        right = np.einsum("nkpi,nkpj->kij", left @ rows, rows, optimize=True)
+        right /= np.maximum(np.square(left).sum(axis=(1, 2), keepdims=True), np.finfo(rows.dtype).tiny)
+    return left, right
+
+
+#: steps of the power method for the nearest Kronecker product. Its first step is already within a few percent
+_ALTERNATIONS = 10
+
+
+# --- programs --------------------------------------------------------------------------------------
+
+
+def _program(
+    objective: Objective, options: _Options, loss: Callable[..., Any] | None, count: int, corrects: bool
+) -> Callable[..., Any]:
+    """Return the function that computes factors, or moments in given bases.
+
+    The first ``count`` operands are targets. If ``corrects`` is true, the others are bases.
+    """
+
+    def make() -> Callable[..., Any]:
+        def compute(run: Run, state: Tensor, *operands: Any) -> tuple[list[Tensor], list[WeightPlan]]:
+            plans: list[WeightPlan] = []
+            targets, basis = operands[:count], operands[count:]
+            derivative = loss_derivative(options.owner, run, loss, targets, options.kind)
+
+            def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Tangents = ()) -> list[Atom]:
+                rest = list(extras)
+                random = rest.pop(0)
+                curvature = rest.pop(0) if derivative else None
+                rows = [
+                    RowDerivatives(builder, xs, weighted_rows(y, curvature, options.kind, random, options.samples))
+                    for y in ys
+                ]
+                plans[:] = [_plan(rows, k, options) for k in range(len(xs))]
+                if corrects:
+                    return _moments(rows, plans, rest)
+                return [x for k, plan in enumerate(plans) for x in _values(rows, k, plan, options)]
+
+            results = derivatives(run, rule, [state, *derivative, *basis])[1]
+            return results, plans
+
+        return compute
+
+    key = ("kronecker", options, loss, count, corrects)
+    return remembered(objective.function, key, make)
+
+
+def _described(equation: Equation | None, note: str = "") -> str:
+    if equation is None:
+        return "the weight is an output"
+    source = equation.source
+    line = f" at {source[0]}:{source[1]}" if source else ""
+    return f"{equation.primitive.name}{line}{note}"
+
+
+def _plan(rows: Sequence[RowDerivatives], index: int, options: _Options) -> WeightPlan:
+    products: list[OuterProducts] = []
+    reason, sources = "", []
+    size = rows[0].weights[index].type.size
+    for one in rows:
+        found = one.products[index]
+        sources += [_described(meeting.equation) for meeting in one.meetings[index]]
+        if found is None:
+            reason = f"{_described(one.reasons.get(index))} has no Kronecker structure"
+        else:
+            products += found
+    if not reason and len({x.sides for x in products}) > 1:
+        reason = "equations contract different axes"
+    small = size <= options.dense_size
+    if not reason and products:
+        sides = products[0].sides
+        left, right = [prod([n for side, n in sides if side == own]) for own in ("left", "right")]
+        if min(left, right) == 1 and small:
+            reason = "the exact block has the size of a factor"
+        elif max(left, right) > _LARGEST_FACTOR:
+            reason = f"a factor would have {max(left, right)} rows"
+        else:
+            terms = tuple([_terms(x, options) for x in products])
+            return WeightPlan("Kronecker", sides, terms, tuple(sources), "")
+    return WeightPlan("dense" if small else "diagonal", (), (), tuple(sources), reason)
+
+
+def _terms(product: OuterProducts, options: _Options) -> int:
+    rows, positions = product.cotangents[0].shape[:2]
+    return rows if options.sharing == "reduce" else rows * positions
+
+
+def _values(rows: Sequence[RowDerivatives], index: int, plan: WeightPlan, options: _Options) -> list[Atom]:
+    if plan.block == "Kronecker":
+        if options.sharing == "nearest":
+            return [_row_matrices(rows, index)]
+        return [
+            x for one in rows for product in one.products[index] or () for x in _factors(one, product, options)
+        ]
+    matrices = []
+    for one in rows:
+        jacobian = one.jacobian(index)
+        flat = reshape(jacobian, shape=(jacobian.shape[0], prod(jacobian.shape[1:])))
+        is_dense = plan.block == "dense"
+        matrices.append(
+            dot(flat, flat, contract=((0,), (0,)), batch=((), ())) if is_dense else reduce_sum(flat * flat, axes=(0,))
+        )
+    total = accumulate(matrices)
+    assert total is not None
+    return [total]
+
+
+def _factors(rows: RowDerivatives, product: OuterProducts, options: _Options) -> list[Atom]:
+    """Emit the left and right factors of one equation."""
+    factors = []
+    for side in (0, 1):
+        vectors = rows.vectors(product, side)
+        if options.sharing == "reduce":
+            is_cotangent = (side == 0) == product.is_left_cotangent
+            scale = 1.0 if is_cotangent else 1.0 / vectors[0].shape[1]
+            vectors = [reduce_sum(x, axes=(1,)) * scale for x in vectors]
+            vectors = [reshape(x, shape=(x.shape[0], 1, *x.shape[1:])) for x in vectors]
+        terms = [dot(x, x, contract=((0, 1), (0, 1)), batch=((2,), (2,))) for x in vectors]
+        total = accumulate(terms)
+        assert total is not None
+        factors.append(total)
+    return factors
+
+
+def _row_matrices(rows: Sequence[RowDerivatives], index: int) -> Atom:
+    """Emit the Jacobians of all rows and components, of shape ``(rows, blocks, left, right)``."""
+    matrices = [contraction_of(a, b) for one in rows if one.products[index] for a, b in one.pairs(index)]
+    return _stacked(matrices)
+
+
+def _stacked(parts: Sequence[Atom]) -> Atom:
+    return concatenate(*parts, axis=0) if len(parts) > 1 else parts[0]
+
+
+def _moments(rows: Sequence[RowDerivatives], plans: Sequence[WeightPlan], basis: Atoms) -> list[Atom]:
+    """Emit the diagonals of Qᵀ G Q for all Kronecker products with eigenvectors Q."""
+    results = []
+    rest = list(basis)
+    for index, plan in enumerate(plans):
+        if plan.block != "Kronecker":
+            continue
+        left, right = rest.pop(0), rest.pop(0)
+        terms = []
+        for one in rows:
+            for a, b in one.pairs(index) if one.products[index] else ():
+                terms.append(moments_of_products(_rotated(a, left), _rotated(b, right)))
+        total = accumulate(terms)
+        assert total is not None
+        results.append(total)
+    return results
+
+
+def _rotated(x: Atom, basis: Atom) -> Atom:
+    """Emit the coordinates of vectors of shape ``(rows, positions, blocks, size)`` in a basis."""
+    product = dot(x, basis, contract=((3,), (1,)), batch=((2,), (0,)))
+    return transpose(product, permutation=(1, 2, 0, 3))
