@@ -28,10 +28,16 @@ from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.core.trace import references
 from mindgrad.curvature.linear_map import LinearMap, jacobian_matrix, linear_part
 from mindgrad.curvature.objective import Objective
-from mindgrad.curvature.operator import DEFAULT_MEMORY, CurvatureOperator, solve_general, solve_symmetric
+from mindgrad.curvature.operator import (
+    DEFAULT_MEMORY,
+    CurvatureOperator,
+    block_width,
+    solve_general,
+    solve_symmetric,
+)
 from mindgrad.frontend import user_calls
 
-__all__ = ["GaussNewtonOperator", "gauss_newton", "gauss_newton_operator"]
+__all__ = ["GaussNewtonOperator", "JacobianOperator", "gauss_newton", "gauss_newton_operator"]
 
 
 class ModelWithLoss:
@@ -100,7 +106,87 @@ def gauss_newton_operator(
     return GaussNewtonOperator(model, LinearMap(residuals, part), curved, is_semidefinite, memory)
 
 
-class GaussNewtonOperator(CurvatureOperator):
+class JacobianOperator(CurvatureOperator):
+    """A matrix that is a product with the Jacobian J of a model, such as Jᵀ J or J Jᵀ.
+
+    Args:
+        space: the vectors that the matrix multiplies.
+        model: the model, with fixed values of the weights.
+        product: the map that the matrix describes.
+        is_semidefinite, memory: see :class:`CurvatureOperator`.
+    """
+
+    def __init__(
+        self, space: Any, model: Objective, product: LinearMap, is_semidefinite: bool, memory: int
+    ) -> None:
+        super().__init__(space, is_semidefinite, memory, product.bytes)
+        self._model = model
+        self._product = product
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of elements of the outputs of the model."""
+        return self._model.call(_count)
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of the Jacobian."""
+        return self.rows * self._model.space.size
+
+    @property
+    def stores_jacobian(self) -> bool:
+        """Whether the Jacobian, and one more matrix of its size, fit into ``memory``."""
+        return 2 * self.elements * self.dtype.itemsize <= self.memory
+
+    @property
+    def multiplies_jacobian(self) -> bool:
+        """Whether products use the Jacobian.
+
+        Products use the Jacobian if it fits into ``memory``, and if its cost is lower than the cost of the
+        derivatives. The cost is the number of operations plus the number of bytes that are moved, weighted by
+        the cost model of the device.
+        """
+        return self.stores_jacobian and self._costs[0] < self._costs[1]
+
+    @cached_property
+    def _costs(self) -> tuple[float, float]:
+        """Costs of a product by the Jacobian, and by derivatives."""
+        per_element = 4 + costs().flops_per_byte * 2 * self.dtype.itemsize
+        by_derivatives = self._product.flops + costs().flops_per_byte * self._product.bytes
+        return float(per_element * self.elements), float(by_derivatives)
+
+    @cached_property
+    def jacobian(self) -> np.ndarray:
+        """The Jacobian of the outputs as a matrix of shape ``(rows, size of the weights)``."""
+        return self._model.call(jacobian_matrix).asnumpy()
+
+    def _times(self, x: np.ndarray) -> np.ndarray:
+        """Multiply with the factors of the matrix."""
+        raise NotImplementedError
+
+    def _matvec(self, vector: np.ndarray) -> np.ndarray:
+        return self._times(vector) if self.multiplies_jacobian else self._product(vector)
+
+    def _matmat(self, x: np.ndarray) -> np.ndarray:
+        return self._times(x) if self.multiplies_jacobian else self._product.columns(x, self.block_size)
+
+    def _facts(self) -> list[str]:
+        by_matrix, by_derivatives = self._costs
+        used = "the Jacobian" if self.multiplies_jacobian else "derivatives"
+        if not self.stores_jacobian:
+            reason = "the Jacobian does not fit into memory"
+        else:
+            reason = (
+                f"estimated cost {by_matrix:.1e} with the Jacobian, {by_derivatives:.1e} with derivatives"
+            )
+        return [
+            f"outputs: {self.rows} elements",
+            f"product: by {used} ({reason})",
+            f"dense matrices and diagonals: by {'the Jacobian' if self.stores_jacobian else 'columns'}",
+        ]
+
+
+class GaussNewtonOperator(JacobianOperator):
     """The matrix Jᵀ H J of a model and a loss.
 
     Args:
@@ -119,61 +205,20 @@ class GaussNewtonOperator(CurvatureOperator):
         is_semidefinite: bool,
         memory: int,
     ) -> None:
-        super().__init__(model.space, is_semidefinite, memory, product.bytes)
-        self._model = model
-        self._product = product
+        super().__init__(model.space, model, product, is_semidefinite, memory)
         self._loss = loss
 
-    # --- products ------------------------------------------------------------------------------------
-
-    def _matvec(self, vector: np.ndarray) -> np.ndarray:
-        if not self.multiplies_jacobian:
-            return self._product(vector)
-        return self.jacobian.T @ self._curved(self.jacobian @ vector)
-
-    def _matmat(self, x: np.ndarray) -> np.ndarray:
-        if not self.multiplies_jacobian:
-            return self._product.columns(x, self.block_size)
+    def _times(self, x: np.ndarray) -> np.ndarray:
         return self.jacobian.T @ self._curved(self.jacobian @ x)
-
-    @cached_property
-    def rows(self) -> int:
-        """The number of elements of the outputs of the model."""
-        return self._model.call(_count)
-
-    @property
-    def stores_jacobian(self) -> bool:
-        """Whether the Jacobian, and its product with the Hessian of the loss, fit into ``memory``."""
-        return 2 * self.rows * self.shape[0] * self.dtype.itemsize <= self.memory
-
-    @property
-    def multiplies_jacobian(self) -> bool:
-        """Whether products use the Jacobian.
-
-        Products use the Jacobian if it fits into ``memory``, and if its cost is lower than the cost of the
-        derivatives. The cost is the number of operations plus the number of bytes that are moved, weighted by
-        the cost model of the device.
-        """
-        return self.stores_jacobian and self._costs[0] < self._costs[1]
-
-    @cached_property
-    def _costs(self) -> tuple[float, float]:
-        """Costs of a product by the Jacobian, and by derivatives."""
-        elements = self.rows * self.shape[0]
-        by_matrix = 4 * elements + costs().flops_per_byte * 2 * elements * self.dtype.itemsize
-        by_derivatives = self._product.flops + costs().flops_per_byte * self._product.bytes
-        return float(by_matrix), float(by_derivatives)
-
-    @cached_property
-    def jacobian(self) -> np.ndarray:
-        """The Jacobian of the outputs as a matrix of shape ``(rows, size)``."""
-        return self._model.call(jacobian_matrix).asnumpy()
 
     def _curved(self, x: np.ndarray) -> np.ndarray:
         """Return H x for a vector or matrix x whose rows belong to elements of the outputs."""
         if self._loss is None:
             return x
-        return self._hessian(x) if x.ndim == 1 else self._hessian.columns(x, x.shape[1])
+        hessian = self._hessian
+        if x.ndim == 1:
+            return hessian(x)
+        return hessian.columns(x, block_width(x.shape[1], hessian.bytes, self.memory))
 
     @cached_property
     def _hessian(self) -> LinearMap:
@@ -213,21 +258,6 @@ class GaussNewtonOperator(CurvatureOperator):
         right = self._curved(jacobian @ b)
         solve = solve_general if self._loss is not None else solve_symmetric
         return (b - jacobian.T @ solve(kernel, right, self._singular(damping))) / damping
-
-    def _facts(self) -> list[str]:
-        by_matrix, by_derivatives = self._costs
-        used = "the Jacobian" if self.multiplies_jacobian else "derivatives"
-        if not self.stores_jacobian:
-            reason = "the Jacobian does not fit into memory"
-        else:
-            reason = (
-                f"estimated cost {by_matrix:.1e} with the Jacobian, {by_derivatives:.1e} with derivatives"
-            )
-        return [
-            f"outputs: {self.rows} elements",
-            f"product: by {used} ({reason})",
-            f"dense matrices and diagonals: by {'the Jacobian' if self.stores_jacobian else 'columns'}",
-        ]
 
 
 def _count(run: Run) -> int:

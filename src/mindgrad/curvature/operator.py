@@ -15,12 +15,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.tensor import Tensor
 
 dense: Any = scipy_module("linalg")
 iterative: Any = scipy_module("sparse.linalg")
 
-__all__ = ["DEFAULT_MEMORY", "CurvatureOperator", "VectorSpace"]
+__all__ = [
+    "DEFAULT_MEMORY", "CurvatureOperator", "VectorSpace", "block_width", "solve_general", "solve_symmetric",
+]  # fmt: skip
 
 #: default for ``memory``: the bytes that an operator may use for dense matrices and blocks of vectors
 DEFAULT_MEMORY = 2**28
@@ -61,8 +64,8 @@ class CurvatureOperator(iterative.LinearOperator):
         is_semidefinite (bool, optional): whether no eigenvalue is negative. Default: ``True``.
         memory (int, optional): number of bytes that dense matrices and blocks of vectors may use. Default:
             ``DEFAULT_MEMORY``, which is 256 MiB.
-        column_bytes (int, optional): estimate of the bytes that a product with one vector needs. A block
-            contains ``memory // column_bytes`` vectors. Default: ``None``, four vectors.
+        column_bytes (int, optional): estimate of the bytes that a product with one vector needs. The number
+            of vectors in a block follows from it, see ``block_width``. Default: ``None``, four vectors.
 
     Attributes:
         shape (tuple): ``(size, size)``.
@@ -137,7 +140,7 @@ class CurvatureOperator(iterative.LinearOperator):
     @property
     def block_size(self) -> int:
         """The number of vectors in one block."""
-        return int(min(self.shape[0], max(1, self.memory // self.column_bytes)))
+        return block_width(self.shape[0], self.column_bytes, self.memory)
 
     def _column_blocks(self) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the columns of the matrix as pairs (index of the first column, block of columns).
@@ -333,6 +336,15 @@ class CurvatureOperator(iterative.LinearOperator):
     def _facts(self) -> list[str]:
         """Return lines for :meth:`explain` that describe how products are computed."""
         return []
+
+
+def block_width(count: int, column_bytes: int, memory: int) -> int:
+    """Return the number of vectors in one block of products, at least 1 and at most ``count``.
+
+    A block uses at most ``memory`` bytes. On a CPU, it also uses at most 30 MiB, because larger blocks of
+    products are slower than single products.
+    """
+    return max(1, min(count, min(memory, costs().whole_bytes) // max(1, column_bytes)))
 
 
 def solve_symmetric(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.ndarray:
