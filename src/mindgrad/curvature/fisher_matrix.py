@@ -9,7 +9,7 @@ derivative of the loss with respect to zₙ, so its gradient is gₙ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.api.gradient import grad
 from mindgrad.api.jvp import jvp
 from mindgrad.api.vjp_call import Run
-from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.base.tree import flatten, map_leaves, unflatten
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.curvature.gauss_newton_matrix import gauss_newton_operator
 from mindgrad.curvature.likelihoods import Likelihood, likelihood_of
@@ -45,8 +45,8 @@ class Scores:
 
     def __call__(self, *args: Any) -> Tensor:
         leaves = flatten(user_calls.run(self.model, *args[:-1]))[0]
-        rows = [z if z.shape else z.reshape(1) for z in leaves]
-        terms = [(z[:, None] * d).reshape((*d.shape[:2], -1)) for z, d in zip(rows, args[-1], strict=True)]
+        pairs = zip(leaves, args[-1], strict=True)
+        terms = [(z[:, None] * d).reshape((*d.shape[:2], -1)) for z, d in pairs]
         sums = [x.sum(-1) for x in terms]
         return sum(sums[1:], sums[0])
 
@@ -148,16 +148,21 @@ def fisher(
         likelihood = _required(likelihood, loss)
         return gauss_newton_operator("fisher", outputs, weights, args, likelihood.expected, (), True, memory)
     z = outputs_of(Objective("fisher", outputs, weights, args))
+    if any(x.ndim < (2 if likelihood and likelihood.has_classes else 1) for x in flatten(z)[0]):
+        raise ValueError(
+            f"For 'fisher', the first axis of the outputs must contain samples for kind={kind!r}."
+        )
     if kind == "monte_carlo":
         likelihood = _required(likelihood, loss)
         if samples < 1:
             raise ValueError(f"For 'fisher', 'samples' must be positive, but is {samples}.")
-        random = np.random.default_rng(seed)
-        factors = _factors(likelihood, z, [likelihood.draw(random, z) for _ in range(samples)])
+        repeated = map_leaves(lambda x: make_tensor(np.repeat(x.asnumpy(), samples, axis=0)), z)
+        drawn = likelihood.draw(np.random.default_rng(seed), repeated)
+        factors = _factors(likelihood, repeated, drawn, samples)
     elif targets is None:
         raise ValueError("For 'fisher', kind='empirical' requires 'targets'.")
     elif likelihood is not None:
-        factors = _factors(likelihood, z, [targets])
+        factors = _factors(likelihood, z, targets, 1)
     else:
         factors = _of_losses(loss, z, targets, reduction)
     return gauss_newton_operator("fisher", Scores(outputs), weights, (*args, factors), None, (), True, memory)
@@ -173,28 +178,31 @@ def _required(likelihood: Likelihood | None, loss: Any) -> Likelihood:
     return likelihood
 
 
-def _factors(likelihood: Likelihood, outputs: Any, targets: Sequence[Any]) -> list[Tensor]:
-    """Return the scaled derivatives of the losses by the outputs; axis 1 is the index in ``targets``."""
-    scale = (likelihood.divisor(outputs) * len(targets)) ** -0.5
-    slopes = [flatten(grad(likelihood.terms)(outputs, y))[0] for y in targets]
-    return [_scaled(parts, scale) for parts in zip(*slopes, strict=True)]
+def _factors(likelihood: Likelihood, outputs: Any, targets: Any, samples: int) -> list[Tensor]:
+    """Return the scaled derivatives of the losses by the outputs, with the index of the target as axis 1.
+
+    ``outputs`` repeat each sample ``samples`` times, and ``targets`` belong to them.
+    """
+    scale = likelihood.divisor(outputs) ** -0.5 if likelihood.reduction == "mean" else samples**-0.5
+    return _scaled(grad(likelihood.terms)(outputs, targets), scale, samples)
 
 
-def _scaled(parts: Sequence[Tensor], scale: float) -> Tensor:
-    stacked = np.stack([np.atleast_1d(x.asnumpy()) for x in parts], axis=1)
-    return make_tensor(stacked * stacked.dtype.type(scale))
+def _scaled(slopes: Any, scale: float, samples: int) -> list[Tensor]:
+    arrays = [x.asnumpy() for x in flatten(slopes)[0]]
+    arrays = [x.reshape(-1, samples, *x.shape[1:]) for x in arrays]
+    return [make_tensor(x * x.dtype.type(scale)) for x in arrays]
 
 
 def _of_losses(loss: Any, outputs: Any, targets: Any, reduction: str | None) -> list[Tensor]:
     """Return the factors for a function that returns one loss for each sample."""
     leaves, structure = flatten(outputs)
-    count = leaves[0].shape[0] if leaves[0].shape else 1
+    count = leaves[0].shape[0]
     losses = loss(outputs, targets)
     shape = tuple(losses.shape)
     if shape != (count,):
         raise ValueError(
-            f"For 'fisher', the loss must return one value for each sample, of shape ({count},), but the shape "
-            f"is {shape}. Remove the reduction of the loss, and pass reduction='mean' for a mean."
+            f"For 'fisher', the loss must return one value for each sample, of shape ({count},), but "
+            f"its shape is {shape}. Remove the reduction, and pass reduction='mean' for a mean."
         )
     random = np.random.default_rng(0)
     halves = random.permutation(count) % 2 == 0
@@ -209,6 +217,5 @@ def _of_losses(loss: Any, outputs: Any, targets: Any, reduction: str | None) -> 
             "For 'fisher', the loss is not a sum over samples: the loss of a sample depends on the outputs "
             "of other samples."
         )
-    slopes = flatten(grad(lambda z: loss(z, targets).sum())(outputs))[0]
-    scale = count**-0.5 if reduction == "mean" else 1.0
-    return [_scaled([x], scale) for x in slopes]
+    slopes = grad(lambda z: loss(z, targets).sum())(outputs)
+    return _scaled(slopes, count**-0.5 if reduction == "mean" else 1.0, 1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,10 @@ from mindgrad.curvature.operator import (
 from mindgrad.frontend import user_calls
 
 __all__ = ["GaussNewtonOperator", "JacobianOperator", "gauss_newton", "gauss_newton_operator"]
+
+
+#: the Jacobian is not stored if it needs more reverse passes than this
+_MOST_PASSES = 64
 
 
 class ModelWithLoss:
@@ -126,7 +131,11 @@ class JacobianOperator(CurvatureOperator):
     @cached_property
     def rows(self) -> int:
         """The number of elements of the outputs of the model."""
-        return self._model.call(_count)
+        return sum(map(prod, self._output_shapes))
+
+    @cached_property
+    def _output_shapes(self) -> list[tuple[int, ...]]:
+        return self._model.call(_shapes)
 
     @property
     def elements(self) -> int:
@@ -135,8 +144,14 @@ class JacobianOperator(CurvatureOperator):
 
     @property
     def stores_jacobian(self) -> bool:
-        """Whether the Jacobian, and one more matrix of its size, fit into ``memory``."""
-        return 2 * self.elements * self.dtype.itemsize <= self.memory
+        """Whether the operator may store the Jacobian.
+
+        The Jacobian and one more matrix of its size must fit into ``memory``. In addition, a row of an output
+        must have at most 64 elements, because the Jacobian needs one reverse pass for each of them.
+        """
+        passes = max(prod(shape[1:]) for shape in self._output_shapes)
+        is_short = passes <= _MOST_PASSES
+        return is_short and 2 * self.elements * self.dtype.itemsize <= self.memory
 
     @property
     def multiplies_jacobian(self) -> bool:
@@ -174,7 +189,7 @@ class JacobianOperator(CurvatureOperator):
         by_matrix, by_derivatives = self._costs
         used = "the Jacobian" if self.multiplies_jacobian else "derivatives"
         if not self.stores_jacobian:
-            reason = "the Jacobian does not fit into memory"
+            reason = "the Jacobian is too large"
         else:
             reason = (
                 f"estimated cost {by_matrix:.1e} with the Jacobian, {by_derivatives:.1e} with derivatives"
@@ -260,8 +275,8 @@ class GaussNewtonOperator(JacobianOperator):
         return (b - jacobian.T @ solve(kernel, right, self._singular(damping))) / damping
 
 
-def _count(run: Run) -> int:
-    return sum(y.type.size for y in run.outputs)
+def _shapes(run: Run) -> list[tuple[int, ...]]:
+    return [y.type.shape for y in run.outputs]
 
 
 def gauss_newton(

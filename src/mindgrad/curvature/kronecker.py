@@ -11,7 +11,6 @@ network. Therefore, the factors do not depend on layers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
@@ -27,15 +26,22 @@ from mindgrad.core.primitives.kinds import accumulate
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import reshape, transpose
-from mindgrad.curvature.kronecker_blocks import Block, DenseBlock, DiagonalBlock, KroneckerBlock, nearest_product
+from mindgrad.curvature.block_diagonal import BlockDiagonalOperator, WeightPlan
+from mindgrad.curvature.kronecker_blocks import (
+    Block,
+    DenseBlock,
+    DiagonalBlock,
+    KroneckerBlock,
+    nearest_product,
+)
 from mindgrad.curvature.loss_rows import KINDS, loss_derivative, random_state, weighted_rows
 from mindgrad.curvature.objective import Objective, derivatives
-from mindgrad.curvature.operator import DEFAULT_MEMORY, CurvatureOperator
-from mindgrad.curvature.outer_products import OuterProducts, Sides
+from mindgrad.curvature.operator import DEFAULT_MEMORY
+from mindgrad.curvature.outer_products import OuterProducts
 from mindgrad.curvature.row_derivatives import RowDerivatives, contraction_of, moments_of_products
 from mindgrad.frontend.programs.object_cache import remembered
 
-__all__ = ["BlockDiagonalOperator", "ekfac", "kfac"]
+__all__ = ["ekfac", "kfac"]
 
 #: a factor with more rows is not computed; the weight gets a diagonal instead
 _LARGEST_FACTOR = 8192
@@ -49,24 +55,6 @@ class _Options(NamedTuple):
     sharing: str
     samples: int
     dense_size: int
-
-
-class WeightPlan(NamedTuple):
-    """How the block of one weight is computed.
-
-    Attributes:
-        block: ``"Kronecker"``, ``"dense"``, or ``"diagonal"``.
-        sides: the axes of both factors.
-        terms: for each equation, the number of outer products that its factors sum.
-        sources: descriptions of the equations.
-        reason: why the block is not a Kronecker product, or ``""``.
-    """
-
-    block: str
-    sides: Sides
-    terms: tuple[int, ...]
-    sources: tuple[str, ...]
-    reason: str
 
 
 def kfac(
@@ -151,7 +139,7 @@ def kfac(
         factors. It is exact if the factors of all equations are proportional.
     """
     options = _Options("kfac", kind, sharing, samples, dense_size)
-    return _operator(options, outputs, weights, args, loss, targets, seed, memory, False)
+    return _operator(options, outputs, weights, args, loss, targets, seed, memory)
 
 
 def ekfac(
@@ -190,7 +178,7 @@ def ekfac(
         >>> x = ms.Tensor([[1.0, 0.0], [0.0, 2.0]])
         >>> A = ms.curvature.ekfac(lambda w, x: (x @ w) ** 2, w, x)
         >>> print(A.trace())
-        72.0
+        69.0
 
     See Also:
         :func:`kfac`: the approximation without the correction.
@@ -200,137 +188,7 @@ def ekfac(
         arXiv:1806.03884.
     """
     options = _Options("ekfac", kind, sharing, samples, dense_size)
-    return _operator(options, outputs, weights, args, loss, targets, seed, memory, True)
-
-
-class BlockDiagonalOperator(CurvatureOperator):
-    """A curvature matrix with one diagonal block for each weight.
-
-    :func:`kfac` and :func:`ekfac` create these operators.
-
-    Attributes:
-        blocks (list[Block]): the block of each weight, in the order of the flat vector.
-    """
-
-    def __init__(self, space: Any, blocks: Sequence[Block], plans: Sequence[WeightPlan], memory: int) -> None:
-        super().__init__(space, memory=memory)
-        self.blocks = list(blocks)
-        self._plans = list(plans)
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum([block.size for block in self.blocks])[:-1]
-
-    def _by_block(self, x: np.ndarray, function: Callable[[Block, np.ndarray], np.ndarray]) -> np.ndarray:
-        columns = x.reshape(len(x), -1)
-        parts = np.split(columns, self._ends)
-        results = [function(block, part) for block, part in zip(self.blocks, parts, strict=True)]
-        return np.concatenate(results).astype(self.dtype, copy=False).reshape(x.shape)
-
-    def _matvec(self, vector: np.ndarray) -> np.ndarray:
-        return self._by_block(vector, lambda block, x: block.matmul(x))
-
-    def _matmat(self, x: np.ndarray) -> np.ndarray:
-        return self._matvec(x)
-
-    def diagonal(self) -> np.ndarray:
-        """Return the diagonal as a flat vector."""
-        return np.concatenate([block.diagonal() for block in self.blocks]).astype(self.dtype, copy=False)
-
-    def solve(
-        self,
-        b: Any,
-        damping: float = 0.0,
-        rtol: float | None = None,
-        maxiter: int | None = None,
-        factored: bool = False,
-    ) -> Any:
-        """Return the solution x of ``(A + damping I) x = b``, from eigendecompositions of the factors.
-
-        Args:
-            b (numpy.ndarray or container): flat vector, or a container with the structure of the weights.
-            damping (float, optional): nonnegative number that is added to the diagonal. Default: ``0.0``.
-            rtol, maxiter: accepted for compatibility with other operators, and ignored, because the solution
-                is direct.
-            factored (bool, optional): whether to add the damping to both factors of a Kronecker product
-                instead (Martens and Grosse, 2015, section 6.3). Default: ``False``.
-
-        Returns:
-            The solution, as a flat vector or in the structure of the weights, like ``b``.
-
-        Raises:
-            ValueError: If ``damping`` is negative or not finite, or ``b`` has a wrong shape.
-            TypeError: If the structure of ``b`` differs from the structure of the weights.
-            numpy.linalg.LinAlgError: If the damped matrix is singular.
-        """
-        return self._power(b, damping, -1.0, factored)
-
-    def inverse_root(self, b: Any, damping: float = 0.0) -> Any:
-        """Return ``(A + damping I)^(−1/2) b``, for samples of a Gaussian with precision ``A + damping I``.
-
-        Args:
-            b (numpy.ndarray or container): flat vector, or a container with the structure of the weights.
-            damping (float, optional): nonnegative number that is added to the diagonal. Default: ``0.0``.
-
-        Returns:
-            The product, as a flat vector or in the structure of the weights, like ``b``.
-
-        Raises:
-            ValueError: If ``damping`` is negative or not finite, or ``b`` has a wrong shape.
-            numpy.linalg.LinAlgError: If the damped matrix is singular.
-        """
-        return self._power(b, damping, -0.5, False)
-
-    def _power(self, b: Any, damping: float, power: float, factored: bool) -> Any:
-        is_flat = isinstance(b, np.ndarray)
-        vector = self._real(b if is_flat else self.space.vector(b, "b"))
-        if vector.shape != (self.shape[0],):
-            raise self._wrong_shape(vector)
-        spectra = self._spectra(damping, factored)
-        values = {id(block): spectrum**power for block, spectrum in zip(self.blocks, spectra, strict=True)}
-        x = self._by_block(vector, lambda block, part: block.function(part, values[id(block)]))
-        return x if is_flat else self.space.tree(x)
-
-    def _spectra(self, damping: float, factored: bool = False) -> list[np.ndarray]:
-        if not (np.isscalar(damping) and 0 <= damping < np.inf):
-            raise ValueError(
-                f"For '{self.space.owner}', 'damping' must be a finite nonnegative number, but is {damping!r}."
-            )
-        spectra = [block.damped(float(damping), factored) for block in self.blocks]
-        precision = np.finfo(self.dtype).eps
-        if any(x.size and not x.min() > precision * x.max() for x in spectra):
-            raise self._singular(float(damping))
-        return spectra
-
-    def log_determinant(self, damping: float = 0.0) -> float:
-        """Return the logarithm of the determinant of ``A + damping I``.
-
-        Args:
-            damping (float, optional): nonnegative number that is added to the diagonal. Default: ``0.0``.
-
-        Returns:
-            float
-
-        Raises:
-            ValueError: If ``damping`` is negative or not finite.
-            numpy.linalg.LinAlgError: If the damped matrix is singular.
-        """
-        return float(sum(np.log(x).sum(dtype=np.float64) for x in self._spectra(damping)))
-
-    def explain(self) -> str:
-        """Return a description that names the block of each weight, its equations, and the reason."""
-        lines = [f"{self.space.owner}: block-diagonal matrix of {self.shape[0]} x {self.shape[1]}, {self.dtype}"]
-        for k, (leaf, block, plan) in enumerate(zip(self.space.leaves, self.blocks, self._plans, strict=True)):  # type: ignore[attr-defined]
-            name = getattr(leaf, "name", None) if getattr(leaf, "is_parameter", False) else f"weight {k}"
-            if isinstance(block, KroneckerBlock):
-                count, left, right = block.shape
-                several = f"{count} blocks of " if count > 1 else ""
-                kind = f"{several}{left} x {left} ⊗ {right} x {right}"
-            else:
-                kind = f"{plan.block}, {block.size} elements"
-            lines.append(f"{name} {tuple(leaf.shape)}: {kind}" + (f" ({plan.reason})" if plan.reason else ""))
-            lines += [f"    {source}" for source in dict.fromkeys(plan.sources)]
-        return "\n".join(lines)
+    return _operator(options, outputs, weights, args, loss, targets, seed, memory)
 
 
 # --- options ---------------------------------------------------------------------------------------
@@ -345,12 +203,13 @@ def _operator(
     targets: Any,
     seed: int,
     memory: int,
-    corrects: bool,
 ) -> BlockDiagonalOperator:
     owner = options.owner
     for name, value, choices in (("kind", options.kind, KINDS), ("sharing", options.sharing, _SHARING)):
         if value not in choices:
-            raise ValueError(f"For '{owner}', '{name}' must be one of {', '.join(map(repr, choices))}, but is {value!r}.")
+            raise ValueError(
+                f"For '{owner}', '{name}' must be one of {', '.join(map(repr, choices))}, but is {value!r}."
+            )
     if loss is None and options.kind == "empirical":
         raise ValueError(f"For '{owner}', kind='empirical' needs the gradients of a loss. Pass 'loss'.")
     if loss is None and targets is not None:
@@ -364,9 +223,11 @@ def _operator(
     values, plans = objective.call(first, state, *operands)
     blocks = _blocks(objective.space, plans, [x.asnumpy() for x in values], options)
     products = [block for block in blocks if isinstance(block, KroneckerBlock)]
-    if corrects and products:
+    if owner == "ekfac" and products:
         basis = [Tensor(x) for block in products for x in block.eigenvectors]
-        moments, _ = objective.call(_program(objective, options, loss, len(operands), True), state, *operands, *basis)
+        moments, _ = objective.call(
+            _program(objective, options, loss, len(operands), True), state, *operands, *basis
+        )
         for block, x in zip(products, moments, strict=True):
             block.moments = x.asnumpy()
     return BlockDiagonalOperator(objective.space, blocks, plans, memory)
@@ -376,7 +237,9 @@ def _operator(
 _SHARING = ("expand", "reduce", "nearest")
 
 
-def _blocks(space: Any, plans: Sequence[WeightPlan], values: Sequence[np.ndarray], options: _Options) -> list[Block]:
+def _blocks(
+    space: Any, plans: Sequence[WeightPlan], values: Sequence[np.ndarray], options: _Options
+) -> list[Block]:
     blocks: list[Block] = []
     rest = list(values)
     for plan, size in zip(plans, space.sizes, strict=True):
@@ -394,11 +257,13 @@ def _blocks(space: Any, plans: Sequence[WeightPlan], values: Sequence[np.ndarray
 
 
 def _nearest_to_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Kronecker product nearest to Σ_n J[n] J[n]ᵀ for rows J of shape ``(rows, blocks, P, Q)``.
+    """Return the Kronecker product nearest to the sum of squares of Jacobians.
 
-    The power method alternates between the two factors.
+    ``rows`` has the shape ``(rows, blocks, P, Q)``. The power method alternates between the two factors.
     """
-    right = np.broadcast_to(np.eye(rows.shape[3], dtype=rows.dtype), (rows.shape[1], *rows.shape[3:] * 2)).copy()
+    right = np.broadcast_to(
+        np.eye(rows.shape[3], dtype=rows.dtype), (rows.shape[1], *rows.shape[3:] * 2)
+    ).copy()
     left = right
     for _ in range(_ALTERNATIONS):
         left = np.einsum("nkiq,nkjq->kij", rows @ right, rows, optimize=True)
@@ -429,17 +294,21 @@ def _program(
             targets, basis = operands[:count], operands[count:]
             derivative = loss_derivative(options.owner, run, loss, targets, options.kind)
 
-            def rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Tangents = ()) -> list[Atom]:
+            def rule(
+                builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Tangents = ()
+            ) -> list[Atom]:
                 rest = list(extras)
                 random = rest.pop(0)
                 curvature = rest.pop(0) if derivative else None
                 rows = [
-                    RowDerivatives(builder, xs, weighted_rows(y, curvature, options.kind, random, options.samples))
+                    RowDerivatives(
+                        builder, xs, weighted_rows(y, curvature, options.kind, random, options.samples)
+                    )
                     for y in ys
                 ]
                 plans[:] = [_plan(rows, k, options) for k in range(len(xs))]
                 if corrects:
-                    return _moments(rows, plans, rest)
+                    return _moments(rows, plans, [x for x in rest if x is not None])
                 return [x for k, plan in enumerate(plans) for x in _values(rows, k, plan, options)]
 
             results = derivatives(run, rule, [state, *derivative, *basis])[1]
@@ -496,7 +365,10 @@ def _values(rows: Sequence[RowDerivatives], index: int, plan: WeightPlan, option
         if options.sharing == "nearest":
             return [_row_matrices(rows, index)]
         return [
-            x for one in rows for product in one.products[index] or () for x in _factors(one, product, options)
+            x
+            for one in rows
+            for product in one.products[index] or ()
+            for x in _factors(one, product, options)
         ]
     matrices = []
     for one in rows:
@@ -504,7 +376,9 @@ def _values(rows: Sequence[RowDerivatives], index: int, plan: WeightPlan, option
         flat = reshape(jacobian, shape=(jacobian.shape[0], prod(jacobian.shape[1:])))
         is_dense = plan.block == "dense"
         matrices.append(
-            dot(flat, flat, contract=((0,), (0,)), batch=((), ())) if is_dense else reduce_sum(flat * flat, axes=(0,))
+            dot(flat, flat, contract=((0,), (0,)), batch=((), ()))
+            if is_dense
+            else reduce_sum(flat * flat, axes=(0,))
         )
     total = accumulate(matrices)
     assert total is not None
@@ -529,7 +403,7 @@ def _factors(rows: RowDerivatives, product: OuterProducts, options: _Options) ->
 
 
 def _row_matrices(rows: Sequence[RowDerivatives], index: int) -> Atom:
-    """Emit the Jacobians of all rows and components, of shape ``(rows, blocks, left, right)``."""
+    """Emit all Jacobians, of shape ``(rows, blocks, left, right)``."""
     matrices = [contraction_of(a, b) for one in rows if one.products[index] for a, b in one.pairs(index)]
     return _stacked(matrices)
 
@@ -557,6 +431,6 @@ def _moments(rows: Sequence[RowDerivatives], plans: Sequence[WeightPlan], basis:
 
 
 def _rotated(x: Atom, basis: Atom) -> Atom:
-    """Emit the coordinates of vectors of shape ``(rows, positions, blocks, size)`` in a basis."""
+    """Emit the coordinates of factors in a basis of each block."""
     product = dot(x, basis, contract=((3,), (1,)), batch=((2,), (0,)))
     return transpose(product, permutation=(1, 2, 0, 3))

@@ -1,4 +1,4 @@
-"""Diagonal blocks of a curvature matrix: Kronecker products, dense matrices, and diagonals.
+"""Blocks of curvature matrices: Kronecker products, dense matrices, diagonals.
 
 All blocks are diagonalized once. With A = Q Λ Qᵀ, the matrices (A + λ I)⁻¹, (A + λ I)^(−1/2), and
 log det(A + λ I) then follow from Λ. For a Kronecker product, Q = Q₁ ⊗ Q₂ and Λ = Λ₁ ⊗ Λ₂.
@@ -17,7 +17,7 @@ __all__ = ["Block", "DenseBlock", "DiagonalBlock", "KroneckerBlock", "nearest_pr
 
 
 class Block:
-    """A symmetric positive semidefinite matrix A = Q Λ Qᵀ for the elements of one weight.
+    """A positive semidefinite matrix A = Q Λ Qᵀ for the elements of one weight.
 
     A subclass defines :attr:`spectrum`, and the products of flat vectors with Q and its transpose.
     """
@@ -138,7 +138,7 @@ class KroneckerBlock(Block):
         return (left[:, :, None] * right[:, None, :]).ravel()
 
     def damped(self, damping: float, factored: bool = False) -> np.ndarray:
-        """Return the eigenvalues of A + damping I, or of the product of two damped factors.
+        """Return the eigenvalues of A + damping I, or of two damped factors.
 
         Factored damping replaces L ⊗ R by (L + π √damping I) ⊗ (R + √damping / π I), where π² is the ratio of
         the average eigenvalues of both factors (Martens and Grosse, 2015, section 6.3).
@@ -151,7 +151,7 @@ class KroneckerBlock(Block):
         return ((left + ratio * root)[:, :, None] * (right + root / ratio)[:, None, :]).ravel()
 
     def _split(self, x: np.ndarray) -> np.ndarray:
-        """Reorder columns of elements of the weight to the shape ``(blocks, left, right, columns)``."""
+        """Reorder columns to the shape ``(blocks, left, right, columns)``."""
         order, sizes = positions_of(self.sides)
         inverse = np.argsort(order)
         parts = x.reshape(*[sizes[k] for k in order], x.shape[1])
@@ -194,13 +194,13 @@ def _semidefinite(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def nearest_product(lefts: list[np.ndarray], rights: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return factors of the Kronecker product nearest to Σ_s lefts[s] ⊗ rights[s], in each block.
+    """Return the Kronecker product nearest to a sum of Kronecker products.
 
-    The nearest product in the Frobenius norm is a combination L = Σ_s α_s L_s and R = Σ_s β_s R_s (C. F. Van
-    Loan and N. Pitsianis, *Approximation with Kronecker products*, 1993). The weights α and β are singular
-    vectors of a small matrix, and the power method computes them. They are nonnegative, because inner
-    products of positive semidefinite matrices are nonnegative. The result does not change if a factor of one
-    term is scaled up and its other factor is scaled down.
+    The product nearest to Σ_s lefts[s] ⊗ rights[s] in the Frobenius norm is a combination L = Σ_s α_s L_s and
+    R = Σ_s β_s R_s (C. F. Van Loan and N. Pitsianis, *Approximation with Kronecker products*, 1993). The
+    weights α and β are singular vectors of a small matrix, and the power method computes them. They are
+    nonnegative, because inner products of positive semidefinite matrices are nonnegative. The result does not
+    change if a factor of one term is scaled up and its other factor is scaled down.
     """
     if len(lefts) == 1:
         return lefts[0], rights[0]
@@ -217,7 +217,9 @@ def nearest_product(lefts: list[np.ndarray], rights: list[np.ndarray]) -> tuple[
         beta = _normalized(scale * (grams[0] @ alpha), grams[1])
     size = (alpha * (grams[0] @ (scale * (grams[1] @ beta)))).sum(axis=1, keepdims=True)
     left, right = [(w * x).sum(axis=1) for w, x in zip((alpha * size, beta), unit, strict=True)]
-    return left.reshape(lefts[0].shape).astype(lefts[0].dtype), right.reshape(rights[0].shape).astype(rights[0].dtype)
+    return left.reshape(lefts[0].shape).astype(lefts[0].dtype), right.reshape(rights[0].shape).astype(
+        rights[0].dtype
+    )
 
 
 #: steps of the power method. The largest singular value dominates, because all terms are nonnegative

@@ -140,13 +140,18 @@ class Likelihood:
         """Whether the loss is a convex function of the outputs."""
         return self.name in _CONVEX
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether an axis of the outputs contains the classes."""
+        return self.name in ("cross_entropy", "nll")
+
     def divisor(self, outputs: Any) -> int:
         """Return the number of terms by which the loss is divided."""
         if self.reduction == "sum":
             return 1
         z = outputs[0] if self.name == "gaussian" else outputs
         size = int(np.prod(z.shape))
-        return size // z.shape[_class_axis(z)] if self.name in ("cross_entropy", "nll") else size
+        return size // z.shape[_class_axis(z)] if self.has_classes else size
 
     def loss(self, outputs: Any, targets: Any) -> Tensor:
         """Return the loss, the sum or mean of all terms."""

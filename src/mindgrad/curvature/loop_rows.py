@@ -1,10 +1,10 @@
-"""Rows in the bodies of loops, so that each iteration counts as an equation of the graph.
+"""Rows in the bodies of loops.
 
     carry[t + 1] = body(w, carry[t], x[t])
 
 The rows of a carry are at the same axes in all iterations. A fixpoint iteration finds them: it follows the
-outputs of the body backwards, and repeats until the rows of each carry agree at the start and at the end of an
-iteration. If they do not agree, or if a value inside the loop is shared by all rows but depends on the
+outputs of the body backwards, and repeats until the rows of each carry agree at the start and at the end
+of an iteration. If they do not agree, or if a value inside the loop is shared by all rows but depends on the
 iteration, the whole loop counts as one equation.
 """
 
@@ -44,9 +44,14 @@ class LoopUse(NamedTuple):
 
 
 def loop_use(
-    equation: Equation, results: Sequence[Rows | None], is_moving: tuple[bool, ...], weights: Sequence[Variable]
+    equation: Equation,
+    results: Sequence[Rows | None],
+    is_moving: tuple[bool, ...],
+    weights: Sequence[Variable],
 ) -> LoopUse | None:
-    """Return how a loop uses its operands, or ``None`` if the rows mix or change their axes.
+    """Return how a loop uses its operands.
+
+    Returns ``None`` if the rows mix or change their axes.
 
     Args:
         equation: a ``scan`` equation.
@@ -81,7 +86,9 @@ def loop_use(
     if not shared <= set(body.inputs[:consts]) or not shared.isdisjoint(rows_of):
         return None
     operands = [rows_of.get(x) if x in moving else None for x in body.inputs]
-    operands[consts:end] = [rows if x in moving else None for x, rows in zip(body.inputs[consts:end], wanted, strict=False)]
+    operands[consts:end] = [
+        rows if x in moving else None for x, rows in zip(body.inputs[consts:end], wanted, strict=False)
+    ]
     operands[end:] = [_shifted(rows, 1) for rows in operands[end:]]
     operands = [rows if moves else None for rows, moves in zip(operands, is_moving, strict=True)]
     return LoopUse(tuple(operands), is_moving, uses)
@@ -114,9 +121,8 @@ def moved_loop(
 ) -> tuple[list[Variable], Sequence[Atom], list[tuple[Atom | None, ...]]]:
     """Emit a loop with an offset in each iteration for the result of each meeting.
 
-    Returns the offsets, which are new inputs of ``builder`` with a leading axis of the iterations, the results
-    of the loop, and the operands of each meeting. The latter have a leading axis of the iterations, too.
-    Shared operands are ``None``.
+    Returns the offsets, the results of the loop, and the operands of each meeting. Offsets and operands have
+    a leading axis of the iterations. Shared operands are ``None``.
     """
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
@@ -129,12 +135,12 @@ def moved_loop(
         stacked = []
         for each in body.equations:
             given = [values.get(x, x) for x in each.inputs]
-            results = list(inner.emit_again(each, given))
+            made = list(inner.emit_again(each, given))
             if each in meetings:
                 kept = [None if k in use.inner[each].shared else x for k, x in enumerate(given)]
                 stacked.append((each, kept))
-                results[0] = results[0] + slices[meetings.index(each)]
-            values.update(zip(each.outputs, results, strict=True))
+                made[0] = made[0] + slices[meetings.index(each)]
+            values.update(zip(each.outputs, made, strict=True))
         outputs = [values.get(y, y) for y in body.outputs]
         stacks = [x for _, kept in stacked for x in kept if x is not None]
         graph = inner.close([*outputs, *stacks])
@@ -147,7 +153,7 @@ def moved_loop(
 
 @memoized
 def with_invariants_outside(graph: Graph) -> Graph:
-    """Return ``graph`` with the equations of loops that depend only on constants of the loop moved outside.
+    """Move equations of loops that depend only on constants outside the loops.
 
     A shared value in a loop is then a constant of the loop.
     """

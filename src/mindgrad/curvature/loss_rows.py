@@ -1,7 +1,7 @@
-"""Rows of an output, weighted so that their squared Jacobian is a curvature matrix.
+"""Weighted rows of an output, whose squared Jacobian is a curvature matrix.
 
     exact         z[n] = R[n]ᵀ y[n]          R[n] R[n]ᵀ = H[n], the Hessian of the loss of row n
-    monte_carlo   z[n] = ξ[n]ᵀ R[n]ᵀ y[n]    ξ[n]: random signs, so that E[ξ ξᵀ] = I
+    monte_carlo   z[n] = ξ[n]ᵀ R[n]ᵀ y[n]    ξ[n]: k columns of random signs / √k, so that E[ξ ξᵀ] = I
     empirical     z[n] = ∇loss[n]ᵀ y[n]
 
 With constant weights R, the Gauss–Newton matrix Σ_n J[n]ᵀ H[n] J[n] of y is the matrix Σ_n Jz[n]ᵀ Jz[n] of z.
@@ -46,10 +46,11 @@ KINDS = ("exact", "monte_carlo", "empirical")
 def loss_derivative(
     owner: str, run: Run, loss: Callable[..., Any] | None, targets: Sequence[Any], kind: str
 ) -> list[Tensor]:
-    """Return the Hessians of the loss of all rows, or their gradients if the kind is empirical.
+    """Return the derivatives of the loss with respect to all rows.
 
-    The result is empty if there is no loss. Otherwise it contains one Tensor of shape ``(N, C, C)`` or
-    ``(N, C)``, where C is the number of elements of a row.
+    These are Hessians, or gradients if the kind is empirical. The result is empty if there is no loss.
+    Otherwise, it contains one Tensor of shape ``(N, C, C)`` or ``(N, C)``, where C is the number of elements
+    of a row.
     """
     if loss is None:
         return []
@@ -109,7 +110,7 @@ def weighted_rows(y: Atom, derivative: Atom | None, kind: str, state: Atom | Non
 
 
 def _root(matrices: Atom) -> Atom:
-    """Emit R with R Rᵀ = H for positive semidefinite matrices H; negative eigenvalues count as zero."""
+    """Emit R with R Rᵀ = H. Negative eigenvalues of H count as zero."""
     if matrices.shape[2] == 1:
         return _safe_sqrt(matrices)
     values, vectors = eigh(matrices)
@@ -124,4 +125,5 @@ def _safe_sqrt(x: Atom) -> Atom:
 def _signs(state: Atom, type: Any) -> Atom:
     bits, _ = random_bits(state, shape=type.shape, seeds=(0, 0))
     is_low = less(bits, full(tensor_type(uint32, type.shape), 2**31))
-    return select(is_low, ones(type), full(type, -1.0))
+    size = 1 / np.sqrt(type.shape[2])
+    return select(is_low, full(type, size), full(type, -size))

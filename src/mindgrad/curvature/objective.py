@@ -63,6 +63,12 @@ class Objective:
         copied._values = [_value(x) for x in self.space.leaves]
         return copied
 
+    def at(self, args: Sequence[Any]) -> Objective:
+        """Return a copy with other arguments."""
+        copied = copy(self)
+        copied.args = tuple(args)
+        return copied
+
     def call(self, compute: Callable[..., Any], *operands: Tensor) -> Any:
         """Return ``compute(run, *operands)``, computed by one compiled program.
 

@@ -22,7 +22,6 @@ import numpy as np
 
 from mindgrad.core.ir.graph import Atom, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import index_map
-from mindgrad.core.ir.rules import Atoms
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.convolution import conv
@@ -41,7 +40,7 @@ Sides = tuple[tuple[str, int], ...]
 
 
 class View(NamedTuple):
-    """A value that contains elements of one weight: the weight, and the equations from it to the value."""
+    """A weight, and the equations from it to a value with its elements."""
 
     weight: Variable
     steps: tuple[Equation, ...]
@@ -81,7 +80,7 @@ class OuterProducts(NamedTuple):
 
 
 class _Factor(NamedTuple):
-    """Factors whose trailing axes are the axes of the weight; an axis that a factor lacks has size 1."""
+    """Factors with all axes of the weight. Axes that a factor lacks have size 1."""
 
     sizes: Shape
     sides: tuple[str, ...]
@@ -158,7 +157,10 @@ def _of_dot(meeting: Meeting, operand: int) -> _Factor | None:
 def _arranged(
     x: Atom, labels: Sequence[int], rows: tuple, positions: tuple, last: Sequence[int], steps: int | None
 ) -> Atom:
-    """Permute the axes of ``x`` to ``(rows, steps and positions, *last)``; absent axes get size 1."""
+    """Permute axes to ``(rows, steps and positions, *last)``.
+
+    Absent axes get size 1.
+    """
     at = 0 if steps is None else 1
     places = [at + labels.index(label) for label in (*positions, *last) if label in labels]
     order = [*[at + labels.index(label) for label in rows], *range(at), *places]
@@ -190,7 +192,11 @@ def _of_convolution(meeting: Meeting) -> _Factor | None:
     x, w = meeting.operands
     if meeting.steps is not None:
         return None
-    spatial, is_last, groups = len(w.shape) - 2, bool(equation.parameters.get("channels_last")), equation.parameters["groups"]
+    spatial, is_last, groups = (
+        len(w.shape) - 2,
+        bool(equation.parameters.get("channels_last")),
+        equation.parameters["groups"],
+    )
     samples = len(x.shape) - spatial - 1
     if any(axis >= samples for axis in rows):
         return None
@@ -206,7 +212,7 @@ def _of_convolution(meeting: Meeting) -> _Factor | None:
     each = outputs // groups
 
     def arranged(value: Atom, sizes: tuple[int, ...]) -> Atom:
-        """Permute ``(samples, channels, positions)``, and split the channels into ``sizes``."""
+        """Move the channels to the end, and split them into ``sizes``."""
         positions = range(samples + 1, samples + 1 + spatial)
         value = transpose(value, permutation=(*rows, *others, *positions, samples))
         value = reshape(value, shape=(count, _rest(value, count, sizes), *sizes))
@@ -233,7 +239,10 @@ def _patches(x: Atom, samples: int, kernel: Shape, window: dict) -> Atom | None:
     lead = (0,) * (samples + 1)
     low, high = ((*lead, *[pair[k] for pair in padding]) for k in (0, 1))
     x = pad(x, low=low, high=high, interior=(*lead, *[n - 1 for n in window["lhs_dilation"]]))
-    sizes = [n - (k - 1) * d for n, k, d in zip(x.shape[samples + 1 :], kernel, window["rhs_dilation"], strict=True)]
+    sizes = [
+        n - (k - 1) * d
+        for n, k, d in zip(x.shape[samples + 1 :], kernel, window["rhs_dilation"], strict=True)
+    ]
     parts = []
     for offset in np.ndindex(*kernel):
         start = (*lead, *[k * d for k, d in zip(offset, window["rhs_dilation"], strict=True)])
@@ -242,7 +251,9 @@ def _patches(x: Atom, samples: int, kernel: Shape, window: dict) -> Atom | None:
         parts.append(reshape(part, shape=(*part.shape[: samples + 1], 1, *part.shape[samples + 1 :])))
     joined = concatenate(*parts, axis=samples + 1) if len(parts) > 1 else parts[0]
     shape = joined.shape
-    return reshape(joined, shape=(*shape[:samples], shape[samples] * shape[samples + 1], *shape[samples + 2 :]))
+    return reshape(
+        joined, shape=(*shape[:samples], shape[samples] * shape[samples + 1], *shape[samples + 2 :])
+    )
 
 
 # --- lookups -------------------------------------------------------------------------------------
@@ -276,7 +287,7 @@ def _of_lookup(meeting: Meeting, operand: int, view: View) -> OuterProducts | No
 
 
 def _groups(shape: Shape, sizes: Shape) -> list[list[int]] | None:
-    """Return, for each axis of ``shape``, the consecutive axes of ``sizes`` that it consists of."""
+    """Return the axes of ``sizes`` that each axis of ``shape`` consists of."""
     groups: list[list[int]] = []
     at = 0
     for size in shape:
@@ -334,7 +345,9 @@ def _before_slice(factor: _Factor, step: Equation) -> _Factor | None:
 
     def padded(value: Atom, side: str) -> Atom:
         has = [own in (side, BOTH) for own in factor.sides]
-        amounts = [(0, 0, *[n if yes else 0 for n, yes in zip(ns, has, strict=True)]) for ns in (low, high, interior)]
+        amounts = [
+            (0, 0, *[n if yes else 0 for n, yes in zip(ns, has, strict=True)]) for ns in (low, high, interior)
+        ]
         return pad(value, low=amounts[0], high=amounts[1], interior=amounts[2])
 
     return factor.moved(padded, factor.sides, tuple(sizes))
@@ -378,7 +391,10 @@ def _flattened(meeting: Meeting, factor: _Factor) -> OuterProducts:
 
     def joined(x: Atom, own: str) -> Atom:
         order = (0, 1, *axes[BOTH], *axes[own], *axes[RIGHT if own == LEFT else LEFT])
-        return reshape(transpose(x, permutation=order), shape=(*x.shape[:2], blocks, _rest(x, prod(x.shape[:2]), (blocks,))))
+        return reshape(
+            transpose(x, permutation=order),
+            shape=(*x.shape[:2], blocks, _rest(x, prod(x.shape[:2]), (blocks,))),
+        )
 
     operand, cotangents = joined(factor.operand, RIGHT), tuple([joined(ct, LEFT) for ct in factor.cotangents])
     merged: list[tuple[str, int]] = []
@@ -394,12 +410,17 @@ def _flattened(meeting: Meeting, factor: _Factor) -> OuterProducts:
         return OuterProducts(meeting.equation, meeting.use.rows, tuple(merged), cotangents, (operand,), True)
     exchanged = {LEFT: RIGHT, RIGHT: LEFT, BOTH: BOTH}
     return OuterProducts(
-        meeting.equation, meeting.use.rows, tuple([(exchanged[side], n) for side, n in merged]), (operand,), cotangents, False
+        meeting.equation,
+        meeting.use.rows,
+        tuple([(exchanged[side], n) for side, n in merged]),
+        (operand,),
+        cotangents,
+        False,
     )
 
 
 def arrange(matrix: Atom, sides: Sides, shape: Shape) -> Atom:
-    """Reorder products of shape ``(*lead, blocks, left, right)`` to ``(*lead, *shape)`` of the weight."""
+    """Reorder products ``(*lead, blocks, left, right)`` to ``(*lead, *shape)``."""
     lead = matrix.shape[:-3]
     order, sizes = positions_of(sides)
     count = len(lead)
@@ -409,7 +430,7 @@ def arrange(matrix: Atom, sides: Sides, shape: Shape) -> Atom:
 
 
 def positions_of(sides: Sides) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return how to order the axes of blocks, left, and right as the axes of the weight.
+    """Return how to order blocks, left, and right as the axes of the weight.
 
     The result consists of a permutation, and of the sizes of the axes before it is applied.
     """

@@ -1,4 +1,4 @@
-"""Gradients of single samples: their norms, their second moments, and clipped sums.
+"""Per-sample gradients: their norms, second moments, and clipped sums.
 
     g[n] = ∂ loss[n] / ∂w        ‖g[n]‖        Σ_n g[n]²        Σ_n g[n] min(1, c / ‖g[n]‖)
 
@@ -10,26 +10,22 @@ the gradient of a sample is a sum of outer products, whose norm follows from sma
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from mindgrad.api.vjp_call import Run
 from mindgrad.core.base.tree import unflatten
-from mindgrad.core.control.scan import scan
-from mindgrad.core.ir.build import Builder, building, current
+from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, Variable
 from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.comparisons import equal, greater
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.elementwise import sqrt
-from mindgrad.core.primitives.kinds import accumulate, full, ones, zeros
+from mindgrad.core.primitives.kinds import accumulate, ones, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
 from mindgrad.core.transforms.reverse import pull_back
@@ -120,7 +116,9 @@ def per_sample_norms(loss: Callable[..., Any], weights: Any, *args: Any) -> Tens
 
 
 def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
-    """Return the sum of the squared gradients of all samples, for each element of the weights.
+    """Return the sum of the squared gradients of all samples.
+
+    The squares are computed for each element of the weights.
 
     The variance of the gradients, the gradient noise, is the mean of the squares minus the square of the
     mean.
@@ -153,7 +151,9 @@ def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
 
 
 def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_norm: float) -> Any:
-    """Return the sum of the per-sample gradients, each scaled to a norm of at most ``max_norm``.
+    """Return the sum of per-sample gradients, each with a bounded norm.
+
+    A gradient whose norm exceeds ``max_norm`` is scaled to this norm.
 
     Differentially private training adds noise to this sum. The first reverse pass computes the norms, and
     the second pass computes the weighted sum of the gradients.
@@ -186,7 +186,9 @@ def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_nor
         M. Abadi et al., *Deep Learning with Differential Privacy*, arXiv:1607.00133.
     """
     if isinstance(max_norm, bool) or not isinstance(max_norm, (int, float)) or not max_norm > 0:
-        raise ValueError(f"For 'clipped_gradient', 'max_norm' must be a positive number, but is {max_norm!r}.")
+        raise ValueError(
+            f"For 'clipped_gradient', 'max_norm' must be a positive number, but is {max_norm!r}."
+        )
     objective = Objective("clipped_gradient", loss, weights, args, needs_all=False)
     bound = Tensor(np.asarray(max_norm, objective.space.dtype))
     return unflatten(objective.space.structure, objective.call(_clipped, bound))
@@ -198,9 +200,7 @@ def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_nor
 def _program(owner: str, rule: Callable) -> Callable[..., list]:
     """Return a function of a run that checks the losses and applies ``rule``."""
 
-    def checked(
-        builder: Builder, xs: Sequence[Variable], ys: Atoms, vectors: Tangents = ()
-    ) -> list[Atom]:
+    def checked(builder: Builder, xs: Sequence[Variable], ys: Atoms, vectors: Tangents = ()) -> list[Atom]:
         rows = RowDerivatives(builder, xs, ys[0])
         culprit = rows.mixing_equation()
         if culprit is not None:
@@ -212,8 +212,8 @@ def _program(owner: str, rule: Callable) -> Callable[..., list]:
         if len(outputs) != 1 or len(outputs[0].shape) != 1:
             shapes = ", ".join([str(tuple(x.shape)) for x in outputs])
             raise ValueError(
-                f"For '{owner}', 'loss' must return one Tensor of shape (N,) with the loss of each sample, but "
-                f"returns shape {shapes}. Use reduction='none' in the loss function."
+                f"For '{owner}', 'loss' must return one Tensor of shape (N,) with the loss of each sample, "
+                f"but returns shape {shapes}. Use reduction='none' in the loss function."
             )
         return derivatives(run, checked, vectors)[1]
 
@@ -251,11 +251,10 @@ def _squared_norms(rows: RowDerivatives) -> Atom:
 
 def _squared_norm_of_products(rows: RowDerivatives, index: int, products: list[OuterProducts]) -> Atom:
     if len(products) == 1 and products[0].lookup is not None:
-        squares = _gram(products[0].right[0], products[0].lookup)
+        squares = _gram(products[0].cotangents[0], products[0].lookup)
         return rows.placed(squares, products[0])
     (left,), (right,) = rows.factors(index)
-    count, positions, blocks, height = left.shape
-    width = right.shape[3]
+    positions, height, width = left.shape[1], left.shape[3], right.shape[3]
     if positions == 1:
         pairs = [reduce_sum(x * x, axes=(1, 3)) for x in (left, right)]
         return reduce_sum(pairs[0] * pairs[1], axes=(1,))
@@ -270,7 +269,9 @@ def _gram(cotangents: Atom, lookup: Atom) -> Atom:
     count, positions = lookup.shape
     flat = reshape(cotangents, shape=(count, positions, cotangents.shape[3]))
     shape = (count, positions, positions)
-    same = equal(broadcast_in_dim(lookup, shape=shape, dims=(0, 1)), broadcast_in_dim(lookup, shape=shape, dims=(0, 2)))
+    same = equal(
+        broadcast_in_dim(lookup, shape=shape, dims=(0, 1)), broadcast_in_dim(lookup, shape=shape, dims=(0, 2))
+    )
     products = dot(flat, flat, contract=((2,), (2,)), batch=((0,), (0,)))
     return reduce_sum(select(same, products, zeros(products.type)), axes=(1, 2))
 

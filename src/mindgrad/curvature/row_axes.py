@@ -18,6 +18,7 @@ wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -97,7 +98,7 @@ LoopRule = Callable[[Equation, Sequence[Rows | None], tuple[bool, ...]], Any]
 def uses_of_rows(
     graph: Graph, weights: Sequence[Variable], output: Atom, loops: LoopRule | None = None
 ) -> dict[Equation, Any]:
-    """Return the equations whose results carry rows of ``output``, with the use of their operands.
+    """Return how equations whose results carry rows use their operands.
 
     Axis 0 of ``output`` contains the rows. Equations with several results are not in the dict, so their
     results are used as shared values. Loops are in the dict if ``loops`` returns how they use their operands.
@@ -115,7 +116,7 @@ def backward_uses(
     outputs: dict[Atom, Rows],
     loops: LoopRule | None = None,
 ) -> tuple[dict[Equation, Any], dict[Atom, Rows]]:
-    """Follow the rows of ``outputs`` backwards, and return the uses of operands and the rows of all values.
+    """Return the uses of operands, and the rows of all values.
 
     Args:
         equations: equations in execution order.
@@ -155,7 +156,11 @@ def _backward_uses(
         moving = tuple([x in dependent for x in equation.inputs])
         if len(results) > 1 or equation.primitive is scan:
             use = None if loops is None or equation in closed else loops(equation, results, moving)
-            needed = [] if use is None else [(x, at) for x, at in zip(equation.inputs, use.operands, strict=True) if at]
+            needed = (
+                []
+                if use is None
+                else [(x, at) for x, at in zip(equation.inputs, use.operands, strict=True) if at]
+            )
             if use is None or any(not can_align(x) or rows.setdefault(x, at) != at for x, at in needed):
                 closed.add(equation)
             else:
@@ -198,7 +203,7 @@ def _same_rows(axes: IndexMap, operand: int, rows: Rows) -> Rows | None:
         if label in axes.kinds or label not in labels:
             return None
         positions.append(labels.index(label))
-    consecutive = all(b == a + 1 for a, b in zip(positions, positions[1:], strict=False))
+    consecutive = all(b == a + 1 for a, b in pairwise(positions))
     return rows._replace(axes=tuple(positions)) if consecutive else None
 
 

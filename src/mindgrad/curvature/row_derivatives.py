@@ -1,4 +1,4 @@
-"""Derivatives of the rows of an output by each weight, in the cheapest form that the graph allows.
+"""Derivatives of the rows of an output, as outer products or Jacobians.
 
 A weight is *structured* if all its uses are contractions, convolutions, or lookups of the same two groups of
 axes. Its derivative is then a sum of outer products (``curvature.outer_products``). For all other weights,
@@ -33,7 +33,7 @@ __all__ = ["RowDerivatives", "contraction_of", "moments_of_products"]
 
 
 class RowDerivatives:
-    """The derivatives of the rows of ``y`` with respect to ``weights``, emitted into the current builder.
+    """The derivatives of the rows of ``y`` with respect to ``weights``.
 
     Attributes:
         products: for each weight, the outer products whose sum is its derivative, or ``None`` if the weight
@@ -86,7 +86,7 @@ class RowDerivatives:
     # --- whole Jacobians -----------------------------------------------------------------------------
 
     def jacobians(self, indices: Sequence[int]) -> list[Atom]:
-        """Emit the Jacobians by some weights, each of shape ``(elements of y, *weight.shape)``."""
+        """Emit Jacobians by some weights, of shape ``(elements, *weight.shape)``."""
         if not indices:
             return []
         if not hasattr(self, "graph"):
@@ -110,7 +110,7 @@ class RowDerivatives:
     # --- factors -------------------------------------------------------------------------------------
 
     def factors(self, index: int) -> tuple[list[Atom], list[Atom]]:
-        """Emit both factors of a structured weight, joined over all equations along the positions.
+        """Emit both factors of a structured weight, joined along the positions.
 
         The factors have shape ``(rows, positions, blocks, size)``. A list has one item for each component of
         the output, or one item if the factor does not depend on the component.
@@ -126,13 +126,13 @@ class RowDerivatives:
         return joined[0], joined[1]
 
     def pairs(self, index: int) -> list[tuple[Atom, Atom]]:
-        """Emit the factors of :meth:`factors` as one pair for each component of the output."""
+        """Emit the result of :meth:`factors` as a pair for each component."""
         left, right = self.factors(index)
         count = max(len(left), len(right))
         return list(zip(left * (count // len(left)), right * (count // len(right)), strict=True))
 
     def vectors(self, product: OuterProducts, side: int) -> list[Atom]:
-        """Return the left (0) or right (1) factor of one equation, with lookups as unit vectors."""
+        """Return the left (0) or right (1) factor, with lookups as unit vectors."""
         factor = (product.left, product.right)[side]
         if factor[0] is None:
             factor = (unit_vectors(product.lookup, product.sides[0][1], product.cotangents[0]),)
@@ -151,7 +151,9 @@ class RowDerivatives:
         """Return an equation that certainly mixes rows, or ``None``."""
         count = self.y.shape[0]
         views = dependent_variables(self.graph.equations, self.inner) if hasattr(self, "graph") else set()
-        data = [x for x in self.graph.inputs if x not in self.inner and x.shape[:1] == (count,)] if views else []
+        data = (
+            [x for x in self.graph.inputs if x not in self.inner and x.shape[:1] == (count,)] if views else []
+        )
         for meeting in self._all:
             for operand in meeting.use.shared:
                 shared = meeting.variables[operand]
@@ -167,7 +169,10 @@ def _along_positions(parts: Sequence[Atom]) -> Atom:
 
 
 def unit_vectors(lookup: Atom | None, size: int, like: Atom) -> Atom:
-    """Emit unit vectors of shape ``(rows, positions, 1, size)`` that are 1 at the indices ``lookup``."""
+    """Emit unit vectors of shape ``(rows, positions, 1, size)``.
+
+    They are 1 at the indices ``lookup``.
+    """
     assert lookup is not None
     shape = (*lookup.shape, 1, size)
     index = broadcast_in_dim(lookup, shape=shape, dims=(0, 1))
@@ -175,12 +180,12 @@ def unit_vectors(lookup: Atom | None, size: int, like: Atom) -> Atom:
 
 
 def contraction_of(left: Atom, right: Atom) -> Atom:
-    """Emit Σ_t left[n, t] ⊗ right[n, t] in each block, of shape ``(rows, blocks, size, size)``."""
+    """Emit Σ_t left[n, t] ⊗ right[n, t] in each block."""
     return dot(left, right, contract=((1,), (1,)), batch=((0, 2), (0, 2)))
 
 
 def moments_of_products(left: Atom, right: Atom) -> Atom:
-    """Emit Σ_n (Σ_t left[n, t] ⊗ right[n, t])², the sum of the squared elements of all rows.
+    """Emit Σ_n (Σ_t left[n, t] ⊗ right[n, t])², with elementwise squares.
 
     The result has the shape ``(blocks, left size, right size)``.
     """

@@ -26,7 +26,7 @@ from mindgrad.core.ir.index_map import index_map, relabeled
 from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.batching import at_front
-from mindgrad.core.primitives.kinds import accumulate, zeros
+from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate, pad, slice_axis
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
@@ -102,17 +102,23 @@ def jacobians(
             rows = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
             rows = [placed_rows(x, meeting.use.rows, shape[0]) for x in rows]
             by_shared.setdefault(shared, []).append(_interleaved(rows))
-    sums = {x: accumulate(terms) for x, terms in by_shared.items()}
+    sums = {x: _sum(terms) for x, terms in by_shared.items()}
     totals: dict[Atom, list[Atom]] = {x: [sums.pop(x)] for x in weights if x in sums}
     if sums:
         pulled = _pulled_to_weights(graph, values, weights, sums)
-        for x, rows in zip(weights, pulled, strict=True):
-            totals.setdefault(x, []).append(rows)
+        for x, jacobian in zip(weights, pulled, strict=True):
+            totals.setdefault(x, []).append(jacobian)
     count = prod(shape)
     return [
-        accumulate(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape)))
-        for x in weights
+        _sum(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape))) for x in weights
     ]
+
+
+def _sum(terms: Sequence[Atom]) -> Atom:
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
 
 
 def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
@@ -256,8 +262,11 @@ def _pulled_to_weights(
     inner = Graph(graph.inputs, live_equations(graph.equations, shared), shared)
     positions = [graph.inputs.index(x) for x in weights]
     whole = reverse(inner, positions)
-    derivative = Graph(whole.inputs, live_equations(whole.equations, whole.outputs[len(shared) :]),
-                       whole.outputs[len(shared) :])
+    derivative = Graph(
+        whole.inputs,
+        live_equations(whole.equations, whole.outputs[len(shared) :]),
+        whole.outputs[len(shared) :],
+    )
     count = next(iter(rows.values())).shape[0]
     operands = [*[values[x] for x in graph.inputs], *rows.values()]
     axes = [*[None] * len(graph.inputs), *[0] * len(shared)]
