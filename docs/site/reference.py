@@ -29,7 +29,7 @@ MODULES = [
     "mindgrad.scipy.optimize", "mindgrad.scipy.sparse", "mindgrad.scipy.sparse.linalg", "mindgrad.communication",
     "mindgrad.boost", "mindgrad.hal", "mindgrad.runtime", "mindgrad.device_context.cpu", "mindgrad.device_context.gpu",
     "mindgrad.device_context.ascend", "mindgrad.device_context.cpu_tuning", "mindgrad.parallel", "mindgrad.parallel.nn",
-    "mindgrad.profiler", "mindgrad.log",
+    "mindgrad.profiler", "mindgrad.log", "mindgrad.curvature",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ ORDER = [
     {"core.passes"}, {"core.backend"}, {"core.trace"}, {"core.arrays"}, {"core.numpy"}, {"core.api"}, {"core.sparse"},
     {"core"},
     {"_base"}, {"distributed"}, {"frontend"}, {"frontend.programs"}, {"eager"}, {"api"}, {"solvers"},
-    {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"},
+    {"ops", "nn", "common", "curvature", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"},
     {"dataset", "mindrecord"}, {"train", "amp"},
     {"inspect.emit"},
     {"inspect", "launch"},

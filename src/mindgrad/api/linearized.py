@@ -120,7 +120,7 @@ class LinearPart:
         return [make_tensor(array) for array in self._run([device_array(t) for t in (*residuals, *vectors)])]
 
     def batched(self, residuals: Sequence[Tensor], vectors: Sequence[Tensor], count: int) -> list[Tensor]:
-        """Return the results for ``count`` vectors, which are stacked along a new first axis."""
+        """Return the results for ``count`` vectors, stacked along a new first axis."""
         run = self._batched.get(count)
         if run is None:
             axes = [*[None] * len(residuals), *[0] * len(vectors)]

@@ -1,4 +1,4 @@
-"""Curvature of any program: Hessians, Gauss–Newton and Fisher matrices, and Kronecker factors."""
+"""Curvature of any program: Hessians, Gauss–Newton and Fisher matrices."""
 
 from mindgrad.curvature.block_diagonal import BlockDiagonalOperator
 from mindgrad.curvature.diagonal_matrix import diagonal

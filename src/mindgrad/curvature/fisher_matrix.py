@@ -31,7 +31,9 @@ _KINDS = ("exact", "monte_carlo", "empirical")
 
 
 class Scores:
-    """The function ``(*args, factors) ↦ r`` with ``r[n, s] = ⟨outputs(*args)[n], factors[n, s]⟩``.
+    """Products of outputs and factors, r[n, s] = ⟨outputs[n], factors[n, s]⟩.
+
+    The arguments are the arguments of the model, followed by the factors.
 
     Row (n, s) of the Jacobian is the gradient of the loss of sample n with targets s, if ``factors`` contain
     the derivatives of the losses with respect to the outputs.
@@ -179,7 +181,7 @@ def _required(likelihood: Likelihood | None, loss: Any) -> Likelihood:
 
 
 def _factors(likelihood: Likelihood, outputs: Any, targets: Any, samples: int) -> list[Tensor]:
-    """Return the scaled derivatives of the losses by the outputs, with the index of the target as axis 1.
+    """Return the scaled derivatives of the losses; axis 1 is the index of the target.
 
     ``outputs`` repeat each sample ``samples`` times, and ``targets`` belong to them.
     """

@@ -46,7 +46,7 @@ _MOST_PASSES = 64
 
 
 class ModelWithLoss:
-    """The function ``args ↦ (outputs, detached outputs, loss(detached outputs, *further))``.
+    """A model and its loss: outputs, detached outputs, and the loss.
 
     The last ``count`` arguments are further arguments of the loss, such as targets. The loss reads copies of
     the outputs without a derivative, so that model and loss are differentiated separately.
@@ -96,7 +96,7 @@ def gauss_newton_operator(
 ) -> GaussNewtonOperator:
     """Return the Gauss–Newton matrix of a model and a loss.
 
-    ``further`` are the arguments of the loss after the outputs of the model. The other arguments are those of
+    ``further`` are the arguments of the loss after the outputs of the model. For the other arguments, see
     :func:`gauss_newton`.
     """
     model = Objective(owner, outputs, weights, args).fixed()
@@ -172,7 +172,7 @@ class JacobianOperator(CurvatureOperator):
 
     @cached_property
     def jacobian(self) -> np.ndarray:
-        """The Jacobian of the outputs as a matrix of shape ``(rows, size of the weights)``."""
+        """The Jacobian of the outputs, with one column for each weight."""
         return self._model.call(jacobian_matrix).asnumpy()
 
     def _times(self, x: np.ndarray) -> np.ndarray:
@@ -227,7 +227,7 @@ class GaussNewtonOperator(JacobianOperator):
         return self.jacobian.T @ self._curved(self.jacobian @ x)
 
     def _curved(self, x: np.ndarray) -> np.ndarray:
-        """Return H x for a vector or matrix x whose rows belong to elements of the outputs."""
+        """Return H x for a vector or matrix x over the outputs."""
         if self._loss is None:
             return x
         hessian = self._hessian
@@ -256,7 +256,7 @@ class GaussNewtonOperator(JacobianOperator):
 
     @property
     def is_small(self) -> bool:
-        """Whether ``memory`` suffices for a dense solution in the space of weights or of outputs."""
+        """Whether a dense solution, over the weights or outputs, fits into ``memory``."""
         return super().is_small or self._solves_outputs
 
     @property
@@ -287,7 +287,7 @@ def gauss_newton(
     targets: Any = None,
     memory: int = DEFAULT_MEMORY,
 ) -> CurvatureOperator:
-    """Return the generalized Gauss–Newton matrix Jᵀ H J of a model and a loss, as an operator.
+    """Return the Gauss–Newton matrix Jᵀ H J of a model and a loss, as an operator.
 
     J is the Jacobian of the outputs of the model with respect to the weights, and H is the Hessian of the
     loss with respect to these outputs. The operator describes the matrix at the values that the weights and

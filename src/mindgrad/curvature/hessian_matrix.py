@@ -25,7 +25,7 @@ __all__ = ["ProductOperator", "hessian"]
 
 
 class ProductOperator(CurvatureOperator):
-    """A matrix that is known by the products of a :class:`~mindgrad.curvature.linear_map.LinearMap`."""
+    """A matrix that is known by the products of a linear map."""
 
     def __init__(self, space: Any, product: LinearMap, is_semidefinite: bool, memory: int) -> None:
         super().__init__(space, is_semidefinite, memory, product.bytes)

@@ -2,8 +2,8 @@
 
     p(w | data) ≈ N(w*, P⁻¹)        P = G / σ² + τ I
 
-G is the Gauss–Newton matrix of the loss, summed over the data. w* are the trained weights, τ is the precision
-of the prior N(0, τ⁻¹ I), and σ is the noise of a regression; a classification has σ = 1. The eigenvalues of G
+G is the Gauss–Newton matrix of the loss, summed over the data. w* are the trained weights, and τ is the
+precision of the prior N(0, τ⁻¹ I). σ is the noise of a regression. A classification has σ = 1. The eigenvalues of G
 are computed once. Determinants and marginal likelihoods are formulas of these eigenvalues, so they are
 differentiable with respect to τ and σ.
 """
@@ -32,7 +32,7 @@ _REGRESSION = ("squared_error", "mse")
 
 
 class Laplace:
-    """A Gaussian posterior of weights, the result of :func:`mindgrad.curvature.laplace`.
+    """A Gaussian posterior of weights, the result of ``laplace``.
 
     Attributes:
         prior_precision (float or Tensor): precision τ of the prior. It may be assigned.
@@ -68,7 +68,7 @@ class Laplace:
     # --- marginal likelihood -------------------------------------------------------------------------
 
     def log_determinant(self, prior_precision: Any = None, noise: Any = None) -> Tensor:
-        """Return the logarithm of the determinant of the posterior precision, log det(G / σ² + τ I).
+        """Return log det(G / σ² + τ I), for the precision of the posterior.
 
         Args:
             prior_precision (float or Tensor, optional): precision τ. Default: ``None``, the attribute.
@@ -92,7 +92,7 @@ class Laplace:
         return -self._error / deviation**2 - scale
 
     def log_marginal_likelihood(self, prior_precision: Any = None, noise: Any = None) -> Tensor:
-        """Return Laplace's approximation of the logarithm of the marginal likelihood (the evidence).
+        """Return the logarithm of the marginal likelihood, also called the evidence.
 
             log p(data | w*) − ½ τ ‖w*‖² + ½ n log τ − ½ log det(G / σ² + τ I)
 
@@ -145,7 +145,7 @@ class Laplace:
         return [self._model.space.tree(self.mean + change) for change in changes]
 
     def predictive(self, *x: Any, method: str = "probit", samples: int = 1000, seed: int = 0) -> Any:
-        """Return the predictive distribution for inputs, with the network linearized at w*.
+        """Return the predictive distribution of the network linearized at w*.
 
         Args:
             x (Tensor): inputs of the network.
@@ -196,7 +196,7 @@ class Laplace:
 
 
 def _scalar(name: str, value: Any) -> Tensor:
-    """Return a hyperparameter as a 0-D Tensor; raise ``ValueError`` unless it is positive."""
+    """Return a hyperparameter as a 0-D Tensor, after checking that it is positive."""
     if not isinstance(value, Tensor):
         if not value > 0:
             raise ValueError(f"For 'laplace', {name!r} must be positive, but is {value!r}.")
@@ -216,7 +216,7 @@ def laplace(
     noise: Any = 1.0,
     memory: int = DEFAULT_MEMORY,
 ) -> Laplace:
-    """Return Laplace's approximation of the posterior of the weights of a trained network.
+    """Approximate the posterior of the weights of a trained network by a Gaussian.
 
     The posterior is the Gaussian ``N(w*, (G / σ² + τ I)⁻¹)`` at the trained weights w*. G is the Gauss–Newton
     matrix of the loss, summed over all samples whatever the reduction of the loss is. The trained weights

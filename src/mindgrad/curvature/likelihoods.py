@@ -146,7 +146,7 @@ class Likelihood:
         return self.name in ("cross_entropy", "nll")
 
     def divisor(self, outputs: Any) -> int:
-        """Return the number of terms by which the loss is divided."""
+        """Return the divisor of the loss, the number of terms for a mean."""
         if self.reduction == "sum":
             return 1
         z = outputs[0] if self.name == "gaussian" else outputs
@@ -162,7 +162,7 @@ class Likelihood:
         return self.family.nll(outputs, targets).sum()
 
     def expected(self, outputs: Any) -> Tensor:
-        """Return a function whose Hessian with respect to ``outputs`` is the Fisher information."""
+        """Return a scalar whose Hessian is the Fisher information of the outputs."""
         is_pair = isinstance(outputs, (tuple, list))
         fixed = [ops.stop_gradient(z) for z in outputs] if is_pair else ops.stop_gradient(outputs)
         return self.family.expected(fixed, outputs).sum() / self.divisor(outputs)
@@ -180,9 +180,9 @@ def _likelihood(name: str, reduction: str) -> Likelihood:
 
 
 def likelihood_of(owner: str, loss: Any, reduction: str | None = None) -> Likelihood | None:
-    """Return the likelihood of a loss: a name, a Cell of ``nn``, or a function of ``ops``.
+    """Return the likelihood of a loss, or ``None`` if the loss is unknown.
 
-    The result is ``None`` for other functions.
+    Known losses are strings, Cells of ``nn``, and functions of ``ops``.
 
     Raises:
         ValueError: If a string is not a name of a likelihood, ``reduction`` is unknown, or the loss has class

@@ -99,7 +99,7 @@ def linear_part(
 
 
 def jacobian_matrix(run: Run) -> Tensor:
-    """Return the Jacobian of all outputs as one matrix of shape ``(elements, size of the weights)``."""
+    """Return the Jacobian of all outputs by all weights, as one matrix."""
     return transformed(run.recorded, _jacobian_rule, (), run.outputs)[1][0]
 
 
@@ -140,8 +140,9 @@ class LinearMap:
         return self._part(self._residuals, [self._operand(vector)])[0].asnumpy()
 
     def columns(self, matrix: np.ndarray, width: int) -> np.ndarray:
-        """Return the products with the columns of a matrix, in blocks of at most ``width`` columns.
+        """Return the products with the columns of a matrix.
 
+        The columns are processed in blocks of at most ``width`` columns.
         The number of columns of a block is a power of two or ``width``, so that few functions are compiled.
         The last block is filled up with zeros.
         """

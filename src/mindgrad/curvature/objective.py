@@ -114,7 +114,7 @@ class Objective:
 
 
 def _value(x: Any) -> Any:
-    """Return the present value of a Tensor or Parameter; later assignments do not change it."""
+    """Return the present value of a Tensor, which later assignments do not change."""
     if isinstance(x, np.ndarray):
         return x.copy()
     if getattr(x, "is_parameter", False):

@@ -34,7 +34,7 @@ _START_SEED = 0
 
 
 class VectorSpace(Protocol):
-    """A space of vectors with a structure, such as :class:`~mindgrad.curvature.weight_space.WeightSpace`."""
+    """A space of vectors with a structure, such as a ``WeightSpace``."""
 
     owner: str
     size: int
@@ -107,7 +107,7 @@ class CurvatureOperator(iterative.LinearOperator):
         return np.asarray(self._matmat(x))
 
     def dot(self, x: Any) -> Any:
-        """Return the product with a flat vector, a matrix, or a container; ``A @ x`` calls this method."""
+        """Return ``A @ x`` for a flat vector, a matrix, or a container."""
         if isinstance(x, (np.ndarray, iterative.LinearOperator)) or np.isscalar(x):
             return super().dot(x)
         return self.space.tree(self.matvec(self.space.vector(x, "v")))
@@ -143,8 +143,9 @@ class CurvatureOperator(iterative.LinearOperator):
         return block_width(self.shape[0], self.column_bytes, self.memory)
 
     def _column_blocks(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the columns of the matrix as pairs (index of the first column, block of columns).
+        """Yield the columns of the matrix in blocks.
 
+        Each item is a pair (index of the first column, block of columns).
         All products have the same number of vectors, so that one compiled function computes them.
         """
         size, width = self.shape[0], self.block_size
@@ -319,7 +320,7 @@ class CurvatureOperator(iterative.LinearOperator):
     # --- description ---------------------------------------------------------------------------------
 
     def explain(self) -> str:
-        """Return a description: the matrix, how products are computed, and how systems are solved."""
+        """Describe the matrix, its products, and the solver of linear systems."""
         kind = "positive semidefinite" if self.is_semidefinite else "symmetric"
         if self.is_small:
             solver = "a Cholesky factorization" if self.is_semidefinite else "an LU factorization"
@@ -339,26 +340,26 @@ class CurvatureOperator(iterative.LinearOperator):
 
 
 def block_width(count: int, column_bytes: int, memory: int) -> int:
-    """Return the number of vectors in one block of products, at least 1 and at most ``count``.
+    """Return the number of vectors in one block of products.
 
-    A block uses at most ``memory`` bytes. On a CPU, it also uses at most 30 MiB, because larger blocks of
+    It is at least 1 and at most ``count``. A block uses at most ``memory`` bytes. On a CPU, it also uses at most 30 MiB, because larger blocks of
     products are slower than single products.
     """
     return max(1, min(count, min(memory, costs().whole_bytes) // max(1, column_bytes)))
 
 
 def solve_symmetric(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.ndarray:
-    """Solve a positive definite system by a Cholesky factorization, which overwrites ``matrix``.
+    """Solve a positive definite system by a Cholesky factorization.
 
-    Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
+    The factor overwrites ``matrix``. Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
     """
     return _solved(matrix, b, error, ("potrf", "pocon", "potrs"))
 
 
 def solve_general(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.ndarray:
-    """Solve a system by an LU factorization, which overwrites ``matrix``.
+    """Solve a linear system by an LU factorization.
 
-    Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
+    The factors overwrite ``matrix``. Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
     """
     return _solved(matrix, b, error, ("getrf", "gecon", "getrs"))
 

@@ -113,7 +113,7 @@ class WeightSpace:
         return unflatten(self.structure, leaves)
 
     def name(self, index: int) -> str:
-        """Return the name of a weight, such as ``the Parameter 'dense.weight'`` or ``weights['w']``."""
+        """Return the name of a weight, such as ``weights['w']``, for messages."""
         if self.are_parameters:
             return f"the Parameter '{self.leaves[index].name}'"
         return paths(self.structure, "weights")[index] if isinstance(self.structure, tuple) else "'weights'"

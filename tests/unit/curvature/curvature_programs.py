@@ -114,7 +114,7 @@ PROGRAMS = {
 
 
 def flat_function(function, weights, dtype):
-    """Return the function of a flat vector, which returns all outputs as a vector, and the flat weights."""
+    """Return ``function`` as a function of a flat vector, and the flat weights."""
     space = ms.curvature.hessian_matrix.Objective("test", function, weights).space
 
     def flat(vector):

@@ -1,4 +1,4 @@
-"""Laplace approximations against closed forms of Bayesian linear regression, and dense formulas."""
+"""Laplace approximations against closed forms and dense formulas."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from scipy.stats import multivariate_normal
 
 import mindgrad as ms
 from mindgrad import Tensor, curvature, nn, ops
+from tests.tolerances import assert_close
 
 random = np.random.default_rng(0)
 X, Y = random.standard_normal((9, 3)), random.standard_normal((9, 1))
@@ -32,20 +33,20 @@ class TestLinearRegression:
     def test_predictive_equals_the_exact_posterior(self):
         covariance, mean = fitted()
         found, variance = regression().predictive(Tensor(NEW))
-        np.testing.assert_allclose(found.asnumpy(), NEW @ mean, rtol=1e-12)
+        assert_close(found.asnumpy(), NEW @ mean, "ill-conditioned")
         expected = np.einsum("ni,ij,nj->n", NEW, covariance, NEW)[:, None] + SIGMA**2
-        np.testing.assert_allclose(variance.asnumpy(), expected, rtol=1e-12)
+        assert_close(variance.asnumpy(), expected, "ill-conditioned")
 
     def test_marginal_likelihood_equals_the_exact_evidence(self):
         evidence = multivariate_normal(cov=SIGMA**2 * np.eye(9) + X @ X.T / TAU).logpdf(Y.ravel())
         posterior = regression()
-        assert float(posterior.log_marginal_likelihood()) == pytest.approx(evidence, rel=1e-12)
+        assert float(posterior.log_marginal_likelihood()) == pytest.approx(evidence)
         given = posterior.log_marginal_likelihood(prior_precision=TAU, noise=SIGMA)
-        assert float(given) == pytest.approx(evidence, rel=1e-12)
+        assert float(given) == pytest.approx(evidence)
 
     def test_log_determinant_equals_the_determinant_of_the_precision(self):
         expected = -np.linalg.slogdet(fitted()[0])[1]
-        assert float(regression().log_determinant()) == pytest.approx(expected, rel=1e-12)
+        assert float(regression().log_determinant()) == pytest.approx(expected)
 
     @pytest.mark.parametrize("name", ["log_marginal_likelihood", "log_determinant"])
     def test_gradients_equal_finite_differences(self, name):
@@ -57,13 +58,13 @@ class TestLinearRegression:
         ]
         for k in (0, 1):
             expected = (values[2 * k] - values[2 * k + 1]) / (2 * step)
-            assert float(found[k]) == pytest.approx(expected, rel=1e-6)
+            assert float(found[k]) == pytest.approx(expected)
 
     def test_gradient_by_the_prior_precision_equals_the_formula(self):
         covariance, mean = fitted()
         found = ms.grad(regression().log_marginal_likelihood)(Tensor(np.float64(TAU)))
         expected = 0.5 * (3 / TAU - float((mean**2).sum()) - np.trace(covariance))
-        assert float(found) == pytest.approx(expected, rel=1e-10)
+        assert float(found) == pytest.approx(expected)
 
     def test_assigned_hyperparameters_are_used(self):
         posterior = regression()
@@ -72,7 +73,7 @@ class TestLinearRegression:
         assert float(posterior.log_determinant()) == pytest.approx(expected)
         variance = posterior.predictive(Tensor(NEW))[1].asnumpy()
         expected = np.einsum("ni,ij,nj->n", NEW, fitted(2.0, 0.5)[0], NEW)[:, None] + 0.25
-        np.testing.assert_allclose(variance, expected, rtol=1e-12)
+        assert_close(variance, expected, "ill-conditioned")
 
     def test_batches_losses_and_data_sets_have_equal_posteriors(self):
         expected = float(regression().log_marginal_likelihood())
@@ -87,8 +88,8 @@ class TestLinearRegression:
         posterior = regression()
         drawn = np.stack([w.asnumpy().ravel() for w in posterior.sample(20000, seed=1)])
         covariance, mean = fitted()
-        np.testing.assert_allclose(drawn.mean(0), mean.ravel(), atol=0.01)
-        np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.002)
+        assert np.abs(drawn.mean(0) - mean.ravel()).max() < 0.01
+        assert np.abs(np.cov(drawn.T) - covariance).max() < 0.002
         first = posterior.sample(2, seed=3)
         np.testing.assert_array_equal(first[1].asnumpy(), posterior.sample(2, seed=3)[1].asnumpy())
 
@@ -99,7 +100,7 @@ class TestLinearRegression:
         variance = posterior.predictive(Tensor(NEW))[1].asnumpy()
         np.testing.assert_allclose(variance, (NEW**2 / precision).sum(1, keepdims=True) + SIGMA**2)
         drawn = np.stack([w.asnumpy().ravel() for w in posterior.sample(20000)])
-        np.testing.assert_allclose(drawn.var(0), 1 / precision, rtol=0.05)
+        assert np.abs(drawn.var(0) * precision - 1).max() < 0.05
 
 
 class TestClassification:
@@ -115,10 +116,10 @@ class TestClassification:
         loss = nn.CrossEntropyLoss(reduction="sum")
         G = curvature.gauss_newton(net, net.trainable_params(), x, loss=loss, targets=y).to_dense()
         expected = np.linalg.slogdet(G.astype(np.float64) + 2 * np.eye(len(G)))[1]
-        assert float(posterior.log_determinant()) == pytest.approx(expected, rel=1e-5)
+        assert float(posterior.log_determinant()) == pytest.approx(expected)
         w = posterior.mean
         evidence = -float(loss(net(x), y)) - w @ w + 0.5 * len(w) * np.log(2.0) - 0.5 * expected
-        assert float(posterior.log_marginal_likelihood()) == pytest.approx(evidence, rel=1e-5)
+        assert float(posterior.log_marginal_likelihood()) == pytest.approx(evidence)
 
     def test_last_layer_has_the_weights_of_the_last_layer_only(self):
         net, x, y = self.network()
@@ -134,16 +135,14 @@ class TestClassification:
         probit = posterior.predictive(x).asnumpy()
         sampled = posterior.predictive(x, method="monte_carlo", samples=4000).asnumpy()
         for p in (probit, sampled):
-            np.testing.assert_allclose(p.sum(1), 1, rtol=1e-5)
+            assert_close(p.sum(1), 1.0, "program")
             assert p.max(1).mean() < plain.max(1).mean()
-        np.testing.assert_allclose(sampled, probit, atol=0.05)
+        assert np.abs(sampled - probit).max() < 0.05
 
     def test_large_prior_precision_returns_the_probabilities_of_the_network(self):
         net, x, y = self.network()
         posterior = curvature.laplace(net, "cross_entropy", (x, y), prior_precision=1e8)
-        np.testing.assert_allclose(
-            posterior.predictive(x).asnumpy(), ops.softmax(net(x), -1).asnumpy(), atol=1e-5
-        )
+        assert_close(posterior.predictive(x), ops.softmax(net(x), -1), "program")
 
     def test_binary_probit_equals_the_formula(self):
         w, y = Tensor(np.array([0.5, -1.0, 0.2])), Tensor((random.random(9) < 0.5).astype(np.float64))
@@ -152,7 +151,7 @@ class TestClassification:
         covariance = np.linalg.inv((X * (p * (1 - p))[:, None]).T @ X + np.eye(3))
         variance = np.einsum("ni,ij,nj->n", NEW, covariance, NEW)
         expected = 1 / (1 + np.exp(-NEW @ w.asnumpy() / np.sqrt(1 + np.pi / 8 * variance)))
-        np.testing.assert_allclose(posterior.predictive(Tensor(NEW)).asnumpy(), expected, rtol=1e-10)
+        assert_close(posterior.predictive(Tensor(NEW)).asnumpy(), expected, "ill-conditioned")
 
 
 def test_posterior_keeps_the_weights_of_its_creation():

@@ -5,15 +5,13 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, curvature, nn, ops
+from tests.tolerances import assert_close
 from tests.unit.curvature.curvature_programs import PROGRAMS, flat_function
-
-ROUNDING = {np.float64: 1e-12, np.float32: 2e-4}
 
 
 def close(found, expected, dtype):
-    scale = max(1.0, np.abs(expected).max())
     assert found.dtype == dtype
-    np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=ROUNDING[dtype])
+    assert_close(found, expected, "ill-conditioned", scale=1.0)
 
 
 @pytest.fixture(params=PROGRAMS, scope="module")
@@ -43,9 +41,8 @@ def test_operators_equal_dense_matrices(name, dtype):
             vectors = np.random.default_rng(1).standard_normal((found.shape[0], 3)).astype(dtype)
             close(found @ vectors, expected @ vectors, dtype)
             close(found @ vectors[:, 0], expected @ vectors[:, 0], dtype)
-            assert found.trace() == pytest.approx(
-                expected.trace(), rel=10 * ROUNDING[dtype], abs=ROUNDING[dtype]
-            )
+            size = np.abs(expected.diagonal()).sum() + 1.0
+            assert_close(found.trace(), expected.trace(), "ill-conditioned", scale=size, dtype=dtype)
 
 
 def test_operators_of_parameters_equal_operators_of_trees():
@@ -80,15 +77,15 @@ def test_hessian_accepts_losses_of_samples_and_sums():
     x, w = Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.5, -0.5])
     losses = lambda w: ops.exp(x @ w)
     one = curvature.hessian(losses, w).to_dense()
-    np.testing.assert_allclose(one, curvature.hessian(lambda w: losses(w).sum(), w).to_dense(), rtol=1e-6)
+    assert_close(one, curvature.hessian(lambda w: losses(w).sum(), w).to_dense(), "ill-conditioned")
 
 
 def test_operator_products_are_linear_and_symmetric(name):
     function, weights = PROGRAMS[name](np.float64)
     G = curvature.gauss_newton(function, weights)
     u, v = np.random.default_rng(2).standard_normal((2, G.shape[0]))
-    np.testing.assert_allclose(G @ (2 * u - v), 2 * (G @ u) - G @ v, atol=1e-9 * max(1, abs(G @ u).max()))
-    assert u @ (G @ v) == pytest.approx(v @ (G @ u), rel=1e-9, abs=1e-9)
+    assert_close(G @ (2 * u - v), 2 * (G @ u) - G @ v, "ill-conditioned", scale=1.0)
+    assert u @ (G @ v) == pytest.approx(v @ (G @ u))
     product = G @ G.space.tree(v)
     np.testing.assert_array_equal(G.space.vector(product), G @ v)
 
@@ -107,7 +104,7 @@ class TestSystems:
         G = self.operator(memory, rows)
         b = np.arange(1.0, 5.0)
         x = G.solve(b, damping=0.1)
-        np.testing.assert_allclose(G @ x + 0.1 * x, b, rtol=1e-6)
+        assert_close(G @ x + 0.1 * x, b, "ill-conditioned")
         solution = G.solve(G.space.tree(b), damping=0.1)
         np.testing.assert_allclose(G.space.vector(solution), x)
 
@@ -118,15 +115,14 @@ class TestSystems:
             lambda w, x: x @ w, Tensor(np.ones(4)), x, loss=lambda z: (z**4).sum(), memory=memory
         )
         b = np.arange(1.0, 5.0)
-        np.testing.assert_allclose(
-            G.solve(b, 0.5), np.linalg.solve(G.to_dense() + 0.5 * np.eye(4), b), rtol=1e-6
-        )
+        expected = np.linalg.solve(G.to_dense() + 0.5 * np.eye(4), b)
+        assert_close(G.solve(b, 0.5), expected, "iteration")
 
     def test_solve_of_an_indefinite_hessian(self):
         w = Tensor(np.array([1.0, 2.0]))
         for memory in (2**28, 8):
             H = curvature.hessian(lambda w: w[0] * w[1], w, memory=memory)
-            np.testing.assert_allclose(H.solve(np.array([3.0, 5.0])), [5.0, 3.0], rtol=1e-6)
+            assert_close(H.solve(np.array([3.0, 5.0])), [5.0, 3.0], "ill-conditioned")
 
     @pytest.mark.parametrize("memory", [2**28, 64])
     def test_singular_system_raises_without_damping(self, memory):
@@ -140,14 +136,14 @@ class TestSystems:
         expected = np.linalg.eigvalsh(G.to_dense())
         for k in (1, 2, 4):
             values, vectors = G.eigsh(k)
-            np.testing.assert_allclose(values, expected[-k:], rtol=1e-8)
-            np.testing.assert_allclose(G @ vectors, vectors * values, atol=1e-8)
+            assert_close(values, expected[-k:], "ill-conditioned")
+            assert_close(G @ vectors, vectors * values, "ill-conditioned")
 
     def test_trace_estimate_converges(self):
         function, weights = PROGRAMS["plain"](np.float64)
         G = curvature.gauss_newton(function, weights)
         estimates = [G.trace(samples=12, seed=seed) for seed in range(30)]
-        assert np.mean(estimates) == pytest.approx(G.trace(), rel=0.05)
+        assert abs(np.mean(estimates) / G.trace() - 1) < 0.05
         assert G.trace(samples=3 * G.shape[0]) == pytest.approx(G.trace())
 
 
@@ -160,7 +156,7 @@ class TestDiagonal:
         b = np.ones(G.shape[0])
         np.testing.assert_allclose(D.solve(b, 0.5), b / (G.diagonal() + 0.5))
         estimate = curvature.diagonal(G, samples=4000).diagonal()
-        np.testing.assert_allclose(estimate, G.diagonal(), atol=0.1 * G.diagonal().max())
+        assert np.abs(estimate - G.diagonal()).max() < 0.1 * G.diagonal().max()
 
     def test_diagonal_raises_on_a_zero_entry_without_damping(self):
         w = Tensor([1.0, 0.0])
@@ -230,12 +226,14 @@ def test_explain_reports_costs_and_solver():
     assert "solve: a Cholesky factorization" in text
 
 
-def test_operators_of_new_lambdas_compile_once():
+def test_operators_of_new_lambdas_are_compiled_at_most_twice():
     x, w = Tensor([[1.0, 2.0]]), Tensor([0.5, 0.5])
+
+    def diagonal(data):
+        return curvature.gauss_newton(lambda w: x @ w - data, w, loss=lambda z: ops.sin(z)).diagonal()
+
     misses = []
     for step in range(4):
-        data = Tensor([float(step)])
-        G = curvature.gauss_newton(lambda w, x=x, data=data: x @ w - data, w, loss=ops.sin)
-        assert G.diagonal() == pytest.approx(-np.sin(1.5 - step) * np.array([1.0, 4.0]), rel=1e-5)
+        assert_close(diagonal(Tensor([float(step)])), -np.sin(1.5 - step) * np.array([1.0, 4.0]), "program")
         misses.append(ms.cache_info().misses)
     assert misses[1] == misses[3]
