@@ -306,6 +306,9 @@ mindgrad.nn: LBFGS NewtonCG ClosureOptimizer Adam mindgrad.argmin mindgrad.scipy
 mindgrad.nn: NewtonCG LBFGS ClosureOptimizer mindgrad.hvp mindgrad.argmin
 mindgrad.nn: SOAP Muon Adam AdamWeightDecay LBFGS
 mindgrad.nn: Muon SOAP AdamWeightDecay Momentum
+mindgrad.nn: LevenbergMarquardt GaussNewton LBFGS ClosureOptimizer mindgrad.laplacian
+mindgrad.nn: NaturalGradient GaussNewton ClosureOptimizer mindgrad.ggnvp
+mindgrad.nn: GaussNewton LevenbergMarquardt LBFGS ClosureOptimizer mindgrad.ggnvp
 mindgrad.nn: LARS Lamb Optimizer
 mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer

@@ -16,10 +16,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from mindgrad.api.vjp_call import Run
+from mindgrad.core.base.scipy_modules import scipy_module
 from mindgrad.core.control.lazy import expand_lazy
 from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom, Variable
@@ -84,6 +83,7 @@ class DenseSystem(LinearSystem):
         self.size = sum(block.shape[1] for block in blocks)
         self.in_residual_space = self.count < self.size
         super().__init__(residuals, self._pulled(residuals))
+        dsyrk = scipy_module("linalg.blas").dsyrk
         if self.in_residual_space:
             self.gram = np.zeros((self.count, self.count), order="F")
             for block in blocks:
@@ -102,20 +102,34 @@ class DenseSystem(LinearSystem):
 
     def solver(self, damping: float) -> Callable[[np.ndarray], np.ndarray]:
         """Return the function y ↦ (JᵀJ + λI)⁻¹ Jᵀy with λ = ``damping``."""
+        solve = self._gram_solver(damping)
+        if self.in_residual_space:
+            return lambda y: self._pulled(solve(y))
+        return lambda y: solve(self._pulled(y))
+
+    def inverse(self, damping: float, vector: np.ndarray) -> np.ndarray:
+        """Return (JᵀJ + λI)⁻¹ ``vector`` with λ = ``damping``, which must be positive in residual space."""
+        solve = self._gram_solver(damping)
+        if self.in_residual_space:
+            return (vector - self._pulled(solve(self.image(vector)))) / damping
+        return solve(vector)
+
+    def _gram_solver(self, damping: float) -> Callable[[np.ndarray], np.ndarray]:
+        lapack = scipy_module("linalg.lapack")
         matrix = self.gram.copy(order="F")
         matrix[np.diag_indices(len(matrix))] += damping
-        factor, info = dpotrf(matrix, lower=1, overwrite_a=1)
+        factor, info = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
         diagonal = np.diag(factor)
         rounding = len(matrix) * np.finfo(np.float64).eps
         if info or not diagonal.min() ** 2 > (0 if damping else rounding * diagonal.max() ** 2):
             raise SingularError
-        if self.in_residual_space:
-            return lambda y: self._pulled(dpotrs(factor, y, lower=1)[0])
-        return lambda y: dpotrs(factor, self._pulled(y), lower=1)[0]
+        return lambda y: lapack.dpotrs(factor, y, lower=1)[0]
 
 
 class ProductSystem(LinearSystem):
     """A linearization that computes products of J and vectors, and stores no matrix.
+
+    The products are computed at the present Parameters, so the caller does not change them before a product.
 
     Args:
         objective: the residuals as an objective.
@@ -126,7 +140,7 @@ class ProductSystem(LinearSystem):
     def __init__(self, objective: Objective, residuals: np.ndarray, shapes: Sequence[Sequence[int]]) -> None:
         self.objective = objective
         self.shapes = shapes
-        self.most = min(len(residuals), objective.space.size)
+        self.most = 2 * min(len(residuals), objective.space.size)  # rounding errors delay the convergence
         super().__init__(residuals, self._pulled(residuals))
 
     def image(self, vector: np.ndarray) -> np.ndarray:
@@ -203,8 +217,8 @@ class Residuals:
             )
         if not np.isfinite(residuals).all():
             raise ValueError(
-                f"For '{self.objective.owner}.step', a residual is infinite or NaN at the present Parameters. "
-                "Start from other values, or check the data."
+                f"For '{self.objective.owner}.step', a residual is infinite or NaN at the present "
+                "Parameters. Start from other values, or check the data."
             )
         if blocks is None:
             return ProductSystem(self.objective, residuals, [y.shape for y in outputs])
@@ -291,5 +305,6 @@ def _second_coefficient_rule(
     graph, others = between(builder, xs, ys)
     active = range(len(others), len(others) + len(xs))
     series = taylor(expand_lazy(graph), active, order=2, degree=1)
-    results = builder.inline(series, [*others, *xs, *vectors])
+    directions = [v for v in vectors if v is not None]
+    results = builder.inline(series, [*others, *xs, *directions])
     return list(results[len(ys) + 1 :: 2])

@@ -171,6 +171,7 @@ from mindgrad.nn.loss.loss import MultilabelMarginLoss as MultilabelMarginLoss
 from mindgrad.nn.optim.muon import Muon as Muon
 from mindgrad.nn.loss.loss import NLLLoss as NLLLoss
 from mindgrad.nn.learning_rate_schedule import NaturalExpDecayLR as NaturalExpDecayLR
+from mindgrad.nn.optim.natural_gradient import NaturalGradient as NaturalGradient
 from mindgrad.nn.optim.newton_cg import NewtonCG as NewtonCG
 from mindgrad.nn.layer.basic import Norm as Norm
 from mindgrad.nn.metrics.similarity import OcclusionSensitivity as OcclusionSensitivity

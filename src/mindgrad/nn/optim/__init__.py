@@ -9,6 +9,7 @@ from mindgrad.nn.optim.lars import LARS
 from mindgrad.nn.optim.lbfgs import LBFGS
 from mindgrad.nn.optim.least_squares import GaussNewton, LevenbergMarquardt
 from mindgrad.nn.optim.muon import Muon
+from mindgrad.nn.optim.natural_gradient import NaturalGradient
 from mindgrad.nn.optim.newton_cg import NewtonCG
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
@@ -32,5 +33,5 @@ __all__ = [
     "ASGD", "FTRL", "LARS", "LBFGS", "SGD", "SOAP", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
     "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay",
     "ClosureOptimizer", "GaussNewton", "Lamb", "LazyAdam", "LevenbergMarquardt", "Momentum", "Muon",
-    "NewtonCG", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
+    "NaturalGradient", "NewtonCG", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from mindgrad.nn.optim.closure import ClosureOptimizer
 
 __all__ = ["GaussNewton", "LevenbergMarquardt"]
 
-#: the line search accepts a step if the loss decreases by this fraction of the decrease that the slope predicts
+#: a step length is accepted if the loss decreases by this fraction of the decrease that the slope predicts
 _DECREASE = 1e-4
 #: the line search halves the step length at most this often
 _HALVINGS = 30
@@ -61,18 +61,18 @@ class _LeastSquaresOptimizer(ClosureOptimizer):
 class GaussNewton(_LeastSquaresOptimizer):
     """The damped Gauss–Newton method for a sum of squared residuals.
 
-    The loss is half the sum of squares of the residuals r, and J is the Jacobian of r with respect to the
+    The loss is half the sum of squares of the residuals r. J is the Jacobian of r with respect to the
     Parameters. A step is::
 
         L(w) = ½ Σᵢ rᵢ(w)²
         δ = μ φ + (JᵀJ + λI)⁻¹ Jᵀ (r − μ J φ)
         w ← w − t δ,   φ ← δ
 
-    with the damping λ, the momentum μ, and the step length t. The inverse is computed in *weight space*, or as
-    Jᵀ (JJᵀ + λI)⁻¹ in *residual space*, whichever matrix is smaller. Without momentum, δ is the step of
-    Levenberg and Marquardt with a constant λ. With momentum, it is the method SPRING (G. Goldshlager,
-    N. Abrahamsen, and L. Lin, *A Kaczmarz-inspired approach to accelerate the optimization of neural network
-    wavefunctions*, 2024), which is useful if each step has other data.
+    with the damping λ, the momentum μ, and the step length t. The system is solved in *weight space* as
+    above, or in *residual space* as Jᵀ (JJᵀ + λI)⁻¹, whichever matrix is smaller. Without momentum, δ is the
+    step of Levenberg and Marquardt with a constant λ. With momentum, it is the method SPRING, which is useful
+    if each step has other data (G. Goldshlager, N. Abrahamsen, and L. Lin, *A Kaczmarz-inspired approach to
+    accelerate the optimization of neural network wavefunctions*, 2024).
 
     One compiled call computes r and J, which also works for residuals that contain derivatives of a network,
     such as residuals of partial differential equations. LAPACK factorizes the matrix in float64. If J exceeds
@@ -168,7 +168,7 @@ class GaussNewton(_LeastSquaresOptimizer):
 class LevenbergMarquardt(_LeastSquaresOptimizer):
     """The Levenberg–Marquardt method, with adaptive damping and geodesic acceleration.
 
-    The loss is half the sum of squares of the residuals r, and J is the Jacobian of r with respect to the
+    The loss is half the sum of squares of the residuals r. J is the Jacobian of r with respect to the
     Parameters. A step is::
 
         L(w) = ½ Σᵢ rᵢ(w)²
@@ -176,15 +176,15 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
         a = −(JᵀJ + λI)⁻¹ Jᵀ r″,   r″ = ∂²r(w + s v) / ∂s²  at s = 0
         w ← w + v + ½ a
 
-    The *acceleration* a corrects the step v for the curvature of the residuals. It is used if 2 ‖a‖ is at most
+    The *acceleration* a corrects v for the curvature of the residuals. It is used if 2 ‖a‖ is at most
     ``acceleration`` times ‖v‖ (M. K. Transtrum and J. P. Sethna, *Improvements to the Levenberg–Marquardt
     algorithm for nonlinear least-squares minimization*, 2012). One Taylor series computes r″.
 
     The step is accepted if the loss decreases, that is, if the gain ratio of actual and predicted decrease is
     positive. Then the damping λ is divided by ``decrease``. Otherwise, λ is multiplied by ``increase``, and
     the step is computed again from the same J. In this way, ``step`` takes one accepted step. If the
-    predicted decrease is a rounding error of the loss, the Parameters and λ do not change. The damping is part
-    of the optimizer state, so a checkpoint resumes exactly.
+    predicted decrease is a rounding error of the loss, the Parameters and λ do not change. The damping is a
+    part of the optimizer state, so a checkpoint resumes exactly.
 
     The system is solved in weight space or residual space, as in :class:`GaussNewton`.
 
@@ -205,7 +205,7 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
     Raises:
         TypeError: If an argument, Parameter, or residual has an unsupported type.
         ValueError: If an argument is out of range, there are parameter groups, the residuals do not depend on
-            the Parameters, or residuals are infinite or NaN at the Parameters or for every damping.
+            the Parameters, or residuals are infinite or NaN at the Parameters or after steps of any length.
         RuntimeError: If the same Parameter is listed twice.
 
     The solution of y″ = −y with y(0) = 0 and y(1) = sin(1), as a network:
@@ -214,11 +214,11 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
     >>> _ = ms.set_seed(1)
     >>> net = ms.nn.SequentialCell(ms.nn.Dense(1, 8), ms.nn.Tanh(), ms.nn.Dense(8, 1))
     >>> for parameter in net.get_parameters():
-    ...     parameter.set_dtype(ms.float64)
+    ...     _ = parameter.set_dtype(ms.float64)
     >>> x = ms.ops.linspace(ms.Tensor(0.0, ms.float64), ms.Tensor(1.0, ms.float64), 20).reshape(-1, 1)
     >>> ends = ms.Tensor([[0.0], [1.0]], ms.float64)
     >>> def residuals():
-    ...     return ms.laplacian(net)(x) + net(x), net(ends) - ms.ops.sin(ends)
+    ...     return ms.laplacian(net)(x).reshape(-1, 1) + net(x), net(ends) - ms.ops.sin(ends)
     >>> optimizer = ms.nn.LevenbergMarquardt(net.trainable_params())
     >>> for _ in range(60):
     ...     loss = optimizer.step(residuals)
@@ -253,36 +253,38 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
 
     def _next_point(self, residuals: Residuals, system: LinearSystem, start: np.ndarray) -> np.ndarray:
         damping = float(self.damping.asnumpy()[0])
+        loss = 0.0
         while damping <= _LARGEST_DAMPING:
-            loss = math.inf
             try:
                 step, predicted = self._step(residuals, system, start, damping)
             except SingularError:
                 damping *= self.increase
                 continue
-            loss = self._loss_at(residuals, start + step)
+            before, loss = loss, self._loss_at(residuals, start + step)
             if loss < system.loss:
                 damping = max(damping / self.decrease, _SMALLEST_DAMPING)
                 self.damping.set_data(Tensor(np.full(1, damping)))
                 return start + step
             if math.isfinite(loss) and predicted <= self._rounding * system.loss:
+                if before == math.inf:  # the step is so short that it changes nothing, and all others fail
+                    break
                 return start
             damping *= self.increase
         raise ValueError(
-            f"For '{self.cls_name}.step', the residuals are infinite or NaN after a step with any damping up to "
-            f"{_LARGEST_DAMPING:.0e}. Check the residuals near the present Parameters."
+            f"For '{self.cls_name}.step', residuals are infinite or NaN after steps of any length. Check the "
+            "residuals near the present Parameters."
         )
 
     def _step(
         self, residuals: Residuals, system: LinearSystem, start: np.ndarray, damping: float
     ) -> tuple[np.ndarray, float]:
         """Return v + ½ a, and the decrease of the loss that the linear model predicts for v."""
+        residuals.space.assign(start)  # derivatives are computed there, not at the last trial
         solve = system.solver(damping)
         step = -solve(system.residuals)
         square = float(step @ step)
         predicted = 0.5 * (damping * square - float(step @ system.gradient))
         if self.acceleration and square:
-            residuals.space.assign(start)
             bend = -solve(residuals.second_derivative(step))
             if 4 * float(bend @ bend) <= self.acceleration**2 * square:  # false for NaN
                 step = step + 0.5 * bend
