@@ -1,4 +1,4 @@
-"""Second-order training of a physics-informed network: error over seconds for four optimizers.
+"""Second-order training of a physics-informed network, compared with Adam.
 
     python examples/pinn_second_order.py             about two minutes on two cores
     python examples/pinn_second_order.py --quick     a few steps of each optimizer
@@ -52,7 +52,7 @@ class Problem:
         self.solution = ms.jit(self.net)
 
     def residuals(self, inside, border):
-        """The residuals of the equation and of the boundary values, so that the loss is ½ Σ r²."""
+        """The residuals r of equation and boundary values; the loss is ½ Σ r²."""
         equation = ms.laplacian(self.net)(inside).reshape(-1) + 2 * np.pi**2 * exact(inside)
         return ops.concat((equation / INSIDE**0.5, self.net(border).reshape(-1) / BOUNDARY**0.5))
 
