@@ -18,6 +18,6 @@ from mindgrad.curvature.per_sample import (
 
 __all__ = [
     "BlockDiagonalOperator", "CurvatureOperator", "Laplace", "clipped_gradient", "diagonal", "ekfac",
-    "fisher", "gauss_newton", "gram", "hessian", "kfac", "laplace", "per_sample_gradients", "per_sample_norms",
-    "second_moments",
+    "fisher", "gauss_newton", "gram", "hessian", "kfac", "laplace", "per_sample_gradients",
+    "per_sample_norms", "second_moments",
 ]  # fmt: skip

@@ -99,7 +99,7 @@ def fisher(
             ``outputs(*args)``, and otherwise as ``outputs(weights, *args)``.
         weights (Parameter, Tensor, or container): weights to differentiate with respect to, as for
             :func:`hessian`.
-        args: further arguments of ``outputs``, which are not differentiated.
+        *args (Any): further arguments of ``outputs``, which are not differentiated.
         loss (str, Cell, or Callable): ``"squared_error"`` for ``½ (z − y)²``, ``"mse"`` for ``(z − y)²``,
             ``"cross_entropy"``, ``"binary_cross_entropy"`` with logits, ``"poisson"`` with logarithms of
             rates, or ``"gaussian"`` with outputs ``(mean, variance)``. Also the corresponding Cells of ``nn``

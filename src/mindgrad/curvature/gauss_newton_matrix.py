@@ -38,7 +38,7 @@ from mindgrad.curvature.operator import (
 )
 from mindgrad.frontend import user_calls
 
-__all__ = ["GaussNewtonOperator", "JacobianOperator", "gauss_newton", "gauss_newton_operator"]
+__all__ = ["GaussNewtonOperator", "JacobianOperator", "Linearized", "gauss_newton", "gauss_newton_operator"]
 
 
 #: the Jacobian is not stored if it needs more reverse passes than this
@@ -69,15 +69,33 @@ class ModelWithLoss:
         return outputs, [x for x in detached if isinstance(x, Tensor)], loss
 
 
-def _plain(run: Run) -> tuple[Any, list[Tensor], LinearPart]:
+class Linearized:
+    """A model at fixed weights.
+
+    Attributes:
+        outputs: the outputs of the model.
+        product: the map v ↦ G v of the matrix that is computed.
+        has_effects: whether the model draws random numbers or assigns Parameters, so that a second run may
+            return other outputs.
+    """
+
+    def __init__(self, outputs: Any, residuals: list[Tensor], part: LinearPart, has_effects: bool) -> None:
+        self.outputs = outputs
+        self.product = LinearMap(residuals, part)
+        self.has_effects = has_effects
+
+
+def _plain(run: Run) -> tuple[Any, list[Tensor], LinearPart, bool]:
+    has_effects = bool(run.recorded.written)
     outputs, residuals, part = linear_part(run, gauss_newton_rule)
-    return run.result(outputs), residuals, part
+    return run.result(outputs), residuals, part, has_effects
 
 
-def _with_loss(run: Run) -> tuple[Any, list[Tensor], LinearPart]:
+def _with_loss(run: Run) -> tuple[Any, list[Tensor], LinearPart, bool]:
+    has_effects = bool(run.recorded.written)
     count = len(run.result(run.recorded.outputs)[1])
     outputs, residuals, part = linear_part(run, generalized(count))
-    return run.result(outputs)[0], residuals, part
+    return run.result(outputs)[0], residuals, part, has_effects
 
 
 def _hessian_of_loss(run: Run) -> tuple[list[Tensor], LinearPart]:
@@ -101,14 +119,13 @@ def gauss_newton_operator(
     """
     model = Objective(owner, outputs, weights, args).fixed()
     if loss is None:
-        _, residuals, part = model.call(_plain)
-        return GaussNewtonOperator(model, LinearMap(residuals, part), None, True, memory)
+        return GaussNewtonOperator(model, Linearized(*model.call(_plain)), None, True, memory)
     if not callable(loss):
         raise TypeError(f"For '{owner}', 'loss' must be a function or Cell, but got {type(loss).__name__}.")
     both = ModelWithLoss(outputs, loss, len(further))
-    values, residuals, part = Objective(owner, both, weights, (*args, *further)).call(_with_loss)
-    curved = Objective(owner, loss, values, further, needs_all=False).fixed()
-    return GaussNewtonOperator(model, LinearMap(residuals, part), curved, is_semidefinite, memory)
+    at = Linearized(*Objective(owner, both, weights, (*args, *further)).call(_with_loss))
+    curved = Objective(owner, loss, at.outputs, further, needs_all=False).fixed()
+    return GaussNewtonOperator(model, at, curved, is_semidefinite, memory)
 
 
 class JacobianOperator(CurvatureOperator):
@@ -117,25 +134,23 @@ class JacobianOperator(CurvatureOperator):
     Args:
         space: the vectors that the matrix multiplies.
         model: the model, with fixed values of the weights.
-        product: the map that the matrix describes.
+        at: the model at these weights.
         is_semidefinite, memory: see :class:`CurvatureOperator`.
     """
 
     def __init__(
-        self, space: Any, model: Objective, product: LinearMap, is_semidefinite: bool, memory: int
+        self, space: Any, model: Objective, at: Linearized, is_semidefinite: bool, memory: int
     ) -> None:
-        super().__init__(space, is_semidefinite, memory, product.bytes)
+        super().__init__(space, is_semidefinite, memory, at.product.bytes)
         self._model = model
-        self._product = product
+        self._product = at.product
+        self._has_effects = at.has_effects
+        self._output_shapes = [tuple(x.shape) for x in flatten(at.outputs)[0] if isinstance(x, Tensor)]
 
     @cached_property
     def rows(self) -> int:
         """The number of elements of the outputs of the model."""
         return sum(map(prod, self._output_shapes))
-
-    @cached_property
-    def _output_shapes(self) -> list[tuple[int, ...]]:
-        return self._model.call(_shapes)
 
     @property
     def elements(self) -> int:
@@ -147,8 +162,11 @@ class JacobianOperator(CurvatureOperator):
         """Whether the operator may store the Jacobian.
 
         The Jacobian and one more matrix of its size must fit into ``memory``. In addition, a row of an output
-        must have at most 64 elements, because the Jacobian needs one reverse pass for each of them.
+        must have at most 64 elements, because the Jacobian needs one reverse pass for each of them. A model
+        with random numbers or assigned Parameters is not run again, so its Jacobian is not stored.
         """
+        if self._has_effects:
+            return False
         passes = max(prod(shape[1:]) for shape in self._output_shapes)
         is_short = passes <= _MOST_PASSES
         return is_short and 2 * self.elements * self.dtype.itemsize <= self.memory
@@ -189,7 +207,7 @@ class JacobianOperator(CurvatureOperator):
         by_matrix, by_derivatives = self._costs
         used = "the Jacobian" if self.multiplies_jacobian else "derivatives"
         if not self.stores_jacobian:
-            reason = "the Jacobian is too large"
+            reason = "the model has effects" if self._has_effects else "the Jacobian is too large"
         else:
             reason = (
                 f"estimated cost {by_matrix:.1e} with the Jacobian, {by_derivatives:.1e} with derivatives"
@@ -206,7 +224,7 @@ class GaussNewtonOperator(JacobianOperator):
 
     Args:
         model: the model, with fixed values of the weights.
-        product: the map v ↦ Jᵀ H J v.
+        at: the model at these weights, with the map v ↦ Jᵀ H J v.
         loss: the loss as a function of the outputs of the model; ``None`` if H is the identity.
         is_semidefinite: whether H has no negative eigenvalue.
         memory: see :class:`CurvatureOperator`.
@@ -215,12 +233,12 @@ class GaussNewtonOperator(JacobianOperator):
     def __init__(
         self,
         model: Objective,
-        product: LinearMap,
+        at: Linearized,
         loss: Objective | None,
         is_semidefinite: bool,
         memory: int,
     ) -> None:
-        super().__init__(model.space, model, product, is_semidefinite, memory)
+        super().__init__(model.space, model, at, is_semidefinite, memory)
         self._loss = loss
 
     def _times(self, x: np.ndarray) -> np.ndarray:
@@ -275,10 +293,6 @@ class GaussNewtonOperator(JacobianOperator):
         return (b - jacobian.T @ solve(kernel, right, self._singular(damping))) / damping
 
 
-def _shapes(run: Run) -> list[tuple[int, ...]]:
-    return [y.type.shape for y in run.outputs]
-
-
 def gauss_newton(
     outputs: Callable[..., Any],
     weights: Any,
@@ -292,14 +306,15 @@ def gauss_newton(
     J is the Jacobian of the outputs of the model with respect to the weights, and H is the Hessian of the
     loss with respect to these outputs. The operator describes the matrix at the values that the weights and
     arguments have when the operator is created. If the Jacobian fits into ``memory`` and is cheaper for many
-    products, the operator stores it; ``explain`` reports the estimated costs.
+    products, the operator stores it; ``explain`` reports the estimated costs. The Jacobian is computed when
+    it is first needed. Until then, do not change other state that ``outputs`` reads.
 
     Args:
         outputs (Callable or Cell): the model, or a function that returns residuals. If the weights are
             Parameters, it is called as ``outputs(*args)``, and otherwise as ``outputs(weights, *args)``.
         weights (Parameter, Tensor, or container): weights to differentiate with respect to, as for
             :func:`hessian`.
-        args: further arguments of ``outputs``, which are not differentiated.
+        *args (Any): further arguments of ``outputs``, which are not differentiated.
         loss (Callable or Cell, optional): function of the outputs, and of the targets if they are given. If
             it returns several elements, their sum is used. Default: ``None``, half the sum of squares, so H
             is the identity.

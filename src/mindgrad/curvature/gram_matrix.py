@@ -16,8 +16,8 @@ import numpy as np
 from mindgrad.api.linearized import LinearPart
 from mindgrad.api.vjp_call import Run
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.curvature.gauss_newton_matrix import JacobianOperator
-from mindgrad.curvature.linear_map import LinearMap, kernel_rule, linear_part
+from mindgrad.curvature.gauss_newton_matrix import JacobianOperator, Linearized
+from mindgrad.curvature.linear_map import kernel_rule, linear_part
 from mindgrad.curvature.objective import Objective
 from mindgrad.curvature.operator import DEFAULT_MEMORY, CurvatureOperator
 from mindgrad.curvature.weight_space import WeightSpace
@@ -42,9 +42,10 @@ class GramOperator(JacobianOperator):
         return np.einsum("ij,ij->i", self.jacobian, self.jacobian)
 
 
-def _kernel(run: Run) -> tuple[Any, list[Tensor], LinearPart]:
+def _kernel(run: Run) -> tuple[Any, list[Tensor], LinearPart, bool]:
+    has_effects = bool(run.recorded.written)
     outputs, residuals, part = linear_part(run, kernel_rule, run.outputs)
-    return run.result(outputs), residuals, part
+    return run.result(outputs), residuals, part, has_effects
 
 
 def gram(
@@ -62,7 +63,7 @@ def gram(
             ``residuals(weights, *args)``.
         weights (Parameter, Tensor, or container): weights to differentiate with respect to, as for
             :func:`hessian`.
-        args: further arguments of ``residuals``, which are not differentiated.
+        *args (Any): further arguments of ``residuals``, which are not differentiated.
         memory (int, optional): number of bytes that the Jacobian, dense matrices, and blocks of vectors may
             use. Default: 256 MiB.
 
@@ -87,5 +88,5 @@ def gram(
         :func:`mindgrad.curvature.gauss_newton`, :func:`mindgrad.jacobian`
     """
     model = Objective("gram", residuals, weights, args).fixed()
-    values, stored, part = model.call(_kernel)
-    return GramOperator(WeightSpace("gram", values), model, LinearMap(stored, part), True, memory)
+    at = Linearized(*model.call(_kernel))
+    return GramOperator(WeightSpace("gram", at.outputs), model, at, True, memory)

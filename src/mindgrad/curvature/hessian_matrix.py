@@ -55,7 +55,7 @@ def hessian(
         weights (Parameter, Tensor, or container): weights to differentiate with respect to, such as
             ``net.trainable_params()`` or a dict of Tensors of a real floating dtype. If the weights are
             Parameters, the loss is called as ``loss(*args)``, and otherwise as ``loss(weights, *args)``.
-        args: further arguments of the loss, which are not differentiated.
+        *args (Any): further arguments of the loss, which are not differentiated.
         memory (int, optional): number of bytes that dense matrices and blocks of vectors may use. Default:
             256 MiB.
 

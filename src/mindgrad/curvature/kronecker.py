@@ -241,16 +241,16 @@ def _blocks(
     space: Any, plans: Sequence[WeightPlan], values: Sequence[np.ndarray], options: _Options
 ) -> list[Block]:
     blocks: list[Block] = []
-    rest = list(values)
+    arrays = list(values)
     for plan, size in zip(plans, space.sizes, strict=True):
         if plan.block == "dense":
-            blocks.append(DenseBlock(rest.pop(0).reshape(size, size)))
+            blocks.append(DenseBlock(arrays.pop(0).reshape(size, size)))
         elif plan.block == "diagonal":
-            blocks.append(DiagonalBlock(rest.pop(0)))
+            blocks.append(DiagonalBlock(arrays.pop(0)))
         elif options.sharing == "nearest":
-            blocks.append(KroneckerBlock(*_nearest_to_rows(rest.pop(0)), plan.sides))
+            blocks.append(KroneckerBlock(*_nearest_to_rows(arrays.pop(0)), plan.sides))
         else:
-            pairs = [(rest.pop(0) / max(count, 1), rest.pop(0)) for count in plan.terms]
+            pairs = [(arrays.pop(0) / max(count, 1), arrays.pop(0)) for count in plan.terms]
             lefts, rights = [list(x) for x in zip(*pairs, strict=True)]
             blocks.append(KroneckerBlock(*nearest_product(lefts, rights), plan.sides))
     return blocks
@@ -297,9 +297,9 @@ def _program(
             def rule(
                 builder: Builder, xs: Sequence[Variable], ys: Atoms, extras: Tangents = ()
             ) -> list[Atom]:
-                rest = list(extras)
-                random = rest.pop(0)
-                curvature = rest.pop(0) if derivative else None
+                arguments = list(extras)
+                random = arguments.pop(0)
+                curvature = arguments.pop(0) if derivative else None
                 rows = [
                     RowDerivatives(
                         builder, xs, weighted_rows(y, curvature, options.kind, random, options.samples)
@@ -308,7 +308,7 @@ def _program(
                 ]
                 plans[:] = [_plan(rows, k, options) for k in range(len(xs))]
                 if corrects:
-                    return _moments(rows, plans, [x for x in rest if x is not None])
+                    return _moments(rows, plans, [x for x in arguments if x is not None])
                 return [x for k, plan in enumerate(plans) for x in _values(rows, k, plan, options)]
 
             results = derivatives(run, rule, [state, *derivative, *basis])[1]
@@ -332,13 +332,13 @@ def _plan(rows: Sequence[RowDerivatives], index: int, options: _Options) -> Weig
     products: list[OuterProducts] = []
     reason, sources = "", []
     size = rows[0].weights[index].type.size
-    for one in rows:
-        found = one.products[index]
-        sources += [_described(meeting.equation) for meeting in one.meetings[index]]
-        if found is None:
-            reason = f"{_described(one.reasons.get(index))} has no Kronecker structure"
+    for output in rows:
+        of_output = output.products[index]
+        sources += [_described(meeting.equation) for meeting in output.meetings[index]]
+        if of_output is None:
+            reason = f"{_described(output.reasons.get(index))} has no Kronecker structure"
         else:
-            products += found
+            products += of_output
     if not reason and len({x.sides for x in products}) > 1:
         reason = "equations contract different axes"
     small = size <= options.dense_size
@@ -366,13 +366,13 @@ def _values(rows: Sequence[RowDerivatives], index: int, plan: WeightPlan, option
             return [_row_matrices(rows, index)]
         return [
             x
-            for one in rows
-            for product in one.products[index] or ()
-            for x in _factors(one, product, options)
+            for output in rows
+            for product in output.products[index] or ()
+            for x in _factors(output, product, options)
         ]
     matrices = []
-    for one in rows:
-        jacobian = one.jacobian(index)
+    for output in rows:
+        jacobian = output.jacobian(index)
         flat = reshape(jacobian, shape=(jacobian.shape[0], prod(jacobian.shape[1:])))
         is_dense = plan.block == "dense"
         matrices.append(
@@ -404,7 +404,9 @@ def _factors(rows: RowDerivatives, product: OuterProducts, options: _Options) ->
 
 def _row_matrices(rows: Sequence[RowDerivatives], index: int) -> Atom:
     """Emit all Jacobians, of shape ``(rows, blocks, left, right)``."""
-    matrices = [contraction_of(a, b) for one in rows if one.products[index] for a, b in one.pairs(index)]
+    matrices = [
+        contraction_of(a, b) for output in rows if output.products[index] for a, b in output.pairs(index)
+    ]
     return _stacked(matrices)
 
 
@@ -415,14 +417,14 @@ def _stacked(parts: Sequence[Atom]) -> Atom:
 def _moments(rows: Sequence[RowDerivatives], plans: Sequence[WeightPlan], basis: Atoms) -> list[Atom]:
     """Emit the diagonals of Qᵀ G Q for all Kronecker products with eigenvectors Q."""
     results = []
-    rest = list(basis)
+    bases = list(basis)
     for index, plan in enumerate(plans):
         if plan.block != "Kronecker":
             continue
-        left, right = rest.pop(0), rest.pop(0)
+        left, right = bases.pop(0), bases.pop(0)
         terms = []
-        for one in rows:
-            for a, b in one.pairs(index) if one.products[index] else ():
+        for output in rows:
+            for a, b in output.pairs(index) if output.products[index] else ():
                 terms.append(moments_of_products(_rotated(a, left), _rotated(b, right)))
         total = accumulate(terms)
         assert total is not None

@@ -3,23 +3,26 @@
     p(w | data) ≈ N(w*, P⁻¹)        P = G / σ² + τ I
 
 G is the Gauss–Newton matrix of the loss, summed over the data. w* are the trained weights, and τ is the
-precision of the prior N(0, τ⁻¹ I). σ is the noise of a regression. A classification has σ = 1. The eigenvalues of G
-are computed once. Determinants and marginal likelihoods are formulas of these eigenvalues, so they are
-differentiable with respect to τ and σ.
+precision of the prior N(0, τ⁻¹ I). σ is the noise of a regression. A classification has σ = 1. The
+eigenvalues of G are computed once. Determinants and marginal likelihoods are formulas of these eigenvalues,
+so they are differentiable with respect to τ and σ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import log, pi
 from typing import Any
 
 import numpy as np
 
 from mindgrad import ops
+from mindgrad.core.base.tree import unflatten
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.curvature.fisher_matrix import outputs_of
 from mindgrad.curvature.gauss_newton_matrix import gauss_newton_operator
+from mindgrad.curvature.kronecker import kfac
+from mindgrad.curvature.kronecker_blocks import Block, DenseBlock, DiagonalBlock
 from mindgrad.curvature.likelihoods import Likelihood, likelihood_of
 from mindgrad.curvature.linear_map import jacobian_matrix
 from mindgrad.curvature.objective import Objective
@@ -34,30 +37,48 @@ _REGRESSION = ("squared_error", "mse")
 class Laplace:
     """A Gaussian posterior of weights, the result of ``laplace``.
 
+    Args:
+        model (Objective): the network as a function of the weights.
+        likelihood (Likelihood): likelihood of the loss.
+        blocks (list): the diagonal blocks of the matrix G.
+        fit (tuple): the loss at the trained weights, and the number of output elements.
+        prior_precision (float or Tensor): precision τ of the prior.
+        noise (float or Tensor): standard deviation σ of the targets of a regression.
+
     Attributes:
-        prior_precision (float or Tensor): precision τ of the prior. It may be assigned.
-        noise (float or Tensor): standard deviation σ of the targets of a regression. It may be assigned.
-        eigenvalues (numpy.ndarray): eigenvalues of the matrix G, or its diagonal. Shape ``(size,)``.
+        prior_precision, noise: the hyperparameters. They may be assigned.
+        eigenvalues (numpy.ndarray): eigenvalues of the matrix G. Shape ``(size,)``.
         mean (numpy.ndarray): the trained weights w*, as a flat vector.
+
+    >>> import mindgrad as ms
+    >>> data = ms.Tensor([[1.0], [2.0]]), ms.Tensor([[1.0], [2.0]])
+    >>> posterior = ms.curvature.laplace(lambda w, x: x @ w, "mse", data, ms.Tensor([[1.0]]))
+    >>> print(posterior.eigenvalues, posterior.mean, f"{posterior.log_marginal_likelihood():.4f}")
+    [5.] [1.] -3.2338
+    >>> posterior.prior_precision = 10.0
+    >>> print(f"{posterior.log_determinant():.4f}", len(posterior.sample(3)))
+    2.7081 3
+
+    See Also:
+        :func:`mindgrad.curvature.laplace`
     """
 
     def __init__(
         self,
         model: Objective,
         likelihood: Likelihood,
-        eigenvalues: np.ndarray,
-        eigenvectors: np.ndarray | None,
+        blocks: Sequence[Block],
         fit: tuple[float, int],
         prior_precision: Any,
         noise: Any,
     ) -> None:
-        self.eigenvalues = eigenvalues
+        self.eigenvalues = np.concatenate([block.spectrum for block in blocks]).astype(np.float64)
         self.mean = model.space.current().astype(np.float64)
         self.prior_precision = prior_precision
         self.noise = noise
         self._model = model.fixed()
         self._likelihood = likelihood
-        self._vectors = eigenvectors
+        self._blocks = list(blocks)
         self._error, self._count = fit
 
     @property
@@ -130,6 +151,13 @@ class Laplace:
         precision, deviation = self._hyperparameters(None, None)
         return 1 / (self.eigenvalues / float(deviation) ** 2 + float(precision))
 
+    def _changed(self, rows: np.ndarray, change: Callable[[Block, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Apply a change of basis to the part of each row that belongs to a block."""
+        ends = np.cumsum([block.size for block in self._blocks])[:-1]
+        parts = np.split(rows, ends, axis=1)
+        changed = [change(block, part.T).T for block, part in zip(self._blocks, parts, strict=True)]
+        return np.concatenate(changed, axis=1)
+
     def sample(self, n: int = 1, seed: int = 0) -> list[Any]:
         """Return ``n`` samples of the weights.
 
@@ -141,7 +169,7 @@ class Laplace:
             list: containers of Tensors with the structure of the weights.
         """
         noise = np.random.default_rng(seed).standard_normal((n, self.mean.size)) * np.sqrt(self._variances())
-        changes = noise if self._vectors is None else noise @ self._vectors.T
+        changes = self._changed(noise, lambda block, x: block.from_basis(x))
         return [self._model.space.tree(self.mean + change) for change in changes]
 
     def predictive(self, *x: Any, method: str = "probit", samples: int = 1000, seed: int = 0) -> Any:
@@ -169,9 +197,7 @@ class Laplace:
         model = self._model.at((*x,))
         outputs = outputs_of(model).asnumpy()
         jacobian = model.call(jacobian_matrix).asnumpy().astype(np.float64)
-        factor = (jacobian if self._vectors is None else jacobian @ self._vectors) * np.sqrt(
-            self._variances()
-        )
+        factor = self._changed(jacobian, lambda block, x: block.to_basis(x)) * np.sqrt(self._variances())
         factor = factor.reshape(len(outputs), -1, space.size)
         logits = outputs.astype(np.float64)
         variance = np.einsum("nci,nci->nc", factor, factor).reshape(outputs.shape)
@@ -226,7 +252,8 @@ def laplace(
     ``curvature``    matrix G
     ===============  ==================================================================================
     "gauss_newton"   the whole matrix, for small networks
-    "diagonal"       its diagonal
+    "kfac"           Kronecker-factored blocks, one for each weight, see :func:`kfac`
+    "diagonal"       the diagonal
     "last_layer"     the whole matrix of the Parameters of the last layer; the other layers are fixed
     ===============  ==================================================================================
 
@@ -254,9 +281,8 @@ def laplace(
     Raises:
         TypeError: If the loss is neither a regression nor a classification, or the weights are not Parameters
             or Tensors of a real floating dtype.
-        ValueError: If ``curvature`` is unknown, the matrix does not fit into ``memory``, the data are empty,
+        ValueError: If ``curvature`` is unknown, the matrix does not fit into ``memory``, ``data`` is empty,
             a hyperparameter is not positive, or the network does not depend on a weight.
-        NotImplementedError: If ``curvature`` is ``"kfac"``.
 
     D. J. C. MacKay, *Bayesian Interpolation*, 1992; E. Daxberger et al., *Laplace Redux – Effortless Bayesian
     Deep Learning*, 2021.
@@ -282,10 +308,6 @@ def laplace(
         raise ValueError(
             f"For 'laplace', 'curvature' must be one of {', '.join(_STRUCTURES)}, but is {curvature!r}."
         )
-    if curvature == "kfac":
-        raise NotImplementedError(
-            "For 'laplace', curvature='kfac' is not implemented. Use 'diagonal' or 'last_layer'."
-        )
     for name, value in (("prior_precision", prior_precision), ("noise", noise)):
         _scalar(name, value)
     if weights is None:
@@ -298,25 +320,45 @@ def laplace(
         weights = _last_layer(weights)
     model = Objective("laplace", net, weights)
     size = model.space.size
-    is_dense = curvature != "diagonal"
-    if is_dense and 24 * size**2 > memory:  # the matrix, its eigenvectors, and a workspace
+    if (
+        curvature in ("gauss_newton", "last_layer") and 24 * size**2 > memory
+    ):  # matrix, eigenvectors, workspace
         raise ValueError(
             f"For 'laplace', the matrix of {size} weights needs {24 * size**2 / 2**20:.1f} MiB, but 'memory' "
-            f"is {memory / 2**20:.1f} MiB. Use curvature='diagonal' or 'last_layer', or a larger memory."
+            f"is {memory / 2**20:.1f} MiB. Use curvature='kfac', 'diagonal', or 'last_layer'."
         )
-    total = np.zeros((size, size) if is_dense else size)
     error, count = 0.0, 0
+    matrices = []
     for x, y in _batches(data):
         z = outputs_of(model.at(x))
         error += float(_checked_loss(likelihood, z, y))
         count += int(np.prod(z.shape))
-        matrix = gauss_newton_operator("laplace", net, weights, x, likelihood.expected, (), True, memory)
-        total += matrix.to_dense() if is_dense else matrix.diagonal()
+        matrices.append(_matrix(model, x, likelihood, curvature, memory))
     if not count:
         raise ValueError("For 'laplace', 'data' contains no samples.")
-    values, vectors = np.linalg.eigh(total) if is_dense else (total, None)
-    fit = (error, count)
-    return Laplace(model, likelihood, np.maximum(values, 0), vectors, fit, prior_precision, noise)
+    return Laplace(model, likelihood, _blocks(curvature, matrices), (error, count), prior_precision, noise)
+
+
+def _matrix(model: Objective, x: tuple, likelihood: Likelihood, curvature: str, memory: int) -> Any:
+    """Return the matrix G of one batch, in the form that ``curvature`` requires."""
+    net, weights = model.function, unflatten(model.space.structure, model.space.leaves)
+    if curvature == "kfac":
+        return kfac(net, weights, *x, loss=likelihood.expected, memory=memory).blocks
+    matrix = gauss_newton_operator("laplace", net, weights, x, likelihood.expected, (), True, memory)
+    return matrix.diagonal() if curvature == "diagonal" else matrix.to_dense()
+
+
+def _blocks(curvature: str, matrices: Sequence[Any]) -> Sequence[Block]:
+    """Return the diagonal blocks of the sum of the matrices of all batches."""
+    if curvature == "kfac":
+        if len(matrices) > 1:
+            raise ValueError(
+                "For 'laplace', curvature='kfac' requires all data in one pair (x, y), because a sum of "
+                f"Kronecker products is not a Kronecker product, but 'data' has {len(matrices)} batches."
+            )
+        return matrices[0]
+    total = np.asarray(np.sum(matrices, axis=0, dtype=np.float64))
+    return [DiagonalBlock(total) if curvature == "diagonal" else DenseBlock(total)]
 
 
 def _supported(loss: Any) -> Likelihood:

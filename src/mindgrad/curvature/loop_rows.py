@@ -62,32 +62,32 @@ def loop_use(
     body, consts, carries = (equation.parameters[name] for name in ("body", "consts", "carries"))
     end = consts + carries
     moving = _moving_inputs(body, is_moving, consts, carries)
-    wanted = list(results)
+    of_outputs = list(results)
     for k in range(carries, len(results)):
-        wanted[k] = _shifted(results[k], -1)
-        if wanted[k] is None is not results[k]:
+        of_outputs[k] = _shifted(results[k], -1)
+        if of_outputs[k] is None is not results[k]:
             return None
     blocked = [v for v, x in zip(body.inputs, equation.inputs, strict=True) if x in weights]
     while True:
         outputs: dict[Atom, Rows] = {}
-        for y, rows in zip(body.outputs, wanted, strict=True):
+        for y, rows in zip(body.outputs, of_outputs, strict=True):
             if rows is not None and outputs.setdefault(y, rows) != rows:
                 return None
         dependent = dependent_variables(body.equations, moving)
         uses, rows_of = backward_uses(body.equations, dependent, blocked, outputs)
         after = [rows_of.get(x) for x in body.inputs[consts:end]]
-        joined = [new if old is None else old for old, new in zip(wanted[:carries], after, strict=True)]
+        joined = [new if old is None else old for old, new in zip(of_outputs[:carries], after, strict=True)]
         if any(new is not None and new != old for old, new in zip(joined, after, strict=True)):
             return None
-        if joined == wanted[:carries]:
+        if joined == of_outputs[:carries]:
             break
-        wanted[:carries] = joined
+        of_outputs[:carries] = joined
     shared = {e.inputs[k] for e, use in uses.items() for k in use.shared}
     if not shared <= set(body.inputs[:consts]) or not shared.isdisjoint(rows_of):
         return None
     operands = [rows_of.get(x) if x in moving else None for x in body.inputs]
     operands[consts:end] = [
-        rows if x in moving else None for x, rows in zip(body.inputs[consts:end], wanted, strict=False)
+        rows if x in moving else None for x, rows in zip(body.inputs[consts:end], of_outputs, strict=False)
     ]
     operands[end:] = [_shifted(rows, 1) for rows in operands[end:]]
     operands = [rows if moves else None for rows, moves in zip(operands, is_moving, strict=True)]
@@ -133,21 +133,23 @@ def moved_loop(
         values: dict[Atom, Atom] = dict(zip(body.inputs, inputs, strict=True))
         slices = [inner.input(e.outputs[0].type) for e in meetings]
         stacked = []
-        for each in body.equations:
-            given = [values.get(x, x) for x in each.inputs]
-            made = list(inner.emit_again(each, given))
-            if each in meetings:
-                kept = [None if k in use.inner[each].shared else x for k, x in enumerate(given)]
-                stacked.append((each, kept))
-                made[0] = made[0] + slices[meetings.index(each)]
-            values.update(zip(each.outputs, made, strict=True))
+        for step in body.equations:
+            operands_of_step = [values.get(x, x) for x in step.inputs]
+            results_of_step = list(inner.emit_again(step, operands_of_step))
+            if step in meetings:
+                with_rows = [
+                    None if k in use.inner[step].shared else x for k, x in enumerate(operands_of_step)
+                ]
+                stacked.append((step, with_rows))
+                results_of_step[0] = results_of_step[0] + slices[meetings.index(step)]
+            values.update(zip(step.outputs, results_of_step, strict=True))
         outputs = [values.get(y, y) for y in body.outputs]
-        stacks = [x for _, kept in stacked for x in kept if x is not None]
+        stacks = [x for _, with_rows in stacked for x in with_rows if x is not None]
         graph = inner.close([*outputs, *stacks])
     offsets = [builder.input(tensor_type(x.dtype, (length, *x.shape))) for x in slices]
     results = scan(*operands, *offsets, **{**parameters, "body": graph})
     rest = iter(results[len(body.outputs) :])
-    in_order = {e: tuple([None if x is None else next(rest) for x in kept]) for e, kept in stacked}
+    in_order = {e: tuple([None if x is None else next(rest) for x in with_rows]) for e, with_rows in stacked}
     return offsets, results[: len(body.outputs)], [in_order[e] for e in meetings]
 
 
@@ -173,27 +175,27 @@ def with_invariants_outside(graph: Graph) -> Graph:
 def _outside(equation: Equation, operands: Atoms) -> Sequence[Atom]:
     body, consts = equation.parameters["body"], equation.parameters["consts"]
     fixed = set(body.inputs[:consts])
-    invariant, rest = [], []
-    for each in body.equations:
-        variables = [x for x in each.inputs if type(x) is Variable]
-        if variables and fixed.issuperset(variables) and not each.has_effect and not each.is_unique:
-            invariant.append(each)
-            fixed.update(each.outputs)
+    invariant, varying = [], []
+    for step in body.equations:
+        variables = [x for x in step.inputs if type(x) is Variable]
+        if variables and fixed.issuperset(variables) and not step.has_effect and not step.is_unique:
+            invariant.append(step)
+            fixed.update(step.outputs)
         else:
-            rest.append(each)
+            varying.append(step)
     if not invariant:
         return current().emit_again(equation, operands)
-    read = {x for each in rest for x in each.inputs} | set(body.outputs)
-    made = [y for each in invariant for y in each.outputs if y in read]
-    outside = current().inline(Graph(body.inputs[:consts], invariant, made), operands[:consts])
+    read = {x for step in varying for x in step.inputs} | set(body.outputs)
+    hoisted = [y for step in invariant for y in step.outputs if y in read]
+    outside = current().inline(Graph(body.inputs[:consts], invariant, hoisted), operands[:consts])
     inner = Builder()
     with building(inner):
         values: dict[Atom, Atom] = {}
-        for group in (body.inputs[:consts], made, body.inputs[consts:]):
+        for group in (body.inputs[:consts], hoisted, body.inputs[consts:]):
             values.update(zip(group, inner.inputs_like(group), strict=True))
-        for each in rest:
-            given = [values.get(x, x) for x in each.inputs]
-            values.update(zip(each.outputs, inner.emit_again(each, given), strict=True))
+        for step in varying:
+            operands_of_step = [values.get(x, x) for x in step.inputs]
+            values.update(zip(step.outputs, inner.emit_again(step, operands_of_step), strict=True))
         changed = inner.close([values.get(y, y) for y in body.outputs])
-    parameters = {**equation.parameters, "body": changed, "consts": consts + len(made)}
+    parameters = {**equation.parameters, "body": changed, "consts": consts + len(hoisted)}
     return scan(*operands[:consts], *outside, *operands[consts:], **parameters)

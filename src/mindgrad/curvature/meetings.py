@@ -81,11 +81,11 @@ def meetings_of_rows(
     operands = [values[x] for x in graph.inputs]
     results = current().inline(derivative, [*operands, *[zeros(x.type) for x in offsets]])
     count = len(offsets)
-    cts, rest = results[: count * len(seeds)], iter(results[count * len(seeds) :])
-    made = [[None if x is None else next(rest) for x in group] for group in stacks]
+    cts, stacked = results[: count * len(seeds)], iter(results[count * len(seeds) :])
+    in_loops = [[None if x is None else next(stacked) for x in group] for group in stacks]
     return [
         _meeting(where, values, tuple(cts[k::count]), group)
-        for k, (where, group) in enumerate(zip(_meeting_places(graph, uses), made, strict=True))
+        for k, (where, group) in enumerate(zip(_meeting_places(graph, uses), in_loops, strict=True))
     ]
 
 

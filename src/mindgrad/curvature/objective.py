@@ -144,5 +144,5 @@ def _checked(space: WeightSpace, run: Run) -> Run:
 
 
 def derivatives(run: Run, rule: Callable[..., list], vectors: Sequence[Tensor] = ()) -> tuple[list, list]:
-    """Apply a rule to a recorded run; return the outputs of the run and the results of the rule."""
+    """Apply a rule to a recorded run, and return all outputs and the results."""
     return transformed(run.recorded, rule, vectors, run.outputs)

@@ -71,6 +71,27 @@ class CurvatureOperator(iterative.LinearOperator):
         shape (tuple): ``(size, size)``.
         dtype (numpy.dtype): dtype of flat vectors, float32 or float64.
         space, is_semidefinite, memory: see above.
+
+    Raises:
+        ValueError: If ``memory`` is not a positive integer.
+
+    >>> import numpy as np
+    >>> import mindgrad as ms
+    >>> w = {"a": ms.Tensor([3.0]), "b": ms.Tensor([4.0])}
+    >>> A = ms.curvature.hessian(lambda w: (w["a"] ** 2 * w["b"]).sum(), w)
+    >>> print(A.shape, A.is_semidefinite, A @ np.array([1.0, 0.0]), A @ np.eye(2)[:, :1])
+    (2, 2) False [8. 6.] [[8.]
+     [6.]]
+    >>> x = A.solve({"a": ms.Tensor([14.0]), "b": ms.Tensor([6.0])})
+    >>> print(x["a"], x["b"])
+    [1.] [1.]
+    >>> values, vectors = A.eigsh(1)
+    >>> print(values.round(3), A.trace())
+    [11.211] 8.0
+
+    See Also:
+        :func:`mindgrad.curvature.hessian`, :func:`mindgrad.curvature.gauss_newton`,
+        :func:`mindgrad.curvature.fisher`
     """
 
     def __init__(
@@ -342,8 +363,8 @@ class CurvatureOperator(iterative.LinearOperator):
 def block_width(count: int, column_bytes: int, memory: int) -> int:
     """Return the number of vectors in one block of products.
 
-    It is at least 1 and at most ``count``. A block uses at most ``memory`` bytes. On a CPU, it also uses at most 30 MiB, because larger blocks of
-    products are slower than single products.
+    It is at least 1 and at most ``count``. A block uses at most ``memory`` bytes. On a CPU, it also uses at
+    most 30 MiB, because larger blocks of products are slower than single products.
     """
     return max(1, min(count, min(memory, costs().whole_bytes) // max(1, column_bytes)))
 
@@ -351,7 +372,8 @@ def block_width(count: int, column_bytes: int, memory: int) -> int:
 def solve_symmetric(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.ndarray:
     """Solve a positive definite system by a Cholesky factorization.
 
-    The factor overwrites ``matrix``. Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
+    The factor overwrites ``matrix``. Raise ``error`` if the reciprocal condition number is less than the
+    machine epsilon.
     """
     return _solved(matrix, b, error, ("potrf", "pocon", "potrs"))
 
@@ -359,7 +381,8 @@ def solve_symmetric(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.n
 def solve_general(matrix: np.ndarray, b: np.ndarray, error: Exception) -> np.ndarray:
     """Solve a linear system by an LU factorization.
 
-    The factors overwrite ``matrix``. Raise ``error`` if the reciprocal condition number is less than the machine epsilon.
+    The factors overwrite ``matrix``. Raise ``error`` if the reciprocal condition number is less than the
+    machine epsilon.
     """
     return _solved(matrix, b, error, ("getrf", "gecon", "getrs"))
 

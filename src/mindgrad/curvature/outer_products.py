@@ -209,7 +209,7 @@ def _of_convolution(meeting: Meeting) -> _Factor | None:
     others = [axis for axis in range(samples) if axis not in rows]
     count = prod([x.shape[axis] for axis in rows])
     outputs, channels = (w.shape[-1], w.shape[-2]) if is_last else w.shape[:2]
-    each = outputs // groups
+    per_group = outputs // groups
 
     def arranged(value: Atom, sizes: tuple[int, ...]) -> Atom:
         """Move the channels to the end, and split them into ``sizes``."""
@@ -221,9 +221,9 @@ def _of_convolution(meeting: Meeting) -> _Factor | None:
     cotangents = []
     for ct in meeting.cotangents:
         ct = transpose(ct, permutation=data_in_front(len(ct.shape), spatial)) if is_last else ct
-        cotangents.append(arranged(ct, (groups, each, 1, *(1,) * spatial)))
+        cotangents.append(arranged(ct, (groups, per_group, 1, *(1,) * spatial)))
     operand = arranged(patches, (groups, 1, channels, *kernel))
-    sizes = (groups, each, channels, *kernel)
+    sizes = (groups, per_group, channels, *kernel)
     factor = _Factor(sizes, (BOTH, LEFT, *(RIGHT,) * (1 + spatial)), operand, tuple(cotangents))
     return _permuted(factor, (*range(3, 3 + spatial), 2, 0, 1)) if is_last else factor
 

@@ -17,14 +17,16 @@ import numpy as np
 
 from mindgrad.api.vjp_call import Run
 from mindgrad.core.base.tree import unflatten
-from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.build import Builder, building, current
 from mindgrad.core.ir.graph import Atom, Variable
 from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.primitives.arithmetic import select
 from mindgrad.core.primitives.comparisons import equal, greater
 from mindgrad.core.primitives.contraction import dot
 from mindgrad.core.primitives.elementwise import sqrt
+from mindgrad.core.primitives.indexing import gather
 from mindgrad.core.primitives.kinds import accumulate, ones, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
@@ -32,6 +34,7 @@ from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.curvature.objective import Objective, derivatives
 from mindgrad.curvature.outer_products import OuterProducts, arrange
 from mindgrad.curvature.row_derivatives import RowDerivatives, contraction_of, moments_of_products
+from mindgrad.curvature.row_jacobian import sum_of
 
 __all__ = ["clipped_gradient", "per_sample_gradients", "per_sample_norms", "second_moments"]
 
@@ -155,8 +158,8 @@ def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_nor
 
     A gradient whose norm exceeds ``max_norm`` is scaled to this norm.
 
-    Differentially private training adds noise to this sum. The first reverse pass computes the norms, and
-    the second pass computes the weighted sum of the gradients.
+    Differentially private training adds noise to this sum. One reverse pass computes the operands and
+    cotangents from which both the norms and the weighted sum follow.
 
     Args:
         loss (Callable): see :func:`per_sample_gradients`.
@@ -183,7 +186,9 @@ def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_nor
         :func:`per_sample_norms`: the norms.
 
     Notes:
-        M. Abadi et al., *Deep Learning with Differential Privacy*, arXiv:1607.00133.
+        M. Abadi et al., *Deep Learning with Differential Privacy*, arXiv:1607.00133, define the clipped sum.
+        Z. Bu et al., *Differentially Private Optimization on Large Model at Small Cost*, arXiv:2210.00038,
+        compute it from stored operands and cotangents, without a second reverse pass.
     """
     if isinstance(max_norm, bool) or not isinstance(max_norm, (int, float)) or not max_norm > 0:
         raise ValueError(
@@ -297,7 +302,38 @@ def _clipped_rule(rows: RowDerivatives, bound: Atom) -> list[Atom]:
     bound = broadcast_in_dim(convert(bound, dtype=squares.dtype), shape=squares.shape, dims=())
     exceeds = greater(squares, bound * bound)
     scale = select(exceeds, bound / sqrt(select(exceeds, squares, ones(squares.type))), ones(squares.type))
-    return pull_back(rows.builder, rows.weights, [rows.y], [scale])
+    return [_weighted_sum(rows, k, scale) for k in range(len(rows.weights))]
+
+
+def _weighted_sum(rows: RowDerivatives, index: int, scale: Atom) -> Atom:
+    """Emit Σ_n scale[n] g[n] for one weight."""
+    w, products = rows.weights[index], rows.products[index]
+    if not products:
+        (jacobian,) = rows.jacobians([index])
+        scale = convert(scale, dtype=w.dtype)
+        return dot(scale, jacobian, contract=((0,), (0,)), batch=((), ()))
+    if all(product.lookup is not None for product in products):
+        return sum_of([_lookup_gradient(rows, product, scale) for product in products])
+    (left,), (right,) = rows.factors(index)
+    weighted = left * broadcast_in_dim(convert(scale, dtype=w.dtype), shape=left.shape, dims=(0,))
+    total = dot(weighted, right, contract=((0, 1), (0, 1)), batch=((2,), (2,)))
+    return arrange(total, products[0].sides, w.shape)
+
+
+def _lookup_gradient(rows: RowDerivatives, product: OuterProducts, scale: Atom) -> Atom:
+    """Emit the weighted sum of the gradients of a table."""
+    assert product.lookup is not None
+    cotangents, lookup = [rows.placed(x, product) for x in (product.cotangents[0], product.lookup)]
+    weighted = cotangents * broadcast_in_dim(scale, shape=cotangents.shape, dims=(0,))
+    (_, height), (_, width) = product.sides
+    builder = Builder()
+    with building(builder):
+        table = builder.input(tensor_type(cotangents.dtype, (height, width)))
+        index = builder.input(tensor_type(lookup.dtype, (*lookup.shape, 1)))
+        ct = builder.input(tensor_type(cotangents.dtype, (*lookup.shape, width)))
+        graph = builder.close(pull_back(builder, [table], [gather(table, index, axes=(0,))], [ct]))
+    operands = [reshape(lookup, shape=(*lookup.shape, 1)), reshape(weighted, shape=(*lookup.shape, width))]
+    return current().inline(graph, [zeros(table.type), *operands])[0]
 
 
 _gradients = _program("per_sample_gradients", _gradient_rule)

@@ -182,7 +182,10 @@ def _has_one_result(x: Atom) -> bool:
 
 
 def operand_rows(equation: Equation, operand: int, rows: Rows) -> Rows | None:
-    """Return where the rows of the result of ``equation`` are in an operand; ``None`` if it is shared."""
+    """Return the rows of an operand, or ``None`` if it is shared.
+
+    ``rows`` are the rows of the result of ``equation``.
+    """
     x, y = equation.inputs[operand], equation.outputs[0]
     if equation.primitive is reshape:
         return _before_reshape(x.shape, y.shape, rows)
@@ -208,7 +211,7 @@ def _same_rows(axes: IndexMap, operand: int, rows: Rows) -> Rows | None:
 
 
 def _before_reshape(old: Sequence[int], new: Sequence[int], rows: Rows) -> Rows | None:
-    """Return the axes of shape ``old`` that contain the elements of ``rows.axes`` of shape ``new``."""
+    """Return the rows of the operand of a reshape from ``old`` to ``new``."""
     outer = prod(new[: rows.axes[0]]) * rows.outer
     count = rows.count(new)
     if not prod(old):
@@ -230,7 +233,10 @@ def _before_reshape(old: Sequence[int], new: Sequence[int], rows: Rows) -> Rows 
 
 
 def _shift(equation: Equation, operand: int, rows: Rows) -> Rows | None:
-    """Return the rows of an operand of a concatenation or slice along the rows, or ``None``."""
+    """Return the rows of an operand of a concatenation or slice along rows.
+
+    Returns ``None`` for other operators.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     is_split = (rows.outer, rows.inner) != (1, 1)
     inner = prod([equation.outputs[0].shape[axis] for axis in rows.axes[1:]])

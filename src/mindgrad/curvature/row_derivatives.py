@@ -71,17 +71,17 @@ class RowDerivatives:
             for operand in meeting.use.shared:
                 shared = meeting.variables[operand]
                 view = views.get(shared)
-                found = None if view is None else outer_products(meeting, operand, view)
+                of_meeting = None if view is None else outer_products(meeting, operand, view)
                 for k in influence[shared]:
                     self.meetings[k].append(meeting)
                     products = self.products[k]
                     if products is None:
                         continue
-                    if found is None or (products and products[0].sides != found.sides):
+                    if of_meeting is None or (products and products[0].sides != of_meeting.sides):
                         self.products[k] = None
                         self.reasons[k] = meeting.equation
                     else:
-                        products.append(found)
+                        products.append(of_meeting)
 
     # --- whole Jacobians -----------------------------------------------------------------------------
 

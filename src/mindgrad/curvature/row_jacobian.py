@@ -8,8 +8,8 @@ Jacobian by a shared value is the product of the cotangent in row n and the deri
 shared value that is not itself a weight, such as a transposed weight, is differentiated once more with
 respect to the weights.
 
-The result is exact for every graph. Where rows mix, as in batch normalization, the values that mix them count
-as shared.
+The result is exact for every graph. If rows mix, as in batch normalization, the values that mix them count as
+shared.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from mindgrad.curvature.loop_rows import with_invariants_outside
 from mindgrad.curvature.meetings import Meeting, meetings_of_rows, rows_as_vector
 from mindgrad.curvature.row_axes import Rows, dependent_variables
 
-__all__ = ["jacobians", "local_jacobian", "placed_rows", "row_jacobian_rule", "values_of"]
+__all__ = ["jacobians", "local_jacobian", "placed_rows", "row_jacobian_rule", "sum_of", "values_of"]
 
 
 def row_jacobian_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
-    """Emit the Jacobians of ``ys``, as a list with one matrix for each variable in ``xs``.
+    """Emit the Jacobians of ``ys`` with respect to each variable in ``xs``.
 
     A matrix has one row for each element of the outputs, in their order, and the shape
     ``(elements, *x.shape)``.
@@ -71,7 +71,7 @@ def _jacobian(graph: Graph, inputs: Atoms, weights: Sequence[Variable]) -> list[
 
 
 def values_of(graph: Graph, inputs: Atoms) -> dict[Atom, Atom]:
-    """Emit ``graph`` into the current builder, and return the values of all its variables."""
+    """Emit ``graph``, and return the values of all its variables."""
     builder = current()
     values: dict[Atom, Atom] = dict(zip(graph.inputs, inputs, strict=True))
     for equation in graph.equations:
@@ -102,7 +102,7 @@ def jacobians(
             rows = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
             rows = [placed_rows(x, meeting.use.rows, shape[0]) for x in rows]
             by_shared.setdefault(shared, []).append(_interleaved(rows))
-    sums = {x: _sum(terms) for x, terms in by_shared.items()}
+    sums = {x: sum_of(terms) for x, terms in by_shared.items()}
     totals: dict[Atom, list[Atom]] = {x: [sums.pop(x)] for x in weights if x in sums}
     if sums:
         pulled = _pulled_to_weights(graph, values, weights, sums)
@@ -110,11 +110,12 @@ def jacobians(
             totals.setdefault(x, []).append(jacobian)
     count = prod(shape)
     return [
-        _sum(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape))) for x in weights
+        sum_of(totals[x]) if x in totals else zeros(tensor_type(x.dtype, (count, *x.shape))) for x in weights
     ]
 
 
-def _sum(terms: Sequence[Atom]) -> Atom:
+def sum_of(terms: Sequence[Atom]) -> Atom:
+    """Emit the sum of at least one term."""
     total = terms[0]
     for term in terms[1:]:
         total = total + term
@@ -122,7 +123,7 @@ def _sum(terms: Sequence[Atom]) -> Atom:
 
 
 def local_jacobian(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
-    """Emit the derivative of each row by the shared ``operand``, from the ``cotangent`` of the meeting.
+    """Emit the derivative of each row by the shared ``operand``.
 
     The result has the shape ``(rows, *operand.shape)``.
     """
@@ -143,16 +144,16 @@ def _sum_over_steps(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
     steps = meeting.steps
     assert steps is not None
     is_stacked = [k not in meeting.use.shared for k in range(len(meeting.operands))] + [True]
-    given = [*meeting.operands, cotangent]
+    arguments = [*meeting.operands, cotangent]
     builder = Builder()
     with building(builder):
         inputs = [
             builder.input(x.type.with_shape(x.shape[1:]) if yes else x.type, tainted=x.tainted)
-            for x, yes in zip(given, is_stacked, strict=True)
+            for x, yes in zip(arguments, is_stacked, strict=True)
         ]
         one = meeting._replace(operands=tuple(inputs[:-1]), steps=None)
         graph = builder.close([local_jacobian(one, operand, inputs[-1])])
-    (rows,), (at,) = push_batch(graph, given, [0 if yes else None for yes in is_stacked], steps)
+    (rows,), (at,) = push_batch(graph, arguments, [0 if yes else None for yes in is_stacked], steps)
     return reduce_sum(at_front(steps, rows, at), axes=(0,))
 
 
@@ -166,14 +167,14 @@ def folded(x: Atom, rows: Rows) -> Atom:
 
 
 def _of_broadcast(meeting: Meeting, cotangent: Atom) -> Atom:
-    """Sum the cotangent over the axes along which the operand is repeated, except the rows."""
+    """Sum the cotangent over the axes that repeat the operand, except the rows."""
     rows, dims = meeting.use.rows.axes, meeting.equation.parameters["dims"]
     x, y = meeting.operands[0], meeting.equation.outputs[0]
     own = [axis for axis, n in zip(dims, x.shape, strict=True) if axis not in rows and n == y.shape[axis]]
-    kept = [axis for axis in range(len(y.shape)) if axis in rows or axis in own]
-    summed = tuple([axis for axis in range(len(y.shape)) if axis not in kept])
+    remaining = [axis for axis in range(len(y.shape)) if axis in rows or axis in own]
+    summed = tuple([axis for axis in range(len(y.shape)) if axis not in remaining])
     total = reduce_sum(cotangent, axes=summed)
-    total = transpose(total, permutation=tuple([kept.index(axis) for axis in (*rows, *own)]))
+    total = transpose(total, permutation=tuple([remaining.index(axis) for axis in (*rows, *own)]))
     return reshape(total, shape=(prod([y.shape[axis] for axis in rows]), *x.shape))
 
 
@@ -214,7 +215,10 @@ def _by_relabeling(meeting: Meeting, operand: int, cotangent: Atom) -> Atom | No
 
 
 def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
-    """Differentiate the equation once for each row, with the cotangents of all other rows set to zero."""
+    """Differentiate the equation once for each row.
+
+    The cotangents of all other rows are zero.
+    """
     equation, use, operands = meeting.equation, meeting.use, meeting.operands
     sizes = [cotangent.shape[axis] for axis in use.rows.axes]
     count = prod(sizes)
@@ -234,7 +238,7 @@ def _row_by_row(meeting: Meeting, operand: int, cotangent: Atom) -> Atom:
 
 
 def placed_rows(x: Atom, rows: Rows, count: int) -> Atom:
-    """Move rows to their position among ``count`` rows of the output; the others are zero."""
+    """Move rows to their position among ``count`` rows. The others are zero."""
     start, limit = rows.start, rows.start + x.shape[0]
     if start < 0 or limit > count:
         x = slice_axis(x, 0, max(0, -start), x.shape[0] - max(0, limit - count))
@@ -257,15 +261,15 @@ def _interleaved(components: Atoms) -> Atom:
 def _pulled_to_weights(
     graph: Graph, values: dict[Atom, Atom], weights: Sequence[Variable], rows: dict[Atom, Atom]
 ) -> list[Atom]:
-    """Multiply Jacobians by shared values with the Jacobians of these values by ``weights``."""
+    """Apply the chain rule from shared values to ``weights``."""
     shared = list(rows)
     inner = Graph(graph.inputs, live_equations(graph.equations, shared), shared)
     positions = [graph.inputs.index(x) for x in weights]
-    whole = reverse(inner, positions)
+    pullback = reverse(inner, positions)
     derivative = Graph(
-        whole.inputs,
-        live_equations(whole.equations, whole.outputs[len(shared) :]),
-        whole.outputs[len(shared) :],
+        pullback.inputs,
+        live_equations(pullback.equations, pullback.outputs[len(shared) :]),
+        pullback.outputs[len(shared) :],
     )
     count = next(iter(rows.values())).shape[0]
     operands = [*[values[x] for x in graph.inputs], *rows.values()]

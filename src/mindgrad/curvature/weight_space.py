@@ -104,7 +104,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in leaves]).astype(self.dtype, copy=False)
 
     def tree(self, vector: np.ndarray) -> Any:
-        """Return a flat vector as Tensors in the structure of the weights, with their dtypes."""
+        """Return a flat vector as Tensors in the structure of the weights."""
         parts = np.split(np.asarray(vector), np.cumsum(self.sizes)[:-1])
         leaves = [
             make_tensor(part.reshape(shape).astype(x.dtype.numpy))
@@ -115,7 +115,8 @@ class WeightSpace:
     def name(self, index: int) -> str:
         """Return the name of a weight, such as ``weights['w']``, for messages."""
         if self.are_parameters:
-            return f"the Parameter '{self.leaves[index].name}'"
+            parameter: Any = self.leaves[index]
+            return f"the Parameter '{parameter.name}'"
         return paths(self.structure, "weights")[index] if isinstance(self.structure, tuple) else "'weights'"
 
     def current(self) -> np.ndarray:
@@ -123,7 +124,7 @@ class WeightSpace:
         return np.concatenate([_array(x).ravel() for x in self.leaves]).astype(self.dtype, copy=False)
 
     def split(self, vector: Tensor) -> list[Tensor]:
-        """Return the part of a flat Tensor that belongs to each weight, with its shape and dtype.
+        """Return the part of a flat Tensor that belongs to each weight.
 
         Inside a compiled function, this becomes part of its program.
         """

@@ -73,7 +73,7 @@ class Unrolled(Loop):
     """The network of ``Loop`` as a Python loop."""
 
     def construct(self, x):
-        h, total = ops.zeros((x.shape[0], 4), ms.float64), 0
+        h = total = ops.zeros((x.shape[0], 4), ms.float64)
         for k in range(x.shape[1]):
             h = ops.tanh(h @ self.W.T + x[:, k] @ self.U)
             total = total + h * self.V

@@ -10,6 +10,7 @@ from mindgrad import nn, ops
 from mindgrad.curvature import gauss_newton
 from mindgrad.curvature.kronecker import ekfac, kfac
 from mindgrad.curvature.kronecker_blocks import DiagonalBlock, KroneckerBlock, nearest_product
+from tests.tolerances import assert_close
 from tests.unit.curvature.structured_networks import NETWORKS, in_float64, mlp, tensor
 
 
@@ -60,7 +61,7 @@ def test_kfac_block_of_a_layer_is_the_product_of_input_and_gradient_covariances(
     operator = kfac(net, [net[0].weight, net[2].weight], x, dense_size=0, **options)
     for block, a, g in zip(blocks_of(operator.to_dense(), operator), inputs, cotangents, strict=True):
         left = np.einsum("cni,ncd,dnj->ij", g, hessians, g)
-        np.testing.assert_allclose(block, np.kron(left, a.T @ a) / 6, rtol=1e-9, atol=1e-12)
+        assert_close(block, np.kron(left, a.T @ a) / 6, "law")
 
 
 def test_empirical_kfac_uses_the_gradients_of_the_loss():
@@ -74,7 +75,7 @@ def test_empirical_kfac_uses_the_gradients_of_the_loss():
     )  # fmt: skip
     for block, a, g in zip(blocks_of(operator.to_dense(), operator), inputs, cotangents, strict=True):
         gradient = np.einsum("cni,nc->ni", g, residual)
-        np.testing.assert_allclose(block, np.kron(gradient.T @ gradient, a.T @ a) / 6, rtol=1e-9, atol=1e-12)
+        assert_close(block, np.kron(gradient.T @ gradient, a.T @ a) / 6, "law")
 
 
 def test_monte_carlo_kfac_approaches_the_exact_blocks():
@@ -102,11 +103,11 @@ def test_kfac_of_a_convolution_matches_patches_by_hand():
     operator = kfac(outputs, [net.weight], x, dense_size=0)
     right = np.einsum("npi,npj->ij", patches, patches)
     left = 4 * weights @ weights.T
-    np.testing.assert_allclose(operator.to_dense(), np.kron(left, right) / 16, rtol=1e-10)
+    assert_close(operator.to_dense(), np.kron(left, right) / 16, "law")
     reduced = kfac(outputs, [net.weight], x, dense_size=0, sharing="reduce")
     mean, total = patches.mean(1), weights.sum(1)
     expected = np.kron(4 * np.outer(total, total), mean.T @ mean) / 4
-    np.testing.assert_allclose(reduced.to_dense(), expected, rtol=1e-10)
+    assert_close(reduced.to_dense(), expected, "law")
 
 
 def test_kfac_of_a_pde_residual_matches_the_equations_of_the_derivatives():
@@ -133,21 +134,21 @@ def test_kfac_of_a_pde_residual_matches_the_equations_of_the_derivatives():
     left, right = nearest_product(lefts, rights)
     operator = kfac(residual, w, x, d, dense_size=0)
     assert isinstance(operator.blocks[0], KroneckerBlock)
-    np.testing.assert_allclose(operator.to_dense(), np.kron(left[0], right[0]), rtol=1e-9)
+    assert_close(operator.to_dense(), np.kron(left[0], right[0]), "law")
     rows = sum([np.einsum("np,nq->npq", g, a) for g, a in zip(cotangents, directions, strict=True)]).reshape(
         6, 8
     )
     nearest = kfac(by_jvp, w, x, d, dense_size=0, sharing="nearest")
-    np.testing.assert_allclose(nearest.to_dense(), nearest_by_svd(rows.T @ rows, 4, 2), rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(ekfac(by_jvp, w, x, d, dense_size=0).trace(), (rows**2).sum(), rtol=1e-10)
+    assert_close(nearest.to_dense(), nearest_by_svd(rows.T @ rows, 4, 2), "iteration")
+    assert_close(ekfac(by_jvp, w, x, d, dense_size=0).trace(), (rows**2).sum(), "law")
 
 
 def test_kfac_of_a_transposed_weight_exchanges_the_factors():
     w, x, z = tensor(3, 2), tensor(5, 2, seed=1), tensor(5, 3, seed=2)
     by_rows = kfac(lambda w, x: (x @ w.T).sum(1), w, x, dense_size=0).to_dense()
     by_columns = kfac(lambda w, z: (z @ w).sum(1), w, z, dense_size=0).to_dense()
-    np.testing.assert_allclose(by_rows, np.kron(np.ones((3, 3)), x.asnumpy().T @ x.asnumpy()), rtol=1e-12)
-    np.testing.assert_allclose(by_columns, np.kron(z.asnumpy().T @ z.asnumpy(), np.ones((2, 2))), rtol=1e-12)
+    assert_close(by_rows, np.kron(np.ones((3, 3)), x.asnumpy().T @ x.asnumpy()), "law")
+    assert_close(by_columns, np.kron(z.asnumpy().T @ z.asnumpy(), np.ones((2, 2))), "law")
 
 
 def test_kfac_of_a_recurrent_weight_sums_over_all_steps():
@@ -155,14 +156,14 @@ def test_kfac_of_a_recurrent_weight_sums_over_all_steps():
     _, unrolled, _ = NETWORKS["unrolled"]()
     got = kfac(function, [net.W, net.U], x, dense_size=0, sharing="nearest").to_dense()
     want = kfac(unrolled, [unrolled.W, unrolled.U], x, dense_size=0, sharing="nearest").to_dense()
-    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-9)
+    assert_close(got, want, "law")
     h, w, u = np.zeros((5, 4)), net.W.asnumpy(), net.U.asnumpy()
     states = []
     for step in x.asnumpy().swapaxes(0, 1):
         states.append(h)
         h = np.tanh(h @ w.T + step @ u)
     block = kfac(function, [net.W], x, dense_size=0).blocks[0]
-    np.testing.assert_allclose(block.right[0], sum([h.T @ h for h in states]), rtol=1e-10)
+    assert_close(block.right[0], sum([h.T @ h for h in states]), "law")
 
 
 # --- exact cases -----------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ def test_kfac_is_exact_for_linear_layers_and_single_samples(make, x, function):
     assert all(isinstance(block, KroneckerBlock) for block in operator.blocks)
     exact = exact_blocks(net, weights, x)
     for got, want in zip(blocks_of(operator.to_dense(), operator), exact, strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-10)
+        assert_close(got, want, "law")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -196,7 +197,7 @@ def test_ekfac_has_exact_second_moments_in_its_basis(name):
     operator = ekfac(function, weights, x, dense_size=3)
     for block, exact in zip(operator.blocks, exact_blocks(function, weights, x), strict=True):
         rotated = block.to_basis(block.to_basis(exact).T)
-        np.testing.assert_allclose(block.spectrum, np.diagonal(rotated), rtol=1e-8, atol=1e-9 * exact.max())
+        assert_close(block.spectrum, np.diagonal(rotated), "law")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -212,7 +213,7 @@ def test_nearest_kfac_matches_the_svd_of_the_exact_block(name):
             want = nearest_by_svd(exact, *block.shape[1:])
         else:
             continue
-        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * abs(exact).max())
+        assert_close(got, want, "iteration")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -230,7 +231,7 @@ def test_exact_blocks_replace_kronecker_products_of_small_weights():
     operator = kfac(net, weights, x)
     exact = exact_blocks(net, weights, x)
     for k in (1, 2, 3):  # the second matrix has one row
-        np.testing.assert_allclose(operator.blocks[k].matrix, exact[k], rtol=1e-10, atol=1e-12)
+        assert_close(operator.blocks[k].matrix, exact[k], "law")
 
 
 def test_kfac_of_several_outputs_sums_their_blocks():
@@ -241,7 +242,7 @@ def test_kfac_of_several_outputs_sums_their_blocks():
     )
     exact = exact_blocks(lambda x, z: (ms.laplacian(net)(x), net(z)), weights, x, z)
     got = blocks_of(operator.to_dense(), operator)
-    np.testing.assert_allclose(got[0], nearest_by_svd(exact[0], 5, 2), rtol=1e-4, atol=1e-6)
+    assert_close(got[0], nearest_by_svd(exact[0], 5, 2), "iteration")
 
 
 # --- nearest product -------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def test_nearest_product_matches_the_svd_of_the_sum():
     lefts, rights = [covariances(k, 3) for k in range(4)], [covariances(k + 9, 2) for k in range(4)]
     left, right = nearest_product(lefts, rights)
     total = sum([np.kron(a[0], b[0]) for a, b in zip(lefts, rights, strict=True)])
-    np.testing.assert_allclose(np.kron(left[0], right[0]), nearest_by_svd(total, 3, 2), rtol=1e-10)
+    assert_close(np.kron(left[0], right[0]), nearest_by_svd(total, 3, 2), "law")
 
 
 def test_nearest_product_does_not_depend_on_the_scale_of_the_factors():
@@ -267,7 +268,7 @@ def test_nearest_product_does_not_depend_on_the_scale_of_the_factors():
         [a * c for a, c in zip(lefts, scales, strict=True)],
         [b / c for b, c in zip(rights, scales, strict=True)],
     )
-    np.testing.assert_allclose(np.kron(*[x[0] for x in scaled]), np.kron(*[x[0] for x in plain]), rtol=1e-9)
+    assert_close(np.kron(*[x[0] for x in scaled]), np.kron(*[x[0] for x in plain]), "law")
 
 
 def test_nearest_product_of_zero_terms_is_zero():
@@ -287,16 +288,14 @@ def test_block_operator_methods_match_dense_linear_algebra(function, name):
     dense = operator.to_dense()
     damped = dense + 0.1 * np.eye(len(dense))
     vector = np.random.default_rng(0).standard_normal(len(dense))
-    np.testing.assert_allclose(dense, dense.T, atol=1e-10 * abs(dense).max())
-    np.testing.assert_allclose(operator @ vector, dense @ vector, rtol=1e-8, atol=1e-9 * abs(dense).max())
-    np.testing.assert_allclose(
-        operator.solve(vector, damping=0.1), np.linalg.solve(damped, vector), rtol=1e-6
-    )
-    np.testing.assert_allclose(operator.diagonal(), np.diag(dense), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(operator.trace(), np.trace(dense), rtol=1e-10)
-    np.testing.assert_allclose(operator.log_determinant(0.1), np.linalg.slogdet(damped)[1], rtol=1e-8)
+    assert_close(dense, dense.T, "law")
+    assert_close(operator @ vector, dense @ vector, "law")
+    assert_close(operator.solve(vector, damping=0.1), np.linalg.solve(damped, vector), "law")
+    assert_close(operator.diagonal(), np.diag(dense), "law")
+    assert_close(operator.trace(), np.trace(dense), "law")
+    assert_close(operator.log_determinant(0.1), np.linalg.slogdet(damped)[1], "law")
     twice = operator.inverse_root(operator.inverse_root(vector, 0.1), 0.1)
-    np.testing.assert_allclose(twice, operator.solve(vector, damping=0.1), rtol=1e-8)
+    assert_close(twice, operator.solve(vector, damping=0.1), "law")
 
 
 def test_factored_damping_adds_to_both_factors():
@@ -307,9 +306,7 @@ def test_factored_damping_adds_to_both_factors():
     ratio = np.sqrt((np.trace(left) / len(left)) / (np.trace(right) / len(right)))
     damped = np.kron(left + ratio * 0.3 * np.eye(3), right + 0.3 / ratio * np.eye(2))
     b = np.arange(6.0)
-    np.testing.assert_allclose(
-        operator.solve(b, damping=0.09, factored=True), np.linalg.solve(damped, b), rtol=1e-9
-    )
+    assert_close(operator.solve(b, damping=0.09, factored=True), np.linalg.solve(damped, b), "law")
 
 
 def test_block_operator_accepts_the_structure_of_the_weights():
@@ -318,7 +315,7 @@ def test_block_operator_accepts_the_structure_of_the_weights():
     operator = kfac(lambda p, x: x @ p["w"] + p["b"], weights, x)
     flat = operator.space.vector(weights)
     solution = operator.solve(weights, damping=0.5)
-    np.testing.assert_allclose(operator.space.vector(solution), operator.solve(flat, damping=0.5))
+    assert_close(operator.space.vector(solution), operator.solve(flat, damping=0.5), "law")
     assert solution["w"].shape == (3, 2)
 
 
@@ -329,7 +326,7 @@ def test_kfac_follows_new_values_without_a_new_compilation():
     second = kfac(net, net.trainable_params(), x)
     assert (second.to_dense() != first).any()
     assert "⊗" in second.explain()
-    np.testing.assert_allclose(second.to_dense(), kfac(net, net.trainable_params(), x).to_dense())
+    assert_close(second.to_dense(), kfac(net, net.trainable_params(), x).to_dense(), "law")
 
 
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
@@ -337,7 +334,7 @@ def test_kfac_is_equal_in_both_modes(mode):
     net, x = mlp(3, 4, 2), tensor(6, 3)
     expected = kfac(net, net.trainable_params(), x).to_dense()
     ms.set_context(mode=mode)
-    np.testing.assert_allclose(kfac(net, net.trainable_params(), x).to_dense(), expected, rtol=1e-10)
+    assert_close(kfac(net, net.trainable_params(), x).to_dense(), expected, "law")
 
 
 def test_kfac_of_float32_weights_is_float32():
@@ -371,7 +368,7 @@ def test_kfac_falls_back_if_rows_mix():
     x = tensor(6, 3)
     operator = kfac(net, net.trainable_params(), x)
     for got, want in zip(operator.blocks, exact_blocks(net, net.trainable_params(), x), strict=True):
-        np.testing.assert_allclose(got.matrix, want, rtol=1e-8, atol=1e-10)
+        assert_close(got.matrix, want, "law")
     assert "⊗" not in operator.explain().splitlines()[1]
 
 

@@ -103,6 +103,34 @@ class TestLinearRegression:
         assert np.abs(drawn.var(0) * precision - 1).max() < 0.05
 
 
+class TestKroneckerFactors:
+    def test_posterior_of_one_linear_layer_is_exact(self):
+        posterior = regression("kfac")
+        covariance = fitted()[0]
+        expected = -np.linalg.slogdet(covariance)[1]
+        assert float(posterior.log_determinant()) == pytest.approx(expected)
+        variance = posterior.predictive(Tensor(NEW))[1]
+        exact = np.einsum("ni,ij,nj->n", NEW, covariance, NEW)[:, None] + SIGMA**2
+        assert_close(variance, exact, "ill-conditioned")
+        drawn = np.stack([w.asnumpy().ravel() for w in posterior.sample(20000)])
+        assert np.abs(np.cov(drawn.T) - covariance).max() < 0.002
+
+    def test_log_determinant_of_a_network_equals_the_dense_blocks(self):
+        ms.set_seed(0)
+        net = nn.SequentialCell(nn.Dense(3, 4), nn.Tanh(), nn.Dense(4, 3))
+        x, y = Tensor(X.astype(np.float32)), Tensor(random.integers(0, 3, 9).astype(np.int32))
+        posterior = curvature.laplace(net, "cross_entropy", (x, y), curvature="kfac")
+        A = curvature.kfac(net, net.trainable_params(), x, loss=posterior._likelihood.expected)
+        expected = np.linalg.slogdet(A.to_dense().astype(np.float64) + np.eye(A.shape[0]))[1]
+        assert_close(float(posterior.log_determinant()), expected, "ill-conditioned", dtype=np.float32)
+        assert posterior.predictive(x).shape == (9, 3)
+
+    def test_several_batches_raise(self):
+        batches = [(Tensor(X[:4]), Tensor(Y[:4])), (Tensor(X[4:]), Tensor(Y[4:]))]
+        with pytest.raises(ValueError, match="requires all data in one pair"):
+            curvature.laplace(linear, "mse", batches, Tensor(fitted()[1]), "kfac")
+
+
 class TestClassification:
     def network(self):
         ms.set_seed(0)
@@ -170,8 +198,6 @@ class TestErrors:
     def test_unknown_options_raise(self):
         with pytest.raises(ValueError, match="'curvature' must be one of"):
             regression("block")
-        with pytest.raises(NotImplementedError, match="'kfac' is not implemented"):
-            regression("kfac")
         with pytest.raises(TypeError, match="neither a regression nor a classification"):
             regression(loss=nn.L1Loss())
         with pytest.raises(TypeError, match="'poisson' is neither"):

@@ -73,6 +73,16 @@ def test_operator_keeps_the_values_of_its_creation(memory):
     np.testing.assert_allclose(G @ np.ones(2), [36.0, 256.0])
 
 
+def test_operator_of_a_random_function_is_one_matrix():
+    x, w = Tensor(np.ones((20, 4))), Tensor(np.arange(1.0, 5.0))
+    G = curvature.gauss_newton(lambda w: ops.dropout(x * w, 0.5), w)
+    matrix = G.to_dense()
+    np.testing.assert_array_equal(G.to_dense(), matrix)
+    np.testing.assert_array_equal(G @ np.eye(4), matrix)
+    np.testing.assert_array_equal(G.diagonal(), matrix.diagonal())
+    assert "the model has effects" in G.explain()
+
+
 def test_hessian_accepts_losses_of_samples_and_sums():
     x, w = Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.5, -0.5])
     losses = lambda w: ops.exp(x @ w)

@@ -12,6 +12,7 @@ from mindgrad.curvature.per_sample import (
     second_moments,
 )
 from mindgrad.frontend.programs.compiled import trace
+from tests.tolerances import assert_close
 from tests.unit.curvature.structured_networks import NETWORKS, in_float64, mlp, tensor
 
 
@@ -33,15 +34,14 @@ def test_per_sample_functions_match_separate_gradients(name):
     expected = one_by_one(loss, weights, x)
     norms = np.sqrt(sum([np.square(g).reshape(len(g), -1).sum(1) for g in expected]))
     scale = np.minimum(1, np.median(norms) / norms)
-    tolerance = {"rtol": 1e-9, "atol": 1e-11 * norms.max() ** 2}
     for got, want in zip(per_sample_gradients(loss, weights, x), expected, strict=True):
-        np.testing.assert_allclose(got.asnumpy(), want, **tolerance)
-    np.testing.assert_allclose(per_sample_norms(loss, weights, x).asnumpy(), norms, rtol=1e-9)
+        assert_close(got.asnumpy(), want, "law")
+    assert_close(per_sample_norms(loss, weights, x).asnumpy(), norms, "law")
     for got, want in zip(second_moments(loss, weights, x), expected, strict=True):
-        np.testing.assert_allclose(got.asnumpy(), np.square(want).sum(0), **tolerance)
+        assert_close(got.asnumpy(), np.square(want).sum(0), "law")
     clipped = clipped_gradient(loss, weights, x, max_norm=float(np.median(norms)))
     for got, want in zip(clipped, expected, strict=True):
-        np.testing.assert_allclose(got.asnumpy(), np.tensordot(scale, want, 1), **tolerance)
+        assert_close(got.asnumpy(), np.tensordot(scale, want, 1), "law")
 
 
 def test_per_sample_gradients_of_a_tree_match_vmap_of_grad():
@@ -53,8 +53,8 @@ def test_per_sample_gradients_of_a_tree_match_vmap_of_grad():
 
     got = per_sample_gradients(loss, weights, x)
     expected = ms.vmap(ms.grad(loss), (None, 0))(weights, x)
-    np.testing.assert_allclose(got["w"].asnumpy(), expected["w"].asnumpy(), rtol=1e-12)
-    np.testing.assert_allclose(got["b"][0].asnumpy(), expected["b"][0].asnumpy(), rtol=1e-12)
+    assert_close(got["w"].asnumpy(), expected["w"].asnumpy(), "law")
+    assert_close(got["b"][0].asnumpy(), expected["b"][0].asnumpy(), "law")
 
 
 def test_per_sample_norms_do_not_build_gradients_of_matrices():
@@ -75,7 +75,7 @@ def test_second_moments_sum_long_sequences_sample_by_sample(monkeypatch):
     expected = [np.square(g).sum(0) for g in one_by_one(loss, weights, x)]
     monkeypatch.setattr("mindgrad.curvature.row_derivatives._MANY_BYTES", 0)
     for got, want in zip(second_moments(loss, weights, x), expected, strict=True):
-        np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-11)
+        assert_close(got.asnumpy(), want, "law")
 
 
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
@@ -84,9 +84,7 @@ def test_per_sample_norms_are_equal_in_both_modes(mode):
     weights = list(net.trainable_params())
     expected = per_sample_norms(lambda x: net(x)[:, 0], weights, x).asnumpy()
     ms.set_context(mode=mode)
-    np.testing.assert_allclose(
-        per_sample_norms(lambda x: net(x)[:, 0], weights, x).asnumpy(), expected, rtol=1e-12
-    )
+    assert_close(per_sample_norms(lambda x: net(x)[:, 0], weights, x).asnumpy(), expected, "law")
 
 
 def test_per_sample_norms_of_an_unused_weight_are_zero():
@@ -107,9 +105,7 @@ def test_per_sample_norms_accept_batch_normalization_in_evaluation():
     weights, x = list(net.trainable_params()), tensor(6, 3)
     expected = one_by_one(lambda x: net(x)[:, 0], weights, x)
     norms = np.sqrt(sum([np.square(g).reshape(6, -1).sum(1) for g in expected]))
-    np.testing.assert_allclose(
-        per_sample_norms(lambda x: net(x)[:, 0], weights, x).asnumpy(), norms, rtol=1e-10
-    )
+    assert_close(per_sample_norms(lambda x: net(x)[:, 0], weights, x).asnumpy(), norms, "law")
 
 
 def test_per_sample_functions_raise_for_a_scalar_loss():
