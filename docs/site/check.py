@@ -40,6 +40,7 @@ SEARCHES = {
     "Burgers": "gallery/",
     "check_grad": "checking/",
     "Levenberg": "tutorials/pinn_digits/",
+    "Gauss–Newton": "howto/second_order/",
     "K-FAC": "howto/second_order/",
 }
 #: terms of the field, and the page that has to be the first result
@@ -63,7 +64,6 @@ FIRST_RESULTS = {
     "mixed precision": ("howto/mixed_precision/",),
     "finite differences": ("checking/",),
     "second-order optimization": ("howto/second_order/",),
-    "Gauss-Newton": ("howto/second_order/",),
     "安装": ("zh/installation/",),
 }
 SEARCHES_IN_CHINESE = {

@@ -304,11 +304,11 @@ mindgrad.nn: Optimizer Adam SGD ClosureOptimizer TrainOneStepCell
 mindgrad.nn: ClosureOptimizer LBFGS NewtonCG Optimizer TrainOneStepCell
 mindgrad.nn: LBFGS NewtonCG ClosureOptimizer Adam mindgrad.argmin mindgrad.scipy.optimize.minimize
 mindgrad.nn: NewtonCG LBFGS ClosureOptimizer mindgrad.hvp mindgrad.argmin
-mindgrad.nn: SOAP Muon Adam AdamWeightDecay LBFGS
-mindgrad.nn: Muon SOAP AdamWeightDecay Momentum
 mindgrad.nn: LevenbergMarquardt GaussNewton LBFGS ClosureOptimizer mindgrad.laplacian
 mindgrad.nn: NaturalGradient GaussNewton ClosureOptimizer mindgrad.ggnvp
 mindgrad.nn: GaussNewton LevenbergMarquardt LBFGS ClosureOptimizer mindgrad.ggnvp
+mindgrad.nn: SOAP Muon Adam AdamWeightDecay LBFGS
+mindgrad.nn: Muon SOAP AdamWeightDecay Momentum
 mindgrad.nn: LARS Lamb Optimizer
 mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer

@@ -1,4 +1,4 @@
-"""Nonlinear least squares: residuals, their linearization, and damped linear systems.
+"""Nonlinear least squares: residuals, linearizations, and damped systems.
 
     loss(w) = ½ ‖r(w)‖²        δ = (JᵀJ + λI)⁻¹ Jᵀ y = Jᵀ (JJᵀ + λI)⁻¹ y,   J = ∂r/∂w
 
@@ -108,7 +108,10 @@ class DenseSystem(LinearSystem):
         return lambda y: solve(self._pulled(y))
 
     def inverse(self, damping: float, vector: np.ndarray) -> np.ndarray:
-        """Return (JᵀJ + λI)⁻¹ ``vector`` with λ = ``damping``, which must be positive in residual space."""
+        """Return (JᵀJ + λI)⁻¹ ``vector`` with λ = ``damping``.
+
+        In residual space, λ must be positive.
+        """
         solve = self._gram_solver(damping)
         if self.in_residual_space:
             return (vector - self._pulled(solve(self.image(vector)))) / damping
@@ -159,8 +162,8 @@ class ProductSystem(LinearSystem):
     def _conjugate_gradients(self, damping: float, y: np.ndarray) -> np.ndarray:
         """Solve min ‖Jx − y‖² + λ ‖x‖² (CGLS, Å. Björck, *Numerical Methods for Least Squares Problems*)."""
         x = np.zeros(self.objective.space.size)
-        rest = y.copy()
-        direction = slope = self._pulled(rest)
+        misfit = y.copy()
+        direction = slope = self._pulled(misfit)
         square = float(slope @ slope)
         limit = _TOLERANCE**2 * square
         for _ in range(self.most):
@@ -172,8 +175,8 @@ class ProductSystem(LinearSystem):
                 raise SingularError
             length = square / curvature
             x = x + length * direction
-            rest = rest - length * image
-            slope = self._pulled(rest) - damping * x
+            misfit = misfit - length * image
+            slope = self._pulled(misfit) - damping * x
             before, square = square, float(slope @ slope)
             direction = slope + (square / before) * direction
         return x
@@ -193,7 +196,7 @@ class Residuals:
     def __init__(
         self, owner: str, function: Callable[..., Any], args: Sequence[Any], weights: Any, memory: float
     ) -> None:
-        self.objective = Objective(owner, function, weights, args)
+        self.objective = Objective(owner, function, weights, args, needs_all=False)
         self.space = self.objective.space
         self._linearized = _linearized_within(float(memory))
 
@@ -230,7 +233,7 @@ class Residuals:
         return _flat(self.objective.call(_outputs))
 
     def second_derivative(self, direction: np.ndarray) -> np.ndarray:
-        """Return the second derivative of the residuals along ``direction``, from one Taylor series."""
+        """Return the second derivative of the residuals along ``direction``."""
         return 2.0 * _flat(self.objective.call(_second_coefficients, *_tensors(self.objective, direction)))
 
 
@@ -271,7 +274,10 @@ def _second_coefficients(run: Run, *vectors: Tensor) -> list[Tensor]:
 
 @functools.cache
 def _linearized_within(memory: float) -> Callable[[Run], Any]:
-    """Return a function that computes residuals and the blocks of J, or ``None`` instead of large blocks."""
+    """Return a function that computes residuals and the blocks of J.
+
+    It returns ``None`` instead of blocks that exceed ``memory``.
+    """
 
     def linearized(run: Run) -> tuple[list[Tensor], list[Tensor] | None, bool]:
         outputs = _checked(run)

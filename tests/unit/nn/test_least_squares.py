@@ -305,6 +305,14 @@ def test_residuals_that_do_not_depend_on_the_parameters_are_an_error(optimizer):
 
 
 @BOTH
+def test_parameters_that_the_residuals_do_not_use_are_left_unchanged(optimizer):
+    w, v = parameter([1.0]), parameter([2.0], "v")
+    minimized(optimizer([w, v]), lambda: w - 3.0, 20)
+    assert_close(w, [3.0], kind="program")
+    assert_close(v, [2.0], kind="exact")
+
+
+@BOTH
 def test_integer_residuals_are_an_error(optimizer):
     w = parameter([1.0])
     with pytest.raises(TypeError, match="real floating-point numbers, but got a Tensor of dtype Int32"):

@@ -136,7 +136,7 @@ class GaussNewton(_LeastSquaresOptimizer):
             if self.momentum:
                 former = self.momentum * self.last_step.asnumpy()
                 moved = former + solve(system.residuals - system.image(former))
-                # near the last step, momentum may point uphill, where no step length would be accepted
+                # with momentum, the step may point uphill, so that no step length would be accepted
                 step = moved if moved @ system.gradient > 0 or not self.line_search else step
         except SingularError:
             raise ValueError(
@@ -166,7 +166,7 @@ class GaussNewton(_LeastSquaresOptimizer):
 
 
 class LevenbergMarquardt(_LeastSquaresOptimizer):
-    """The Levenberg–Marquardt method, with adaptive damping and geodesic acceleration.
+    """The Levenberg–Marquardt method with adaptive damping and acceleration.
 
     The loss is half the sum of squares of the residuals r. J is the Jacobian of r with respect to the
     Parameters. A step is::
@@ -237,7 +237,7 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
     ) -> None:
         super().__init__(1.0, params, memory)
         owner = self.cls_name
-        self.initial_damping = positive(owner, "damping", damping)
+        initial = positive(owner, "damping", damping)
         self.increase = positive(owner, "increase", increase)
         if self.increase <= 1:
             raise ValueError(
@@ -248,7 +248,7 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
             raise ValueError(f"For '{owner}', the 'decrease' must be at least 1, but got {self.decrease}.")
         self.acceleration = non_negative(owner, "acceleration", acceleration)
         self.damping = Parameter(
-            Tensor(np.full(1, self.initial_damping)), name="levenberg_marquardt_damping", requires_grad=False
+            Tensor(np.full(1, initial)), name="levenberg_marquardt_damping", requires_grad=False
         )
 
     def _next_point(self, residuals: Residuals, system: LinearSystem, start: np.ndarray) -> np.ndarray:
@@ -278,7 +278,7 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
     def _step(
         self, residuals: Residuals, system: LinearSystem, start: np.ndarray, damping: float
     ) -> tuple[np.ndarray, float]:
-        """Return v + ½ a, and the decrease of the loss that the linear model predicts for v."""
+        """Return v + ½ a, and the decrease of the loss that the linear model predicts."""
         residuals.space.assign(start)  # derivatives are computed there, not at the last trial
         solve = system.solver(damping)
         step = -solve(system.residuals)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -35,10 +34,10 @@ class NaturalGradient(ClosureOptimizer):
         F = Jᵀ H J,   J = ∂f/∂w,   H = ∂²ℓ/∂f²
         w ← w − η (F + λI)⁻¹ ∇ℓ
 
-    F is the generalized Gauss–Newton matrix. It equals the Fisher matrix if the loss is the negative
-    logarithm of a probability in an exponential family and f are its natural parameters, such as
-    cross-entropy with logits, or the mean squared error (J. Martens, *New insights and perspectives on the
-    natural gradient method*, 2020). F is exact, not an average over sampled labels.
+    F is the generalized Gauss–Newton matrix. If the loss is the negative logarithm of a probability in an
+    exponential family with natural parameters f, then F is the Fisher matrix (J. Martens, *New insights and
+    perspectives on the natural gradient method*, 2020). Examples are the cross-entropy with logits and the
+    mean squared error. F is exact, not an average over sampled labels.
 
     H is computed from one product with the Hessian for each output of a sample. The system is solved in the
     space of the weights or in the space of the outputs, whichever is smaller, by LAPACK in float64.
@@ -91,6 +90,8 @@ class NaturalGradient(ClosureOptimizer):
         self.loss_fn = loss_fn
         self.damping = positive(owner, "damping", damping)
         self.memory = positive(owner, "memory", memory)
+        # one function for all steps, because it is a part of the key of the compiled function
+        self._derivatives = _derivatives(loss_fn, self.memory)
 
     def advance(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
         owner = self.cls_name
@@ -99,8 +100,8 @@ class NaturalGradient(ClosureOptimizer):
                 f"For '{owner}.step', pass the network, its inputs, and the label: step(network, x, label)."
             )
         *inputs, label = args
-        objective = Objective(owner, function, list(self.parameters), inputs)
-        computed = objective.call(_derivatives(self.loss_fn, self.memory), label)
+        objective = Objective(owner, function, list(self.parameters), inputs, needs_all=False)
+        computed = objective.call(self._derivatives, label)
         loss, blocks = computed[0], computed[3:]
         slope, hessian = [x.read_only_array().astype(np.float64) for x in computed[1:3]]
         if not (np.isfinite(slope).all() and np.isfinite(hessian).all()):
@@ -129,9 +130,8 @@ def _root(owner: str, hessian: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(values, 0.0))[:, :, None] * vectors.transpose(0, 2, 1)
 
 
-@functools.lru_cache(maxsize=64)
 def _derivatives(loss_fn: Callable[..., Any], memory: float) -> Callable[..., Any]:
-    """Return a function that computes the loss, its gradient, its Hessian, and J, per sample.
+    """Return a function that computes the loss, its gradient, its Hessian, and J.
 
     The gradient has the shape (samples, outputs), the Hessian (samples, outputs, outputs), and the block of J
     for a weight (samples, outputs, size of the weight).
