@@ -32,6 +32,9 @@ if _OWN_CACHE:
 _MADE_BY = os.getpid()
 CACHE = os.environ["MINDGRAD_CACHE_DIR"]
 
+# SciPy's threads for linear algebra wait actively, which blocks the other processes of a run.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 #: XLA ends the process over an option that it does not know: those of one version are for that version only
 FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):

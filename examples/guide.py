@@ -245,6 +245,7 @@ def what_now() -> None:
     scripts/demo burgers --quick     a physics-informed net, with second derivatives in its loss
     scripts/demo argon --quick       forces of molecular dynamics, and a net fitted to them
     scripts/demo newton_cg --quick   Newton's method with Hessian-vector products
+    scripts/demo pinn_second_order --quick   a physics-informed net with Levenberg–Marquardt
     python -m mindgrad script.py     run a script that was written for MindSpore
     python -m mindgrad check --help  compare a derivative with finite differences
     README.md, docs/                 features and documentation""")

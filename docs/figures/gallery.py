@@ -1,4 +1,4 @@
-"""Draws the figures of docs/gallery.md: runs the examples (some four minutes) and makes their pictures small.
+"""Draws the figures of docs/gallery.md: runs the examples (some six minutes) and makes their pictures small.
 
 python docs/figures/gallery.py               all
 python docs/figures/gallery.py burgers       one
@@ -25,5 +25,5 @@ def draw(name: str) -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ("burgers", "argon", "newton_cg"):
+    for name in sys.argv[1:] or ("burgers", "argon", "newton_cg", "pinn_second_order"):
         draw(name)

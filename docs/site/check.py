@@ -39,6 +39,9 @@ SEARCHES = {
     "PyTorch": "coming_from/pytorch/",
     "Burgers": "gallery/",
     "check_grad": "checking/",
+    "Levenberg": "tutorials/pinn_digits/",
+    "Gauss–Newton": "howto/second_order/",
+    "K-FAC": "howto/second_order/",
 }
 #: terms of the field, and the page that has to be the first result
 FIRST_RESULTS = {
@@ -60,6 +63,7 @@ FIRST_RESULTS = {
     "troubleshooting": ("faq/",),
     "mixed precision": ("howto/mixed_precision/",),
     "finite differences": ("checking/",),
+    "second-order optimization": ("howto/second_order/",),
     "安装": ("zh/installation/",),
 }
 SEARCHES_IN_CHINESE = {
@@ -67,6 +71,7 @@ SEARCHES_IN_CHINESE = {
     "自动微分": "zh/",
     "雅可比": "zh/gradients/",
     "牛顿法": "zh/tutorials/newton/",
+    "二阶优化": "zh/howto/second_order/",
     "微分方程": "zh/tutorials/neural_ode/",
 }
 

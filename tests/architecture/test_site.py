@@ -104,6 +104,7 @@ SEARCH_WORDS = {
     "howto/per_sample_gradients.md": ["per-sample gradients", "per-example gradients"],
     "howto/random_numbers.md": ["random numbers", "seeds", "reproducible"],
     "howto/scipy_optimizers.md": ["SciPy", "minimize", "gradient"],
+    "howto/second_order.md": ["second-order", "Gauss–Newton", "Levenberg–Marquardt", "K-FAC", "natural gradient", "L-BFGS"],
     "howto/shapes.md": ["dynamic shapes", "recompilation"],
     "howto/speed.md": ["performance", "faster"],
 }  # fmt: skip

@@ -69,6 +69,15 @@ def test_newton_with_conjugate_gradients(tmp_path):
     assert worst > 1e-9  # which Newton's method is far below by then
 
 
+def test_pinn_second_order(tmp_path):
+    lines = quick(tmp_path, "pinn_second_order").splitlines()
+    adam, lbfgs, levenberg = [
+        number(line, ": error") for line in lines if ": error" in line and " after " in line
+    ]
+    assert levenberg < 1e-3
+    assert 10 * levenberg < min(adam, lbfgs)
+
+
 def test_burgers_in_plain_mindspore(tmp_path):
     text = said(tmp_path, "-m", "mindgrad", str(EXAMPLES / "mindspore" / "burgers.py"), "300")
     assert number(text, "relative L2 error") < 0.6

@@ -80,15 +80,19 @@ class WeightSpace:
     def vector(self, tree: Any, name: str = "v") -> np.ndarray:
         """Return a tree with the structure of the weights as a flat NumPy vector.
 
+        At the top level, a list and a tuple are equal, because gradients by a list of Parameters are a tuple.
+
         Raises:
             TypeError: If the structure of ``tree`` differs from the structure of the weights.
             ValueError: If a shape differs.
         """
         leaves, structure = flatten(tree)
+        if structure != self.structure and type(tree) in (list, tuple):
+            leaves, structure = flatten(list(tree) if isinstance(tree, tuple) else tuple(tree))
         if structure != self.structure:
             raise TypeError(
                 f"For '{self.owner}', '{name}' must have the structure of the weights; "
-                f"{differences(structure, self.structure)}."
+                f"{differences(flatten(tree)[1], self.structure).strip()}."
             )
         for k, (x, shape) in enumerate(zip(leaves, self.shapes, strict=True)):
             if np.shape(x) != shape:
