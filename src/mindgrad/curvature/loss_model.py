@@ -19,7 +19,8 @@ from mindgrad.api.gradient import grad
 from mindgrad.api.jvp import jvp
 from mindgrad.api.vjp_call import Run
 from mindgrad.core.ir.tensor import Tensor
-from mindgrad.core.transforms.rules import forward_rule, reverse_rule
+from mindgrad.core.transforms.forward import forward_rule
+from mindgrad.core.transforms.reverse import reverse_rule
 from mindgrad.curvature.objective import Objective, derivatives
 from mindgrad.curvature.weight_space import flat_arrays
 from mindgrad.frontend import user_calls

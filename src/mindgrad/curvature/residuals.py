@@ -31,6 +31,7 @@ from mindgrad.core.transforms.taylor import taylor
 from mindgrad.curvature.objective import Objective, derivatives
 from mindgrad.curvature.row_axes import dependent_variables
 from mindgrad.curvature.row_jacobian import row_jacobian_rule
+from mindgrad.curvature.weight_space import flat_arrays
 
 blas: Any = SciPyModule("linalg.blas")
 lapack: Any = SciPyModule("linalg.lapack")
@@ -240,7 +241,7 @@ class Residuals:
 
 
 def _flat(tensors: Sequence[Tensor]) -> np.ndarray:
-    return np.concatenate([x.asnumpy().ravel() for x in tensors]).astype(np.float64, copy=False)
+    return flat_arrays(tensors).astype(np.float64, copy=False)
 
 
 def _tensors(objective: Objective, vector: np.ndarray) -> list[Tensor]:

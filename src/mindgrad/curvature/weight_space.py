@@ -8,6 +8,7 @@ the function.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -17,7 +18,7 @@ from mindgrad.core.base.tree import differences, flatten, paths, unflatten
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.trace import references
 
-__all__ = ["WeightSpace"]
+__all__ = ["WeightSpace", "flat_arrays"]
 
 
 class WeightSpace:
@@ -143,3 +144,8 @@ class WeightSpace:
 
 def _array(x: Any) -> np.ndarray:
     return x.asnumpy() if isinstance(x, Tensor) else np.asarray(x)
+
+
+def flat_arrays(tensors: Sequence[Tensor]) -> np.ndarray:
+    """Return the elements of ``tensors`` as one NumPy vector."""
+    return np.concatenate([x.asnumpy().ravel() for x in tensors])
