@@ -65,13 +65,13 @@ class LossModel:
         return float(value.asnumpy()), flat_arrays(gradients).astype(np.float64)
 
     def value_at(self, point: np.ndarray) -> float:
-        """Move the Parameters to ``point``, and return the loss there; infinity instead of NaN."""
+        """Move the Parameters to ``point``, and return the loss, or infinity for NaN."""
         self.space.assign(point)
         value = float(self._call(_value).asnumpy())
         return value if math.isfinite(value) else math.inf
 
     def curvatures(self, directions: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the matrix δᵢᵀ G δⱼ for all pairs of ``directions``, at the present Parameters."""
+        """Return the matrix of δᵢᵀ G δⱼ at the present Parameters."""
         tensors = [x for direction in directions for x in self.space.tree(direction)]
         return self._call(_curvatures, *tensors).asnumpy().astype(np.float64)
 
