@@ -43,8 +43,33 @@ class BlockDiagonalOperator(CurvatureOperator):
 
     :func:`kfac` and :func:`ekfac` create these operators.
 
+    Args:
+        space (WeightSpace): the space of the weights.
+        blocks (list[Block]): the block of each weight.
+        plans (list[WeightPlan]): how each block was computed.
+        memory (int): number of bytes that dense matrices may use.
+
     Attributes:
         blocks (list[Block]): the block of each weight, in the order of the flat vector.
+
+    Raises:
+        ValueError: If ``memory`` is not a positive integer.
+
+    Examples:
+        >>> import mindgrad as ms
+        >>> w = ms.Tensor([[1.0, 0.5], [0.0, 1.0]])
+        >>> x = ms.Tensor([[1.0, 0.0], [0.0, 2.0]])
+        >>> A = ms.curvature.kfac(lambda w, x: x @ w, w, x, dense_size=0)
+        >>> print(A.shape, A.diagonal(), A.trace())
+        (4, 4) [1. 1. 4. 4.] 10.0
+        >>> print(A.blocks[0].left[0])
+        [[0.5 0. ]
+         [0.  2. ]]
+        >>> print(f"{A.log_determinant(damping=1.0):.4f}")
+        4.6052
+
+    See Also:
+        :func:`mindgrad.curvature.kfac`, :func:`mindgrad.curvature.ekfac`
     """
 
     def __init__(

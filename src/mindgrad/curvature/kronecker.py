@@ -83,7 +83,7 @@ def kfac(
             as ``outputs(*args)``, and otherwise as ``outputs(weights, *args)``.
         weights (Parameter, Tensor, or container): the Parameters that ``outputs`` reads, or a container of
             Tensors.
-        args: further arguments of ``outputs``.
+        *args (Any): further arguments of ``outputs``.
         loss (Callable or Cell, optional): function of the outputs, and of the targets if they are given. It
             must be a sum or mean over rows. If it returns several elements, their sum is used. Default:
             ``None``, half the sum of squares.
@@ -162,8 +162,20 @@ def ekfac(
     matrices with these eigenvectors, the result is nearest to G in the Frobenius norm.
 
     Args:
-        outputs, weights, args, loss, targets, kind, sharing, samples, seed, dense_size, memory: see
-            :func:`kfac`.
+        outputs (Callable or Cell): the model, or a function that returns residuals, with rows along axis 0.
+        weights (Parameter, Tensor, or container): the weights, as for :func:`kfac`.
+        *args (Any): further arguments of ``outputs``.
+        loss (Callable or Cell, optional): function of the outputs and the targets. Default: ``None``, half
+            the sum of squares.
+        targets (Tensor, optional): second argument of ``loss``. Default: ``None``.
+        kind (str, optional): ``"exact"``, ``"monte_carlo"``, or ``"empirical"``. Default: ``"exact"``.
+        sharing (str, optional): ``"expand"``, ``"reduce"``, or ``"nearest"``. It selects the factors that
+            determine the eigenvectors. Default: ``"expand"``.
+        samples (int, optional): number of random vectors for each row. Default: ``1``.
+        seed (int, optional): seed of the random vectors. Default: ``0``.
+        dense_size (int, optional): maximum number of elements of a weight with an exact block. Default:
+            ``512``.
+        memory (int, optional): number of bytes for dense matrices of the operator. Default: 256 MiB.
 
     Returns:
         BlockDiagonalOperator: symmetric positive semidefinite operator over flat vectors.

@@ -49,7 +49,7 @@ def per_sample_gradients(loss: Callable[..., Any], weights: Any, *args: Any) -> 
             called as ``loss(*args)`` if the weights are Parameters, and else as ``loss(weights, *args)``.
         weights (Parameter, Tensor, or container): the Parameters that ``loss`` reads, such as
             ``net.trainable_params()``, or a container of Tensors.
-        args: further arguments of ``loss``.
+        *args (Any): further arguments of ``loss``.
 
     Returns:
         A container with the structure of ``weights``. For a weight of shape ``s``, it contains a Tensor of
@@ -88,7 +88,7 @@ def per_sample_norms(loss: Callable[..., Any], weights: Any, *args: Any) -> Tens
     Args:
         loss (Callable): see :func:`per_sample_gradients`.
         weights (Parameter, Tensor, or container): see :func:`per_sample_gradients`.
-        args: further arguments of ``loss``.
+        *args (Any): further arguments of ``loss``.
 
     Returns:
         Tensor of shape ``(N,)``.
@@ -129,7 +129,7 @@ def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
     Args:
         loss (Callable): see :func:`per_sample_gradients`.
         weights (Parameter, Tensor, or container): see :func:`per_sample_gradients`.
-        args: further arguments of ``loss``.
+        *args (Any): further arguments of ``loss``.
 
     Returns:
         A container with the structure, shapes, and dtypes of ``weights``.
@@ -164,7 +164,7 @@ def clipped_gradient(loss: Callable[..., Any], weights: Any, *args: Any, max_nor
     Args:
         loss (Callable): see :func:`per_sample_gradients`.
         weights (Parameter, Tensor, or container): see :func:`per_sample_gradients`.
-        args: further arguments of ``loss``.
+        *args (Any): further arguments of ``loss``.
         max_norm (float): positive bound of the norm of each gradient.
 
     Returns:
