@@ -148,8 +148,8 @@ if _TYPE_CHECKING:
 
 #: subpackages that are imported at their first use
 _PACKAGES = (
-    "amp", "boost", "communication", "curvature", "dataset", "device_context", "experimental", "hal", "log", "mint", "nn",
-    "numpy", "parallel", "profiler", "runtime", "scipy", "tools", "train", "version",
+    "amp", "boost", "communication", "curvature", "dataset", "device_context", "experimental", "hal", "log",
+    "mint", "nn", "numpy", "parallel", "profiler", "runtime", "scipy", "tools", "train", "version",
 )  # fmt: skip
 #: module -> names that are imported at their first use
 _NAMES = {
