@@ -210,6 +210,15 @@ class TestErrors:
         with pytest.raises(TypeError, match="must be real"):
             G @ np.array([1j, 2])
 
+    def test_tuple_of_gradients_matches_list_of_weights(self):
+        weights = [ms.Parameter(self.w, name="a"), ms.Parameter(self.w, name="b")]
+        G = curvature.gauss_newton(lambda: ops.concat((2.0 * weights[0], 4.0 * weights[1])), weights)
+        gradient = (4.0 * self.w, 16.0 * self.w)
+        for step in (G.solve(gradient), G.solve(list(gradient))):
+            assert_close(np.stack([x.asnumpy() for x in step]), np.stack([self.w.asnumpy()] * 2))
+        with pytest.raises(TypeError, match="the weights; changed from a tuple of 1"):
+            G @ gradient[:1]
+
     def test_wrong_options_raise(self):
         G = curvature.gauss_newton(lambda w: w, self.w)
         for damping in (-1.0, np.nan, np.inf):
