@@ -4,13 +4,14 @@
 
 One compiled function computes the residuals r and the Jacobian J. The smaller of the Gram matrices JᵀJ
 (*weight space*) and JJᵀ (*residual space*) is computed by BLAS, which needs half the products of a general
-matrix product, and factorized by LAPACK in float64. If J exceeds a memory bound, conjugate gradients solve
+matrix product, or by the GPU. LAPACK factorizes it in float64. If J exceeds a memory bound, conjugate gradients solve
 the system with products of J and vectors.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -18,12 +19,16 @@ from typing import Any
 import numpy as np
 
 from mindgrad.api.vjp_call import Run
+from mindgrad.core.api.jit import jit
 from mindgrad.core.base.scipy_modules import SciPyModule
 from mindgrad.core.control.lazy import expand_lazy
 from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.dtype import float64
 from mindgrad.core.ir.graph import Atom, Variable
 from mindgrad.core.ir.rules import Atoms, Tangents
+from mindgrad.core.ir.settings import options
 from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.numpy import concatenate
 from mindgrad.core.transforms.apply_rule import between
 from mindgrad.core.transforms.forward import forward_rule
 from mindgrad.core.transforms.reverse import reverse_rule
@@ -36,7 +41,7 @@ from mindgrad.curvature.weight_space import flat_arrays
 blas: Any = SciPyModule("linalg.blas")
 lapack: Any = SciPyModule("linalg.lapack")
 
-__all__ = ["DenseSystem", "LinearSystem", "ProductSystem", "Residuals", "SingularError"]
+__all__ = ["DenseSystem", "DeviceSystem", "LinearSystem", "ProductSystem", "Residuals", "SingularError"]
 
 #: conjugate gradients stop if the residual of the linear system is this fraction of its right side
 _TOLERANCE = 1e-8
@@ -81,24 +86,26 @@ class DenseSystem(LinearSystem):
         blocks: the columns of J that belong to each weight.
     """
 
-    def __init__(self, residuals: np.ndarray, blocks: Sequence[np.ndarray]) -> None:
+    def __init__(self, residuals: np.ndarray, blocks: Sequence[Any]) -> None:
         self.blocks = blocks
         self.count = len(residuals)
-        self.size = sum(block.shape[1] for block in blocks)
-        self.in_residual_space = self.count < self.size
+        self.sizes = [block.shape[1] for block in blocks]
+        self.in_residual_space = self.count < sum(self.sizes)
         super().__init__(residuals, self._pulled(residuals))
-        dsyrk = blas.dsyrk
-        if self.in_residual_space:
-            self.gram = np.zeros((self.count, self.count), order="F")
-            for block in blocks:
-                self.gram = dsyrk(1.0, block.T, 1.0, self.gram, trans=1, lower=1, overwrite_c=1)
-        else:
-            self.gram = dsyrk(1.0, np.concatenate(blocks, 1).T, lower=1)
+        self.gram = self._gram()
+
+    def _gram(self) -> np.ndarray:
+        """Return JJᵀ in residual space, or JᵀJ. Only the elements below the diagonal are needed."""
+        if not self.in_residual_space:
+            return blas.dsyrk(1.0, np.concatenate(self.blocks, 1).T, lower=1)
+        gram = np.zeros((self.count, self.count), order="F")
+        for block in self.blocks:
+            gram = blas.dsyrk(1.0, block.T, 1.0, gram, trans=1, lower=1, overwrite_c=1)
+        return gram
 
     def image(self, vector: np.ndarray) -> np.ndarray:
         """Return J ``vector``."""
-        ends = np.cumsum([block.shape[1] for block in self.blocks])
-        parts = np.split(vector, ends[:-1])
+        parts = np.split(vector, np.cumsum(self.sizes)[:-1])
         return np.sum([block @ part for block, part in zip(self.blocks, parts, strict=True)], 0)
 
     def _pulled(self, vector: np.ndarray) -> np.ndarray:
@@ -130,6 +137,49 @@ class DenseSystem(LinearSystem):
         if info or not diagonal.min() ** 2 > (0 if damping else rounding * diagonal.max() ** 2):
             raise SingularError
         return lambda y: lapack.dpotrs(factor, y, lower=1)[0]
+
+
+class DeviceSystem(DenseSystem):
+    """A linearization whose matrix J stays on a GPU.
+
+    The GPU also computes the Gram matrix, which is the only matrix that is copied to the host. The blocks are
+    Tensors.
+    """
+
+    def image(self, vector: np.ndarray) -> np.ndarray:
+        """Return J ``vector``."""
+        parts = np.split(vector, np.cumsum(self.sizes)[:-1])
+        return _image_on_device(list(map(make_tensor, parts)), self.blocks).asnumpy()
+
+    def _pulled(self, vector: np.ndarray) -> np.ndarray:
+        return _pulled_on_device(make_tensor(vector), self.blocks).asnumpy()
+
+    def _gram(self) -> np.ndarray:
+        compute = _rows_gram_on_device if self.in_residual_space else _columns_gram_on_device
+        return compute(self.blocks).asnumpy()
+
+
+@jit
+def _image_on_device(parts: Sequence[Tensor], blocks: Sequence[Tensor]) -> Tensor:
+    products = [block.astype(float64) @ part for part, block in zip(parts, blocks, strict=True)]
+    return functools.reduce(operator.add, products)
+
+
+@jit
+def _pulled_on_device(vector: Tensor, blocks: Sequence[Tensor]) -> Tensor:
+    return concatenate([vector @ block.astype(float64) for block in blocks])
+
+
+@jit
+def _rows_gram_on_device(blocks: Sequence[Tensor]) -> Tensor:
+    wide = [block.astype(float64) for block in blocks]
+    return functools.reduce(operator.add, [block @ block.T for block in wide])
+
+
+@jit
+def _columns_gram_on_device(blocks: Sequence[Tensor]) -> Tensor:
+    matrix = concatenate([block.astype(float64) for block in blocks], 1)
+    return matrix.T @ matrix
 
 
 class ProductSystem(LinearSystem):
@@ -228,6 +278,8 @@ class Residuals:
             )
         if blocks is None:
             return ProductSystem(self.objective, residuals, [y.shape for y in outputs])
+        if options["device_target"] != "CPU":
+            return DeviceSystem(residuals, blocks)
         return DenseSystem(residuals, [x.read_only_array().astype(np.float64, copy=False) for x in blocks])
 
     def at(self, vector: np.ndarray) -> np.ndarray:

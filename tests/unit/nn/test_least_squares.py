@@ -6,7 +6,7 @@ import scipy.optimize
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.curvature.residuals import DenseSystem, ProductSystem, Residuals
+from mindgrad.curvature.residuals import DenseSystem, DeviceSystem, ProductSystem, Residuals
 from tests.tolerances import assert_close
 
 MODES = pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
@@ -59,6 +59,8 @@ def test_systems_in_both_spaces_and_with_products_agree(rows, columns):
     systems = [Residuals("test", residuals, (), [w], memory).linearize() for memory in (2**20, 1)]
     assert [type(system) for system in systems] == [DenseSystem, ProductSystem]
     assert systems[0].in_residual_space == (rows < columns)
+    blocks = [Tensor(matrix[:, :1]), Tensor(matrix[:, 1:])]
+    systems.append(DeviceSystem(matrix @ w.asnumpy() - b, blocks))
     y, v = np.random.default_rng(1).normal(size=rows), np.random.default_rng(2).normal(size=columns)
     expected = np.linalg.solve(matrix.T @ matrix + 0.1 * np.eye(columns), matrix.T @ y)
     for system in systems:
