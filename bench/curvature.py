@@ -1,6 +1,6 @@
 """Error over seconds of first- and second-order optimizers, on the problems of ``curvature_problems``.
 
-scripts/bench curvature                                   all problems with all optimizers, some 20 minutes
+scripts/bench curvature                                   all problems with all optimizers, some 25 minutes
 scripts/bench curvature poisson2d heat4d --seconds 10     two problems, for 10 seconds each
 scripts/bench curvature --optimizers LevenbergMarquardt   one optimizer: do the goals hold?
 
@@ -66,6 +66,7 @@ OPTIMIZERS = {
     "LBFGS": _lbfgs,
     "GaussNewton": _least_squares(nn.GaussNewton),
     "LevenbergMarquardt": _least_squares(nn.LevenbergMarquardt),
+    "KFAC": _least_squares(nn.KFAC),
 }
 
 
