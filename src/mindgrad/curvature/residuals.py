@@ -4,8 +4,8 @@
 
 One compiled function computes the residuals r and the Jacobian J. The smaller of the Gram matrices JᵀJ
 (*weight space*) and JJᵀ (*residual space*) is computed by BLAS, which needs half the products of a general
-matrix product, or by the GPU. LAPACK factorizes it in float64. If J exceeds a memory bound, conjugate gradients solve
-the system with products of J and vectors.
+matrix product, or by the GPU. LAPACK factorizes it in float64. If J exceeds a memory bound, conjugate
+gradients solve the system with products of J and vectors.
 """
 
 from __future__ import annotations
@@ -307,6 +307,12 @@ def _checked(run: Run) -> list[Tensor]:
                 f"For '{run.owner}.step', residuals must be real floating-point numbers, but got a Tensor of "
                 f"dtype {y.dtype}."
             )
+    if len(run.outputs) == 1 and not run.outputs[0].shape:
+        raise ValueError(
+            f"For '{run.owner}.step', the function must return residuals, whose squares are summed, but it "
+            "returned a scalar, which may be a loss. Return the residuals, or reshape a single residual to "
+            "the shape (1,)."
+        )
     return run.outputs
 
 

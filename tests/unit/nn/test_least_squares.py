@@ -375,3 +375,11 @@ def test_a_call_with_gradients_is_an_error(optimizer):
     w = parameter([1.0])
     with pytest.raises(TypeError, match="cannot be called with gradients"):
         optimizer([w])((Tensor(np.ones(1)),))
+
+
+@BOTH
+def test_a_scalar_is_an_error_because_it_may_be_a_loss(optimizer):
+    w = parameter([1.0, 2.0])
+    with pytest.raises(ValueError, match="it returned a scalar, which may be a loss"):
+        optimizer([w]).step(lambda: (w * w).sum())
+    optimizer([w]).step(lambda: (w * w).sum().reshape(1))
