@@ -281,6 +281,17 @@ def test_exact_blocks_replace_kronecker_products_of_small_weights():
         assert_close(operator.blocks[k].matrix, exact[k], "law")
 
 
+@pytest.mark.parametrize("count", [6, 300])
+def test_exact_block_replaces_sum_of_kronecker_products_with_a_narrow_factor(count):
+    net, x = mlp(2, 9, 9, 1), tensor(count, 2)
+    matrices = [net[0].weight, net[2].weight]
+    operator = kfac(ms.laplacian(net), matrices, x)
+    exact = exact_blocks(ms.laplacian(net), matrices, x)
+    assert_close(operator.blocks[0].matrix, exact[0], "law")
+    assert "sum of several Kronecker products" in operator.explain()
+    assert isinstance(operator.blocks[1], KroneckerBlock)
+
+
 def test_kfac_of_several_outputs_sums_their_blocks():
     net, x, z = mlp(2, 5, 1), tensor(6, 2), tensor(4, 2, seed=1)
     weights = list(net.trainable_params())
