@@ -46,6 +46,10 @@ __all__ = ["ekfac", "kfac"]
 #: a factor with more rows is not computed; the weight gets a diagonal instead
 _LARGEST_FACTOR = 8192
 
+#: rows of the smaller factor up to which a sum of several Kronecker products is replaced by the exact block,
+#: such as for the first weight in a PDE residual. Otherwise, the error of nn.KFAC is several times larger
+_NARROW = 8
+
 
 class _Options(NamedTuple):
     """Options of the compiled program; part of its cache key."""
@@ -75,7 +79,9 @@ def kfac(
     The matrix has one diagonal block for each weight. If all uses of a weight are contractions, convolutions,
     or table lookups, its block is a Kronecker product L ⊗ R of two small matrices. The uses may be in the
     model or in its derivatives, such as a Laplacian. All other weights get their exact block if they have at
-    most ``dense_size`` elements, and else their exact diagonal. ``explain`` reports the block of each weight.
+    most ``dense_size`` elements, and else their exact diagonal. A weight with at most ``dense_size`` elements
+    also gets its exact block if one factor has one row, or if one factor has at most 8 rows and several
+    equations use the weight, as in a PDE residual. ``explain`` reports the block of each weight.
 
     Args:
         outputs (Callable or Cell): the model, or a function that returns residuals. Axis 0 of each output
@@ -359,6 +365,8 @@ def _plan(rows: Sequence[RowDerivatives], index: int, options: _Options) -> Weig
         left, right = [prod([n for side, n in sides if side == own]) for own in ("left", "right")]
         if min(left, right) == 1 and small:
             reason = "the exact block has the size of a factor"
+        elif len(products) > 1 and min(left, right) <= _NARROW and small:
+            reason = "the sum of several Kronecker products is not one, and the exact block is small"
         elif max(left, right) > _LARGEST_FACTOR:
             reason = f"a factor would have {max(left, right)} rows"
         else:

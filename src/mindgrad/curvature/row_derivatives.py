@@ -28,6 +28,7 @@ from mindgrad.curvature.meetings import Meeting, meetings_of_rows, rows_as_vecto
 from mindgrad.curvature.outer_products import OuterProducts, arrange, outer_products, views_of
 from mindgrad.curvature.row_axes import dependent_variables
 from mindgrad.curvature.row_jacobian import jacobians, placed_rows, row_jacobian_rule, values_of
+from mindgrad.curvature.shared_products import constant_products, contraction_with_rows, with_rows_in_products
 
 __all__ = ["RowDerivatives", "contraction_of", "moments_of_products"]
 
@@ -55,14 +56,14 @@ class RowDerivatives:
             return
         graph, needed = between(builder, weights, [y])
         graph = with_invariants_outside(expand_lazy(graph))
-        self.graph = graph
+        self.graph = graph = with_rows_in_products(graph, graph.inputs[len(needed) :])
         self.inner = graph.inputs[len(needed) :]
         self.values = values_of(graph, [*needed, *weights])
         self._all = meetings_of_rows(graph, self.values, self.inner, graph.outputs[0])
         self._find_products()
 
     def _find_products(self) -> None:
-        views = views_of(self.graph, self.inner)
+        views, constants = views_of(self.graph, self.inner), constant_products(self.graph, self.inner)
         influence: dict[Atom, set[int]] = {}
         for k, w in enumerate(self.inner):
             for x in dependent_variables(self.graph.equations, [w]):
@@ -71,6 +72,11 @@ class RowDerivatives:
             for operand in meeting.use.shared:
                 shared = meeting.variables[operand]
                 view = views.get(shared)
+                if shared in constants:
+                    changed = contraction_with_rows(meeting, operand, constants[shared], self.values, views)
+                    if changed is not None:
+                        meeting, operand = changed
+                        view = views[meeting.variables[operand]]
                 of_meeting = None if view is None else outer_products(meeting, operand, view)
                 for k in influence[shared]:
                     self.meetings[k].append(meeting)

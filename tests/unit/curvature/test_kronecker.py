@@ -143,6 +143,53 @@ def test_kfac_of_a_pde_residual_matches_the_equations_of_the_derivatives():
     assert_close(ekfac(by_jvp, w, x, d, dense_size=0).trace(), (rows**2).sum(), "law")
 
 
+def laplacian_by_gradients(net):
+    """Return the Laplacian of a network as nested gradients, one direction after the other."""
+    gradient = ms.grad(lambda x: net(x).sum())
+    return lambda x: sum(ms.grad(lambda x, k=k: gradient(x)[:, k].sum())(x)[:, k] for k in range(x.shape[1]))
+
+
+@pytest.mark.parametrize("count", [6, 300])
+@pytest.mark.parametrize("sizes", [(2, 7, 1), (2, 7, 6, 1), (3, 6, 5, 4, 1)])
+def test_kfac_of_a_laplacian_does_not_depend_on_how_it_is_computed(sizes, count):
+    """The transform multiplies weights by each other first if there are many rows."""
+    net, x = mlp(*sizes), tensor(count, sizes[0])
+    matrices = [w for w in net.trainable_params() if w.ndim == 2]
+    got = kfac(ms.laplacian(net), matrices, x, dense_size=0, sharing="nearest")
+    assert all(isinstance(block, KroneckerBlock) for block in got.blocks), got.explain()
+    want = kfac(laplacian_by_gradients(net), matrices, x, dense_size=0, sharing="nearest")
+    assert_close(got.to_dense(), want.to_dense(), "iteration")
+    exact = exact_blocks(ms.laplacian(net), matrices, x)
+    corrected = ekfac(ms.laplacian(net), matrices, x, dense_size=0)
+    assert_close(corrected.trace(), sum(map(np.trace, exact)), "law")
+
+
+@pytest.mark.parametrize("count", [6, 300])
+def test_first_weight_of_a_laplacian_meets_points_and_directions(count):
+    """Δu[n] = Σ_i v_i tanh″(z[n]_i) Σ_d w_id²: the factors of w are those of z = W x and of W e_d."""
+    net, x = mlp(2, 7, 1), tensor(count, 2)
+    operator = kfac(lambda x: ms.laplacian(net)(x), [net[0].weight], x, dense_size=0)
+    w, b, v = [p.asnumpy() for p in (net[0].weight, net[0].bias, net[2].weight[0])]
+    s = np.tanh(x.asnumpy() @ w.T + b)
+    second, third = -2 * s * (1 - s**2), (1 - s**2) * (6 * s**2 - 2)
+    of_points = v * third * (w**2).sum(1)
+    of_directions = (2 * v * second)[:, None] * w.T  # (points, directions, units)
+    lefts = [of_points.T @ of_points / count, np.einsum("ndi,ndj->ij", *[of_directions] * 2) / (2 * count)]
+    rights = [x.asnumpy().T @ x.asnumpy(), count * np.eye(2)]
+    left, right = nearest_product([a[None] for a in lefts], [a[None] for a in rights])
+    assert_close(operator.to_dense(), np.kron(left[0], right[0]), "law")
+    assert "7 x 7 ⊗ 2 x 2\n    dot at " in operator.explain()
+    assert "test_kronecker.py:" in operator.explain()
+
+
+def test_scaled_weight_keeps_its_kronecker_structure():
+    """x (diag(s) W) = (x · s) W, also if the program computes diag(s) W first."""
+    w, s, x = tensor(3, 2), tensor(3, seed=1), tensor(5, 3, seed=2)
+    operator = kfac(lambda p, x: x @ (p[0] * p[1].reshape(3, 1)), (w, s), x, dense_size=0)
+    scaled = x.asnumpy() * s.asnumpy()
+    assert_close(blocks_of(operator.to_dense(), operator)[0], np.kron(scaled.T @ scaled, np.eye(2)), "law")
+
+
 def test_kfac_of_a_transposed_weight_exchanges_the_factors():
     w, x, z = tensor(3, 2), tensor(5, 2, seed=1), tensor(5, 3, seed=2)
     by_rows = kfac(lambda w, x: (x @ w.T).sum(1), w, x, dense_size=0).to_dense()
@@ -232,6 +279,17 @@ def test_exact_blocks_replace_kronecker_products_of_small_weights():
     exact = exact_blocks(net, weights, x)
     for k in (1, 2, 3):  # the second matrix has one row
         assert_close(operator.blocks[k].matrix, exact[k], "law")
+
+
+@pytest.mark.parametrize("count", [6, 300])
+def test_exact_block_replaces_sum_of_kronecker_products_with_a_narrow_factor(count):
+    net, x = mlp(2, 9, 9, 1), tensor(count, 2)
+    matrices = [net[0].weight, net[2].weight]
+    operator = kfac(ms.laplacian(net), matrices, x)
+    exact = exact_blocks(ms.laplacian(net), matrices, x)
+    assert_close(operator.blocks[0].matrix, exact[0], "law")
+    assert "sum of several Kronecker products" in operator.explain()
+    assert isinstance(operator.blocks[1], KroneckerBlock)
 
 
 def test_kfac_of_several_outputs_sums_their_blocks():
