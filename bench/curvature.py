@@ -1,6 +1,6 @@
 """Error over seconds of first- and second-order optimizers, on the problems of ``curvature_problems``.
 
-scripts/bench curvature                                   all problems with all optimizers, some 20 minutes
+scripts/bench curvature                                   all problems with all optimizers, some 25 minutes
 scripts/bench curvature poisson2d heat4d --seconds 10     two problems, for 10 seconds each
 scripts/bench curvature --optimizers LevenbergMarquardt   one optimizer: do the goals hold?
 
@@ -64,6 +64,7 @@ def _least_squares(kind: type) -> Callable[[Problem], tuple[nn.Optimizer, Callab
 OPTIMIZERS = {
     "Adam": _adam,
     "LBFGS": _lbfgs,
+    "KFAC": _least_squares(nn.KFAC),
     "GaussNewton": _least_squares(nn.GaussNewton),
     "LevenbergMarquardt": _least_squares(nn.LevenbergMarquardt),
 }

@@ -1,6 +1,6 @@
 """Second-order training of a physics-informed network, compared with Adam.
 
-    python examples/pinn_second_order.py             about two minutes on two cores
+    python examples/pinn_second_order.py             about three minutes on two cores
     python examples/pinn_second_order.py --quick     a few steps of each optimizer
 
     −Δu = f on the unit square,   u = 0 on its boundary,   u = sin πx sin πy
@@ -93,6 +93,12 @@ def lbfgs(problem):
     return optimizer, lambda: optimizer.step(problem.loss, *problem.points)
 
 
+def kfac(problem):
+    """K-FAC, and a function that takes one step."""
+    optimizer = nn.KFAC(problem.weights)
+    return optimizer, lambda: optimizer.step(problem.residuals, *problem.points)
+
+
 def levenberg_marquardt(problem):
     """The Levenberg–Marquardt method, and a function that takes one step."""
     optimizer = nn.LevenbergMarquardt(problem.weights)
@@ -154,7 +160,7 @@ def main():
     path.parent.mkdir(parents=True, exist_ok=True)
     ms.set_context(mode=ms.GRAPH_MODE)
     seconds, most = (60.0, 30) if chosen.quick else (chosen.seconds, 10**6)
-    methods = {"Adam": adam, "L-BFGS": lbfgs, "Levenberg–Marquardt": levenberg_marquardt}
+    methods = {"Adam": adam, "L-BFGS": lbfgs, "K-FAC": kfac, "Levenberg–Marquardt": levenberg_marquardt}
     runs = {name: train(name, method, seconds, most) for name, method in methods.items()}
     for name, (times, errors) in runs.items():
         print(f"{name}: error {errors[-1]:.1e} after {times[-1]:.1f} s, smallest error {errors.min():.1e}")
