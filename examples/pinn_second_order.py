@@ -8,8 +8,8 @@
 The network has one hidden layer of 64 units, 257 weights in float64. The residuals are the equation at 900
 points and the boundary values at 120 points. Adam and L-BFGS minimize half the sum of their mean squares.
 K-FAC and Levenberg–Marquardt minimize the same loss, but use the Jacobian of the residuals. Each step of
-Levenberg–Marquardt solves a damped linear least-squares problem. K-FAC approximates its matrix by one
-Kronecker product for each weight. All optimizers start from the same weights.
+Levenberg–Marquardt solves a damped linear least-squares problem. K-FAC replaces its matrix by one block
+for each weight. All optimizers start from the same weights.
 
 Check: the relative error of Levenberg–Marquardt in the L2 norm, at 5000 other points, must be below 1e-5. The
 figure is written to figures/pinn_second_order.png. Its seconds contain neither the compilation nor the
