@@ -64,6 +64,7 @@ def _least_squares(kind: type) -> Callable[[Problem], tuple[nn.Optimizer, Callab
 OPTIMIZERS = {
     "Adam": _adam,
     "LBFGS": _lbfgs,
+    "KFAC": _least_squares(nn.KFAC),
     "GaussNewton": _least_squares(nn.GaussNewton),
     "LevenbergMarquardt": _least_squares(nn.LevenbergMarquardt),
     "KFAC": _least_squares(nn.KFAC),

@@ -4,6 +4,7 @@ python docs/figures/gallery.py               all
 python docs/figures/gallery.py burgers       one
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,8 @@ WIDTH, COLOURS = 1400, 128
 def draw(name: str) -> None:
     """The figure of an example, as a PNG with a palette."""
     path = HERE / "gallery" / f"{name}.png"
-    subprocess.run([sys.executable, EXAMPLES / f"{name}.py", "--figure", path], check=True)
+    one_thread = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # threads of other processes do not disturb it
+    subprocess.run([sys.executable, EXAMPLES / f"{name}.py", "--figure", path], check=True, env=one_thread)
     picture = Image.open(path).convert("RGB")
     picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
     picture.quantize(COLOURS).save(path, optimize=True)
