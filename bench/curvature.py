@@ -67,7 +67,6 @@ OPTIMIZERS = {
     "KFAC": _least_squares(nn.KFAC),
     "GaussNewton": _least_squares(nn.GaussNewton),
     "LevenbergMarquardt": _least_squares(nn.LevenbergMarquardt),
-    "KFAC": _least_squares(nn.KFAC),
 }
 
 
