@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.core.arrays import getitem
+from mindgrad.core.base.tables import tabulated
 from mindgrad.core.ir.primitive import REGISTRY
 from mindgrad.ops import operands
 
@@ -133,13 +133,12 @@ def _read(x, index):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_indices_that_are_equal_are_indices_of_their_own(monkeypatch, order):
-    monkeypatch.setattr(getitem, "_READS", {})
+def test_indices_that_are_equal_are_indices_of_their_own(order):
     array = np.arange(6.0, dtype=np.float32).reshape(2, 3)
     x = Tensor(array)
     alone = []
     for index in INDICES:
-        getitem._READS.clear()
+        tabulated.cache_clear()
         alone.append(_read(x, index))
     for _ in range(2):
         for index, expected in list(zip(INDICES, alone, strict=True))[::order]:
@@ -150,7 +149,7 @@ def test_indices_that_are_equal_are_indices_of_their_own(monkeypatch, order):
                 assert actual.shape == expected.shape, index
                 assert (actual == expected).all(), index
                 assert (actual == _read(array, index)).all(), index
-    assert getitem._READS
+    assert tabulated.cache_info().currsize
 
 
 def test_bound_that_is_a_tensor_is_read_each_time():
@@ -159,14 +158,6 @@ def test_bound_that_is_a_tensor_is_read_each_time():
         n.assign_value(Tensor(first))
         assert x[n:].asnumpy().tolist() == [1.0, 2.0, 3.0][first:]
         assert x[n].asnumpy() == first + 1
-
-
-def test_bounds_of_kept_reads(monkeypatch):
-    monkeypatch.setattr(getitem, "_READS", {})
-    monkeypatch.setattr(getitem, "_READS_KEPT", 8)
-    x = Tensor(np.arange(50.0, dtype=np.float32))
-    assert [float(x[k].asnumpy()) for k in range(50)] == list(range(50))
-    assert len(getitem._READS) <= 8
 
 
 def test_truth_values_and_floats_are_no_axes_or_sizes_after_ints_were():
