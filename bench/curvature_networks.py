@@ -16,9 +16,9 @@ ROWS = 6
 class Network(NamedTuple):
     """A network, its loss, and the way in which K-FAC combines shared positions.
 
-    ``shape`` is the shape of one sample, which is an integer below ``tokens`` if that is positive. The
-    outputs have the shape ``(rows, outputs)``. If ``is_residual`` is true, the residual Δu + u of the network
-    u is trained instead of u.
+    ``shape`` is the shape of one sample. If ``tokens`` is positive, samples are integers below it. Outputs
+    have the shape ``(rows, outputs)``. If ``is_residual`` is true, the residual Δu + u of the network u is
+    trained instead of u.
     """
 
     layers: list[tuple[Any, ...]]

@@ -2,11 +2,17 @@
 
     .venv/bin/python bench/curvature_peers.py
 
-Both libraries receive the same weights and data in float64. The table contains relative distances
-‖A - B‖ / ‖B‖ in the Frobenius norm. PyTorch and curvlinops have an environment of their own
-(``environments``), and K-FAC treats weights and biases separately. The exit status is 1 if a product differs
-from the dense matrix by more than ``ROUNDING``, or if K-FAC differs from curvlinops for a network of
-``SUPPORTED``.
+Both libraries receive the same weights and data in float64. PyTorch and curvlinops have an environment of
+their own (``environments``). The table contains relative distances ‖A - B‖ / ‖B‖ in the Frobenius norm:
+
+- *GGN*, *Hessian*: products with the identity, from the dense matrices of PyTorch or from curvlinops.
+- *K-FAC*: the diagonal blocks of matrices and convolution kernels, from curvlinops with
+  ``separate_weight_and_bias``.
+- *error*: the same blocks from the exact blocks; *nearest* is mindgrad's ``sharing="nearest"``.
+- *biases*: the blocks of vectors from the exact blocks.
+
+The exit status is 1 if a product or the block of a vector differs from the dense matrix by more than
+``ROUNDING``, or if K-FAC differs from curvlinops for one of the first ``SUPPORTED`` networks.
 """
 
 from __future__ import annotations
@@ -31,10 +37,9 @@ from mindgrad import nn, ops
 ROUNDING = 1e-12
 #: the number of networks at the beginning of the list for which curvlinops defines the same K-FAC blocks
 SUPPORTED = 12
-HEAD = [
-    "network", "weights", "GGN, dense", "GGN, curvlinops", "Hessian, dense", "K-FAC, curvlinops",
-    "error, mindgrad", "error, curvlinops", "error, nearest",
-]  # fmt: skip
+#: columns that contain rounding errors, and columns that contain errors of K-FAC
+ROUNDED = ["GGN, dense", "GGN, curvlinops", "Hessian, dense", "K-FAC, curvlinops"]
+ERRORS = ["error, mindgrad", "error, curvlinops", "error, nearest", "biases, mindgrad", "biases, curvlinops"]
 
 
 class Mean(nn.Cell):
@@ -105,55 +110,60 @@ def built(network: Network) -> tuple[Callable[..., Any], list[ms.Parameter]]:
     return net, weights
 
 
-def matrices(network: Network) -> tuple[dict[str, np.ndarray], list[int]]:
-    """Return all matrices that mindgrad computes, and the sizes of the weights."""
+def matrices(network: Network) -> tuple[dict[str, np.ndarray], list[tuple[int, ...]]]:
+    """Return all matrices that mindgrad computes, and the shapes of the weights."""
     function, weights = built(network)
     values, target = curvature_networks.data(network)
     x = ms.Tensor(values)
     loss = LOSSES[network.loss]()
     labels = ms.Tensor(target.astype(np.int32) if network.loss == "cross entropy" else target)
-    curvature = ms.curvature
     given = {"loss": loss, "targets": labels}
-    ggn = curvature.gauss_newton(function, weights, x, **given)
-    hessian = curvature.hessian(lambda x, labels: loss(function(x), labels), weights, x, labels)
-    blocks = {"dense_size": 0, **given}
+    ggn = ms.curvature.gauss_newton(function, weights, x, **given)
+    hessian = ms.curvature.hessian(lambda x, labels: loss(function(x), labels), weights, x, labels)
     found = {
         "GGN": ggn @ np.eye(ggn.shape[1]),
         "Hessian": hessian @ np.eye(ggn.shape[1]),
-        "K-FAC": curvature.kfac(function, weights, x, sharing=network.sharing, **blocks).to_dense(),
-        "nearest": curvature.kfac(function, weights, x, sharing="nearest", **blocks).to_dense(),
+        "K-FAC": ms.curvature.kfac(function, weights, x, sharing=network.sharing, **given).to_dense(),
+        "nearest": ms.curvature.kfac(function, weights, x, sharing="nearest", **given).to_dense(),
     }
-    return found, [int(np.prod(w.shape)) for w in weights]
+    return found, [tuple(w.shape) for w in weights]
 
 
-def distance(a: np.ndarray | None, b: np.ndarray) -> float:
-    """Return the relative distance of ``a`` from ``b``, or NaN without ``a``."""
-    return float("nan") if a is None else float(np.linalg.norm(a - b) / np.linalg.norm(b))
-
-
-def diagonal_blocks(matrix: np.ndarray | None, sizes: list[int]) -> np.ndarray | None:
-    """Return the elements of all diagonal blocks, one for each weight."""
-    if matrix is None:
-        return None
-    ends = np.cumsum([0, *sizes])
-    return np.concatenate([matrix[a:b, a:b].reshape(-1) for a, b in pairwise(ends)])
-
-
-def distances(network: Network, peer: dict[str, Any]) -> list[float]:
-    """Return the number of weights, and the seven distances of a row of the table."""
-    own, sizes = matrices(network)
-    blocks = {name: diagonal_blocks(own[name], sizes) for name in ("K-FAC", "nearest")}
-    of_peer = diagonal_blocks(peer.get("K-FAC"), sizes)
-    exact = diagonal_blocks(peer["dense GGN"], sizes)
-    assert exact is not None
-    return [
-        sum(sizes),
-        distance(own["GGN"], peer["dense GGN"]),
-        distance(own["GGN"], peer["GGN"]),
-        distance(own["Hessian"], peer["dense Hessian"]),
-        float("nan") if of_peer is None else distance(blocks["K-FAC"], of_peer),
-        *[distance(x, exact) for x in (blocks["K-FAC"], of_peer, blocks["nearest"])],
+def diagonal_blocks(matrix: np.ndarray, shapes: list[tuple[int, ...]], are_vectors: bool) -> np.ndarray:
+    """Return the elements of the diagonal blocks of all vectors, or of all other weights."""
+    ends = np.cumsum([0, *[int(np.prod(shape)) for shape in shapes]])
+    chosen = [
+        matrix[a:b, a:b].reshape(-1)
+        for (a, b), shape in zip(pairwise(ends), shapes, strict=True)
+        if (len(shape) == 1) == are_vectors
     ]
+    return np.concatenate(chosen) if chosen else np.zeros(0)
+
+
+def distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Return ‖a - b‖ / ‖b‖, or 0 for empty arrays."""
+    return float(np.linalg.norm(a - b) / np.linalg.norm(b)) if b.size else 0.0
+
+
+def compared(network: Network, peer: dict[str, Any]) -> tuple[int, dict[str, float]]:
+    """Return the number of weights, and the distances of a row of the table by name."""
+    own, shapes = matrices(network)
+    exact = peer["dense GGN"]
+    found = {
+        "GGN, dense": distance(own["GGN"], exact),
+        "GGN, curvlinops": distance(own["GGN"], peer["GGN"]),
+        "Hessian, dense": distance(own["Hessian"], peer["dense Hessian"]),
+    }
+    both = {"mindgrad": own["K-FAC"], "nearest": own["nearest"]}
+    if "K-FAC" in peer:
+        both["curvlinops"] = peer["K-FAC"]
+        of_weights = [diagonal_blocks(x, shapes, False) for x in (own["K-FAC"], peer["K-FAC"])]
+        found["K-FAC, curvlinops"] = distance(*of_weights)
+    for kind, are_vectors in (("error", False), ("biases", True)):
+        blocks = diagonal_blocks(exact, shapes, are_vectors)
+        for name, matrix in both.items():
+            found[f"{kind}, {name}"] = distance(diagonal_blocks(matrix, shapes, are_vectors), blocks)
+    return exact.shape[0], found
 
 
 def peer_matrices() -> list[dict[str, Any]]:
@@ -166,18 +176,18 @@ def peer_matrices() -> list[dict[str, Any]]:
 
 def main() -> int:
     """Print the table, and return 1 if matrices differ."""
-    rows, notes, faults = [HEAD], [], []
+    rows, notes, faults = [["network", "weights", *ROUNDED, *ERRORS]], [], []
     for number, (peer, (name, network)) in enumerate(zip(peer_matrices(), NETWORKS.items(), strict=True)):
-        size, *found = distances(network, peer)
-        shown = [f"{x:.0e}" for x in found[:4]] + [f"{x:.3f}" for x in found[4:]]
-        rows.append([name, f"{size}", *["cannot" if cell == "nan" else cell for cell in shown]])
-        if peer["failure"]:
+        size, found = compared(network, peer)
+        cells = [f"{found[x]:.0e}" if x in found else "cannot" for x in ROUNDED]
+        cells += [f"{found[x]:.3f}" if x in found else "cannot" for x in ERRORS]
+        rows.append([name, f"{size}", *cells])
+        if str(peer["failure"]):
             notes.append(f"- {name}: {' '.join(str(peer['failure']).split())}")
-        compared = found[: 4 if number < SUPPORTED else 3]
-        faults += [name] if not max(compared) <= ROUNDING else []
-    print(markdown(rows))
-    print("\n".join(["", *notes]))
-    print(f"different: {', '.join(faults)}" if faults else f"no product differs by more than {ROUNDING:.0e}")
+        equal = [*ROUNDED[: 4 if number < SUPPORTED else 3], "biases, mindgrad"]
+        faults += [f"{name}: {x}" for x in equal if not found.get(x, np.inf) <= ROUNDING]
+    print("\n".join([markdown(rows), "", *notes]))
+    print("\n".join([f"different: {x}" for x in faults] or [f"all equal within {ROUNDING:.0e}"]))
     return int(bool(faults))
 
 
