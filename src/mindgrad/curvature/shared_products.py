@@ -98,22 +98,21 @@ def contraction_with_rows(
         The meeting, and the index of the view among its operands.
     """
     rows = meeting.use.rows
-    of_weight = next(k for k, x in enumerate(product.inputs) if x in views)
+    weight_at = next(k for k, x in enumerate(product.inputs) if x in views)
     count = rows.count(meeting.equation.outputs[0].shape)
     result = product.outputs[0]
-    if count * result.type.size * result.dtype.numpy.itemsize > _MANY_BYTES or meeting.use.shared != (
-        operand,
-    ):
+    size = count * result.type.size * result.dtype.numpy.itemsize
+    if size > _MANY_BYTES or meeting.use.shared != (operand,):
         return None
     cotangents = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
-    constant, w = product.inputs[1 - of_weight], product.inputs[of_weight]
+    constant, w = product.inputs[1 - weight_at], product.inputs[weight_at]
     dims = tuple(range(1, 1 + len(constant.shape)))
     data = broadcast_in_dim(values.get(constant, constant), shape=(count, *constant.shape), dims=dims)
     axes = index_map(product)
     assert axes is not None
     label = 1 + max(label for labels in axes.operands for label in labels)
     order = (label, *axes.results[0])
-    of_operands = [(label, *own) if k != of_weight else own for k, own in enumerate(axes.operands)]
+    of_operands = [(label, *own) if k != weight_at else own for k, own in enumerate(axes.operands)]
     form = relabeled(product, axes, of_operands, (order,), {label: count})
     if form is None or sorted(form.results[0]) != sorted(order):
         return None
@@ -121,7 +120,7 @@ def contraction_with_rows(
     with building(builder):
         builder.source = product.source
         inputs = [builder.input(w.type), builder.input(data.type)]
-        given = inputs if (of_weight == 0) != form.swaps else inputs[::-1]
+        given = inputs if (weight_at == 0) != form.swaps else inputs[::-1]
         equation = dot(*given, **form.parameters).made_by
     at = given.index(inputs[0])
     permutation = tuple(map(order.index, form.results[0]))
@@ -194,7 +193,8 @@ class _Rewriter:
     def _copy(self, x: Atom, rows: Rows, count: int) -> Atom | None:
         """Emit copies of ``x`` along a new axis 0.
 
-        Returns ``None`` if ``x`` does not depend on a product of a constant and a weight, or if the copies are too large.
+        Returns ``None`` if ``x`` does not depend on a product of a constant and a weight, or if the copies
+        are too large.
         """
         key = (x, rows._replace(axes=()), count)
         if key not in self._copies:
