@@ -1,4 +1,4 @@
-"""Give values that all rows share one copy for each row, so that contractions with weights have rows.
+"""Rewrite a graph so that each weight of a derivative meets data with rows.
 
     z[n, d] = W₂ (φ′(u[n]) · W₁ e[d])        e[d]: direction d of a derivative, equal for all rows n
 
@@ -98,22 +98,21 @@ def contraction_with_rows(
         The meeting, and the index of the view among its operands.
     """
     rows = meeting.use.rows
-    place = next(k for k, x in enumerate(product.inputs) if x in views)
+    weight_at = next(k for k, x in enumerate(product.inputs) if x in views)
     count = rows.count(meeting.equation.outputs[0].shape)
     result = product.outputs[0]
-    if count * result.type.size * result.dtype.numpy.itemsize > _MANY_BYTES or meeting.use.shared != (
-        operand,
-    ):
+    size = count * result.type.size * result.dtype.numpy.itemsize
+    if size > _MANY_BYTES or meeting.use.shared != (operand,):
         return None
     cotangents = [local_jacobian(meeting, operand, ct) for ct in meeting.cotangents]
-    constant, w = product.inputs[1 - place], product.inputs[place]
+    constant, w = product.inputs[1 - weight_at], product.inputs[weight_at]
     dims = tuple(range(1, 1 + len(constant.shape)))
     data = broadcast_in_dim(values.get(constant, constant), shape=(count, *constant.shape), dims=dims)
     axes = index_map(product)
     assert axes is not None
     label = 1 + max(label for labels in axes.operands for label in labels)
     order = (label, *axes.results[0])
-    of_operands = [(label, *own) if k != place else own for k, own in enumerate(axes.operands)]
+    of_operands = [(label, *own) if k != weight_at else own for k, own in enumerate(axes.operands)]
     form = relabeled(product, axes, of_operands, (order,), {label: count})
     if form is None or sorted(form.results[0]) != sorted(order):
         return None
@@ -121,7 +120,7 @@ def contraction_with_rows(
     with building(builder):
         builder.source = product.source
         inputs = [builder.input(w.type), builder.input(data.type)]
-        given = inputs if (place == 0) != form.swaps else inputs[::-1]
+        given = inputs if (weight_at == 0) != form.swaps else inputs[::-1]
         equation = dot(*given, **form.parameters).made_by
     at = given.index(inputs[0])
     permutation = tuple(map(order.index, form.results[0]))
@@ -192,9 +191,10 @@ class _Rewriter:
     # --- copies for each row -------------------------------------------------------------------------
 
     def _copy(self, x: Atom, rows: Rows, count: int) -> Atom | None:
-        """Emit copies of ``x`` along a new axis 0, from copies of products of constants and weights.
+        """Emit copies of ``x`` along a new axis 0.
 
-        Returns ``None`` if ``x`` does not depend on such a product, or if the copies are too large.
+        Returns ``None`` if ``x`` does not depend on a product of a constant and a weight, or if the copies
+        are too large.
         """
         key = (x, rows._replace(axes=()), count)
         if key not in self._copies:
@@ -242,9 +242,10 @@ class _Rewriter:
     # --- reassociation -------------------------------------------------------------------------------
 
     def _reassociated(self, equation: Equation, operand: int, rows: Rows) -> Atom | None:
-        """Emit ``dot(p, a · w)`` as ``dot(p · a, w)``, where ``a · w`` is the operand at index ``operand``.
+        """Emit ``dot(p, a · w)`` as ``dot(p · a, w)``.
 
-        Returns ``None`` if the operand is no product with a weight, or if ``p · a`` is too large.
+        The argument ``operand`` is the index of ``a · w``. Returns ``None`` if this operand is not a product
+        with a weight, or if ``p · a`` is too large.
         """
         axes = index_map(equation)
         factors = self._factors(equation.inputs[operand])
@@ -270,10 +271,10 @@ class _Rewriter:
         return _contracted(product, joined, self._value(w), w_labels, of_y, equation)
 
     def _factors(self, x: Atom) -> tuple[tuple[Atom, Labels], tuple[Atom, Labels]] | None:
-        """Return the factors of a product without repeated axes, the factor that is a weight last.
+        """Return the factors of a product, without repeated axes.
 
-        A factor is a pair of a value and its axes in the product. Returns ``None`` if ``x`` is no product, or
-        if no factor is a weight.
+        A factor is a pair of a value and its axes in the product. The second factor is a weight. Returns
+        ``None`` if ``x`` is not a product with a weight.
         """
         equation = self.equations.get(x)
         if equation is None or equation.primitive is not mul:
@@ -287,21 +288,21 @@ class _Rewriter:
         if equation is not None and equation.primitive is broadcast_in_dim:
             (y,), dims = equation.inputs, equation.parameters["dims"]
             pairs = [(n, axis) for n, axis in zip(y.shape, dims, strict=True) if n == x.shape[axis]]
-            shape, kept = (tuple([pair[k] for pair in pairs]) for k in (0, 1))
-            if len(kept) == len(dims):
-                return y, kept
+            shape, remaining = (tuple([pair[k] for pair in pairs]) for k in (0, 1))
+            if len(remaining) == len(dims):
+                return y, remaining
             before = self.equations.get(y)  # it may insert the axes of size 1
             if before is not None and before.primitive is reshape and before.inputs[0].shape == shape:
-                return before.inputs[0], kept
+                return before.inputs[0], remaining
         return x, tuple(range(len(x.shape)))
 
 
 def _spread(x: Atom, labels: Labels, onto: Labels, sizes: Mapping[int, int]) -> Atom:
     """Broadcast ``x`` with the given labels to the axes ``onto``."""
-    kept = [label for label in onto if label in labels]
-    x = transpose(x, permutation=tuple(map(labels.index, kept)))
+    remaining = [label for label in onto if label in labels]
+    x = transpose(x, permutation=tuple(map(labels.index, remaining)))
     shape = tuple([sizes[label] for label in onto])
-    return broadcast_in_dim(x, shape=shape, dims=tuple(map(onto.index, kept)))
+    return broadcast_in_dim(x, shape=shape, dims=tuple(map(onto.index, remaining)))
 
 
 def _contracted(x: Atom, of_x: Labels, w: Atom, of_w: Labels, of_y: Labels, equation: Equation) -> Atom:
