@@ -53,6 +53,23 @@ class Recurrence(nn.Module):
         return state
 
 
+class Normalization(nn.Module):
+    """Layer normalization.
+
+    ``torch.func`` computes wrong second derivatives of ``nn.LayerNorm`` in PyTorch 2.13: a Hessian that is not
+    symmetric.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.scale, self.shift = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        centered = x - x.mean(-1, keepdim=True)
+        variance = centered.square().mean(-1, keepdim=True)
+        return centered / (variance + 1e-5).sqrt() * self.scale + self.shift
+
+
 class Residual(nn.Module):
     """Δu + u of a network u of its inputs."""
 
@@ -78,7 +95,7 @@ LAYERS = {
     "attention": Attention,
     "recurrence": Recurrence,
     "embedding": nn.Embedding,
-    "normalization": nn.LayerNorm,
+    "normalization": Normalization,
 }
 LOSSES = {"squares": nn.MSELoss, "cross entropy": nn.CrossEntropyLoss}
 
