@@ -95,9 +95,9 @@ class GaussNewton(_LeastSquaresOptimizer):
 
     Raises:
         TypeError: If an argument, Parameter, or residual has an unsupported type.
-        ValueError: If an argument is out of range, there are parameter groups, a residual is infinite or NaN,
-            the residuals do not depend on the Parameters or are a scalar, or the matrix is singular and
-            ``damping`` is 0.
+        ValueError: If an argument is out of range, there are parameter groups, or the matrix is singular and
+            ``damping`` is 0. Also if a residual is infinite or NaN, or the residuals do not depend on the
+            Parameters or are a scalar.
         RuntimeError: If the same Parameter is listed twice.
 
     Without damping, one step solves a linear least-squares problem:
@@ -205,9 +205,9 @@ class LevenbergMarquardt(_LeastSquaresOptimizer):
 
     Raises:
         TypeError: If an argument, Parameter, or residual has an unsupported type.
-        ValueError: If an argument is out of range, there are parameter groups, the residuals do not depend on
-            the Parameters or are a scalar, or residuals are infinite or NaN at the Parameters or after steps
-            of any length.
+        ValueError: If an argument is out of range, there are parameter groups, or the residuals do not depend
+            on the Parameters or are a scalar. Also if residuals are infinite or NaN at the Parameters or
+            after steps of any length.
         RuntimeError: If the same Parameter is listed twice.
 
     The solution of y″ = −y with y(0) = 0 and y(1) = sin(1), as a network:
