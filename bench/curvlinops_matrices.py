@@ -56,8 +56,7 @@ class Recurrence(nn.Module):
 class Normalization(nn.Module):
     """Layer normalization.
 
-    ``torch.func`` computes wrong second derivatives of ``nn.LayerNorm`` in PyTorch 2.13: a Hessian that is not
-    symmetric.
+    PyTorch 2.13 computes a wrong Hessian of ``nn.LayerNorm`` in ``torch.func``. It is not symmetric.
     """
 
     def __init__(self, width: int) -> None:
