@@ -21,6 +21,7 @@ PEERS = {
     "equinox": ["equinox==0.13.8", "jax==0.10.2"],
     "asdex": ["asdex==0.5.1", "jax==0.10.2"],
     "folx": ["folx==0.2.30", "jax==0.10.2"],
+    "curvlinops": ["curvlinops-for-pytorch==3.0.1", "torch==2.13.0", "numpy"],
 }
 GPU_OF_JAX = ["jax[cuda13]==0.10.2"]
 OWN = ("mindgrad", "jax", "numpy", "python")
