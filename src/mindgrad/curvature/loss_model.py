@@ -21,7 +21,7 @@ from mindgrad.api.vjp_call import Run
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.transforms.forward import forward_rule
 from mindgrad.core.transforms.reverse import reverse_rule
-from mindgrad.curvature.objective import Objective, derivatives
+from mindgrad.curvature.objective import Objective, derivatives, outputs_of
 from mindgrad.curvature.weight_space import flat_arrays
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.programs.object_cache import remembered
@@ -86,10 +86,6 @@ class LossModel:
         return self.objective.call(remembered(self.objective.function, key, make), *self.targets, *operands)
 
 
-def _outputs(run: Run) -> list[Tensor]:
-    return derivatives(run, lambda *_: [])[0]
-
-
 def _total(loss: Callable[..., Any], targets: Sequence[Any]) -> Callable[[Tensor], Any]:
     def total(y: Tensor) -> Any:
         value = user_calls.run(loss, y, *targets)
@@ -99,7 +95,7 @@ def _total(loss: Callable[..., Any], targets: Sequence[Any]) -> Callable[[Tensor
 
 
 def _checked(run: Run, loss: Callable[..., Any] | None) -> list[Tensor]:
-    outputs = _outputs(run)
+    outputs = outputs_of(run)
     if loss is not None and len(outputs) != 1:
         raise ValueError(
             f"For '{run.owner}', the outputs must be one Tensor if a loss is given, but the "
@@ -127,13 +123,13 @@ def _value(run: Run, loss: Any, targets: Sequence[Any], _: Sequence[Tensor]) -> 
 
 def _value_and_gradient(run: Run, loss: Any, targets: Sequence[Any], _: Sequence[Tensor]) -> tuple:
     value = _value(run, loss, targets, _)
-    outputs = _outputs(run)
+    outputs = outputs_of(run)
     cotangents = outputs if loss is None else [grad(_total(loss, targets))(outputs[0])]
     return value, derivatives(run, reverse_rule, cotangents)[1]
 
 
 def _curvatures(run: Run, loss: Any, targets: Sequence[Any], directions: Sequence[Tensor]) -> Tensor:
-    outputs = _outputs(run)
+    outputs = outputs_of(run)
     size = len(run.recorded.inputs)
     images = [
         derivatives(run, forward_rule, directions[start : start + size])[1]

@@ -18,6 +18,9 @@ from mindgrad.api.arguments import check_callable
 from mindgrad.api.functional_call import bound
 from mindgrad.api.vjp_call import Run
 from mindgrad.core.base.tree import map_leaves, unflatten
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Atom, Variable
+from mindgrad.core.ir.rules import Atoms, Tangents
 from mindgrad.core.ir.scope import GraphScope, as_it_is
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.record import transformed
@@ -25,7 +28,7 @@ from mindgrad.curvature.weight_space import WeightSpace
 from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.frontend.programs.object_cache import remembered
 
-__all__ = ["Objective"]
+__all__ = ["Objective", "derivatives", "outputs_of"]
 
 
 class Objective:
@@ -146,3 +149,12 @@ def _checked(space: WeightSpace, run: Run) -> Run:
 def derivatives(run: Run, rule: Callable[..., list], vectors: Sequence[Tensor] = ()) -> tuple[list, list]:
     """Apply a rule to a recorded run, and return all outputs and the results."""
     return transformed(run.recorded, rule, vectors, run.outputs)
+
+
+def outputs_of(run: Run) -> list[Tensor]:
+    """Return all outputs of a recorded run."""
+    return derivatives(run, _no_results)[0]
+
+
+def _no_results(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
+    return []

@@ -115,7 +115,7 @@ def per_sample_norms(loss: Callable[..., Any], weights: Any, *args: Any) -> Tens
         arXiv:2210.00038, compare the two formulas for sequences. mindgrad uses the formula with fewer
         multiplications.
     """
-    return Objective("per_sample_norms", loss, weights, args, needs_all=False).call(_norms)
+    return Objective("per_sample_norms", loss, weights, args, needs_all=False).call(_norms)[0]
 
 
 def second_moments(loss: Callable[..., Any], weights: Any, *args: Any) -> Any:
@@ -339,11 +339,4 @@ def _lookup_gradient(rows: RowDerivatives, product: OuterProducts, scale: Atom) 
 _gradients = _program("per_sample_gradients", _gradient_rule)
 _moments = _program("second_moments", _moment_rule)
 _clipped = _program("clipped_gradient", _clipped_rule)
-
-
-def _norms_of(run: Run) -> Tensor:
-    return _norm_program(run)[0]
-
-
-_norm_program = _program("per_sample_norms", _norm_rule)
-_norms = _norms_of
+_norms = _program("per_sample_norms", _norm_rule)

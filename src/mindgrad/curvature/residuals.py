@@ -33,7 +33,7 @@ from mindgrad.core.transforms.apply_rule import between
 from mindgrad.core.transforms.forward import forward_rule
 from mindgrad.core.transforms.reverse import reverse_rule
 from mindgrad.core.transforms.taylor import taylor
-from mindgrad.curvature.objective import Objective, derivatives
+from mindgrad.curvature.objective import Objective, derivatives, outputs_of
 from mindgrad.curvature.row_axes import dependent_variables
 from mindgrad.curvature.row_jacobian import row_jacobian_rule
 from mindgrad.curvature.weight_space import flat_arrays
@@ -285,7 +285,7 @@ class Residuals:
     def at(self, vector: np.ndarray) -> np.ndarray:
         """Move the Parameters to ``vector``, and return the residuals there."""
         self.space.assign(vector)
-        return _flat(self.objective.call(_outputs))
+        return _flat(self.objective.call(outputs_of))
 
     def second_derivative(self, direction: np.ndarray) -> np.ndarray:
         """Return the second derivative of the residuals along ``direction``."""
@@ -316,10 +316,6 @@ def _checked(run: Run) -> list[Tensor]:
     return run.outputs
 
 
-def _outputs(run: Run) -> list[Tensor]:
-    return derivatives(run, _nothing_rule)[0]
-
-
 def _pushed(run: Run, *vectors: Tensor) -> list[Tensor]:
     return derivatives(run, forward_rule, vectors)[1]
 
@@ -345,18 +341,14 @@ def _linearized_within(memory: float) -> Callable[[Run], Any]:
         count = sum(y.size for y in outputs)
         size = sum(x.size for x in run.recorded.inputs)
         if not derivatives(run, _dependence_rule)[1]:
-            return derivatives(run, _nothing_rule)[0], None, False
+            return outputs_of(run), None, False
         itemsize = max(y.dtype.numpy.itemsize for y in outputs)
         if count * size * itemsize > memory:
-            return derivatives(run, _nothing_rule)[0], None, True
+            return outputs_of(run), None, True
         outputs, blocks = derivatives(run, row_jacobian_rule)
         return outputs, [x.reshape(count, -1) for x in blocks], True
 
     return linearized
-
-
-def _nothing_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
-    return []
 
 
 def _dependence_rule(builder: Builder, xs: Sequence[Variable], ys: Atoms, _: Tangents = ()) -> list[Atom]:
