@@ -18,6 +18,7 @@ from mindgrad.api.hessian import hvp
 from mindgrad.api.jit import jit
 from mindgrad.core.ir.scope import open_scopes
 from mindgrad.core.ir.tensor import Tensor
+from mindgrad.curvature.weight_space import WeightSpace, flat_arrays
 from mindgrad.frontend.programs.object_cache import remembered
 from mindgrad.nn.optim.optimizer import Optimizer
 
@@ -176,23 +177,23 @@ class FlatFunction:
         self, owner: str, function: Callable[..., Any], args: Sequence[Any], weights: Sequence[Any]
     ) -> None:
         self.function, self.args, self.weights = function, tuple(args), weights
+        self.space = WeightSpace(owner, list(weights))
         self._key = tuple(map(id, weights))
         self._value_and_gradient = remembered(
             function,
             ("flat gradient", owner, self._key),
-            lambda: _compiled_gradient(owner, function, weights),
+            lambda: _compiled_gradient(owner, function, weights, self.space),
         )
         self.calls = 0
         self.loss: Any = None
 
     def point(self) -> np.ndarray:
         """Return the elements of all Parameters."""
-        return np.concatenate([np.ravel(w.asnumpy()).astype(np.float64) for w in self.weights])
+        return self.space.current().astype(np.float64)
 
     def rounded(self, vector: np.ndarray) -> np.ndarray:
         """Round the elements of a vector to the dtypes of the Parameters."""
-        parts = zip(_split(vector, self.weights), self.weights, strict=True)
-        return np.concatenate([part.astype(w.dtype.numpy).astype(np.float64) for part, w in parts])
+        return flat_arrays(self.space.tree(vector)).astype(np.float64)
 
     def precision(self) -> float:
         """Return the relative rounding error of a value, after the first evaluation."""
@@ -209,28 +210,15 @@ class FlatFunction:
 
     def product(self, direction: np.ndarray) -> np.ndarray:
         """Return the product of ``direction`` and the Hessian at the Parameters."""
-        function, weights = self.function, self.weights
+        function, weights, space = self.function, self.weights, self.space
         product = remembered(
-            function, ("flat product", self._key), lambda: _compiled_product(function, weights)
+            function, ("flat product", self._key), lambda: _compiled_product(function, weights, space)
         )
         return product(Tensor(direction), *self.args).asnumpy().astype(np.float64)
 
     def move_to(self, vector: np.ndarray) -> None:
         """Set the Parameters to the elements of ``vector``."""
-        for weight, part in zip(self.weights, _split(vector, self.weights), strict=True):
-            weight.set_data(Tensor(part.astype(weight.dtype.numpy).reshape(weight.shape)))
-
-
-def _split(vector: Any, weights: Sequence[Any]) -> list[Any]:
-    """Divide a vector into one part for each Parameter."""
-    ends = np.cumsum([weight.size for weight in weights]).tolist()
-    return [vector[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def _parts(vector: Any, weights: Sequence[Any]) -> tuple[Any, ...]:
-    """Divide a vector into Tensors like the Parameters."""
-    parts = zip(_split(vector, weights), weights, strict=True)
-    return tuple([ops.cast(ops.reshape(part, w.shape), w.dtype) for part, w in parts])
+        self.space.assign(vector)
 
 
 def _joined(tensors: Sequence[Any]) -> Any:
@@ -239,7 +227,9 @@ def _joined(tensors: Sequence[Any]) -> Any:
     return ops.concat([ops.cast(ops.reshape(tensor, (-1,)), kind) for tensor in tensors])
 
 
-def _compiled_gradient(owner: str, function: Callable[..., Any], weights: Sequence[Any]) -> Any:
+def _compiled_gradient(
+    owner: str, function: Callable[..., Any], weights: Sequence[Any], space: WeightSpace
+) -> Any:
     def scalar(*args: Any) -> Any:
         loss = function(*args)
         if not isinstance(loss, Tensor):
@@ -255,7 +245,7 @@ def _compiled_gradient(owner: str, function: Callable[..., Any], weights: Sequen
         return ops.reshape(loss, ())
 
     def value_and_gradient(vector: Any, *args: Any) -> tuple[Any, Any]:
-        for weight, part in zip(weights, _parts(vector, weights), strict=True):
+        for weight, part in zip(weights, space.split(vector), strict=True):
             ops.assign(weight, part)
         loss, gradients = value_and_grad(scalar, None, weights)(*args)
         return loss, _joined(gradients)
@@ -263,9 +253,9 @@ def _compiled_gradient(owner: str, function: Callable[..., Any], weights: Sequen
     return jit(value_and_gradient)
 
 
-def _compiled_product(function: Callable[..., Any], weights: Sequence[Any]) -> Any:
+def _compiled_product(function: Callable[..., Any], weights: Sequence[Any], space: WeightSpace) -> Any:
     def product(direction: Any, *args: Any) -> Any:
-        products = hvp(function, None, weights=weights)(*args, _parts(direction, weights))
+        products = hvp(function, None, weights=weights)(*args, tuple(space.split(direction)))
         return _joined(products if isinstance(products, (tuple, list)) else (products,))
 
     return jit(product)
