@@ -81,9 +81,9 @@ def fisher(
     """Return the Fisher information matrix of a model, as an operator.
 
     The loss is ``c Σₙ ℓ(zₙ, yₙ)`` with the outputs ``zₙ`` of the model, and ``ℓ`` is the negative logarithm
-    of a likelihood. The factor c is 1, or, for the reduction "mean", one divided by the number of terms. The
-    matrix is ``c Σₙ E[gₙ gₙᵀ]``, where ``gₙ`` is the gradient of sample n, and samples are counted by the
-    first axis of the outputs.
+    of a likelihood. If the reduction of the loss is "mean", the factor c is one divided by the number of
+    terms. Otherwise, c is 1. The matrix is ``c Σₙ E[gₙ gₙᵀ]``, where ``gₙ`` is the gradient of sample n, and
+    samples are counted by the first axis of the outputs.
 
     ===============  ==================================================================================
     ``kind``         targets y of the expectation

@@ -48,9 +48,8 @@ def loss_derivative(
 ) -> list[Tensor]:
     """Return the derivatives of the loss with respect to all rows.
 
-    These are Hessians, or gradients if the kind is empirical. The result is empty if there is no loss.
-    Otherwise, it contains one Tensor of shape ``(N, C, C)`` or ``(N, C)``, where C is the number of elements
-    of a row.
+    Without a loss, the result is empty. Otherwise, it contains one Tensor: Hessians of shape ``(N, C, C)``,
+    or gradients of shape ``(N, C)`` if the kind is empirical. C is the number of elements of a row.
     """
     if loss is None:
         return []
